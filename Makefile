@@ -8,8 +8,7 @@ SEED = 1
 SEEDS = 1000
 SECONDS = 60
 N = 200
-QUICK = $(addprefix tests/,actors content contract delivery egress matcher overseer practice query recorder rules signatures source storage \
-	supervision templates)
+QUICK = tests/actors tests/storage tests/supervision tests/rules
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -127,7 +126,7 @@ recording:
 
 pictures:
 	@bin/setup test
-	@PYTHONPATH=. $(PYTHON_IN) -m pytest -q -n0 tests/browser/test_pages.py -k test_pictures
+	@PYTHONPATH=. $(PYTHON_IN) -m pytest -q -n0 tests/api/browser/test_pages.py -k test_pictures
 	@cp build/pictures/today-light-desktop.webp docs/pictures/today.webp
 	@cp build/pictures/event-changed-light-desktop.webp docs/pictures/event.webp
 	@cp build/pictures/alert-edited-dark-desktop.webp docs/pictures/alert.webp

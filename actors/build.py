@@ -1,4 +1,4 @@
-"""Which build of the program this is: `make binary` freezes a module that says so beside ours; a checkout has none."""
+"""The build of this program: `make binary` freezes a module beside this one that names it; a checkout has none."""
 
 from __future__ import annotations
 

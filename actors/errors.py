@@ -1,4 +1,4 @@
-"""What an actor may answer instead of a result: one class for each thing that the asker can do about it.
+"""Refusals that an actor may answer instead of a result: one class for each thing that the asker can do about it.
 
 `api/problems.py` has the one table that turns these into RFC 9457 documents.
 """

@@ -1,4 +1,4 @@
-"""What is counted while the service runs: plain numbers in memory, added to where things happen, read by whoever shows
+"""Counters of the running service: plain numbers in memory, added to where things happen, read by the faces that show
 them.
 
 A label's values are words of a closed set that the code writes (a tier, an outcome, a cause), never anything of a
@@ -97,7 +97,6 @@ class Metrics:
         return iter(vars(self).values())
 
     def counters(self) -> dict[str, Counter]:
-        """Return all counters by name."""
         return {each.name: each for each in self if isinstance(each, Counter)}
 
     def __repr__(self) -> str:

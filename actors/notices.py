@@ -1,4 +1,4 @@
-"""What the service itself has to say, as events like any other: in the log, on the `alerts` channel, delivered."""
+"""Notices of the service itself, as events like any other: in the log, on the `alerts` channel, delivered."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from storage.records.alert import Alert
 from storage.records.body import tags_in
 from storage.records.delivery import Attempt
 from storage.records.destination import Destination
-from storage.records.event import Draft, SourceType, Stored
+from storage.records.event import Draft, Stored
 from storage.records.identity import SERVICE, Millis
+from storage.records.tiers import SourceType
 from storage.records.times import parse_rfc3339, rfc3339
 
 AlertType = Literal[
@@ -89,7 +90,7 @@ def of_destination(destination: Destination, last: Attempt | None, base_url: str
         end=(
             "After 120 hours of nothing but failures it is disabled."
             if failing
-            else "Enable it to go on; its record says from where to replay."
+            else "Resume it to go on; its record says from where to replay."
         ),
     )
     verb = "is failing" if failing else "has been disabled"

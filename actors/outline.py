@@ -13,7 +13,6 @@ from msgspec import Struct
 from storage.records.source import OWN_NAMESPACES, Source
 
 MEDIA = "text/x-opml; charset=utf-8"
-_KINDS = {"feed": "rss", "html": "page", "push": "push"}
 
 
 class FeedLine(Struct, frozen=True):
@@ -52,7 +51,7 @@ def _outline(source: Source) -> str:
     joined = ",".join(_plain(word).replace(",", " ").replace("/", " ") for word in words)
     category = f" category={quoteattr(joined)}" if words else ""
     text = quoteattr(_plain(source.called))
-    return f'<outline type="{_KINDS[source.type]}" text={text} xmlUrl={quoteattr(_plain(source.url))}{category}/>\n'
+    return f'<outline type="{source.tier.outline}" text={text} xmlUrl={quoteattr(_plain(source.url))}{category}/>\n'
 
 
 def _plain(text: str) -> str:

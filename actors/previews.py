@@ -1,7 +1,7 @@
-"""What watching a URL would tell, before anything is watched. Records only.
+"""Previews: the events that watching a URL would bring, before anything is watched. Records only.
 
-Made in a worker (`content/pages/preview.py`) and by the registry's desk (`sources/registry/preview.py`), written by the
-front end. Texts are cut for showing; nothing here is stored.
+Made in a worker (`content/pages/preview.py`) and by the tiers (`sources/page/preview.py`, `feed/preview.py`,
+`push/preview.py`), written by the front end. Texts are cut for showing; nothing here is stored.
 """
 
 from __future__ import annotations

@@ -1,28 +1,24 @@
-"""Which sources somebody means, by words, states, tags and kinds; for lists of them. Pure."""
+"""The test whether a source is in a selection, by words, states, tags and kinds; for lists of them. Pure."""
 
 from __future__ import annotations
-
-from typing import Final
 
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from storage.records.source import Source
-
-STATES: Final = ("rotten", "degraded", "ok", "overdue", "resting", "paused")
-"""What a source may be, worst first. Of what is watched more than one may hold at once."""
+from storage.records.states import SelectableState
 
 
-def states_of(view: SourceView) -> tuple[str, ...]:
+def states_of(view: SourceView) -> tuple[SelectableState, ...]:
     """Return the states that a source is in: its health's flag, and what else is in the way of looks."""
     if not view.source.enabled:
         return ("paused",)
     hot = view.hot
-    facts = (("overdue", view.overdue), ("resting", hot.breaker.state == "open"))
-    return (hot.health.flag, *(state for state, holds in facts if holds))
+    late: tuple[SelectableState, ...] = ("overdue",) if view.overdue else ()
+    resting: tuple[SelectableState, ...] = ("resting",) if hot.breaker.state == "open" else ()
+    return (hot.health.flag, *late, *resting)
 
 
 def picks(where: SourceSelection, view: SourceView) -> bool:
-    """Return whether a source is meant."""
     source = view.source
     if where.kinds and source.type not in where.kinds:
         return False

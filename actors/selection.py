@@ -1,17 +1,17 @@
-"""Which sources somebody means, as data; `selecting.py` says of a source whether it is one of them."""
+"""A selection of sources, as data; `selecting.py` decides whether a source is in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSelection:
     """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
 
-    words: parts of the URL, the title or a tag, whatever their case. states: see `actors.selecting`.
+    words: parts of the URL, the title or a tag, whatever their case. states: see `storage.records.states`.
     """
 
     words: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""How many connections each address has open, so that no single one can take all there are.
+"""The limit of open connections for each address, so that no single one can take all there are.
 
 Counted by the address of the connection, which nobody can forge; IPv6 by its /64. A proxy's connections are those of
 all its clients, so those of `trusted_proxies` are not counted, and neither are this machine's own: a proxy in front of

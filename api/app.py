@@ -7,12 +7,11 @@ is answered by the framework's own 404 or 405, as its face shows that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from quart import Response, g, request
-from quart_trio import QuartTrio
 from quart_trio.wrappers import TrioRequest
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter
@@ -20,65 +19,21 @@ from werkzeug.routing import BaseConverter
 from actors.app_context import AppContext
 from actors.bins import PATH
 from api import wellknown
+from api.application import Application
 from api.bin_endpoint import BinEndpoint, is_for_a_bin
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
 from api.face import Face
-from api.hosts import only_https
-from api.idempotency import Repeats
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
-from api.last_used import LastUsed
+from api.openapi.nouns import ROUTES
 from api.peers import caller
 from api.problems import INTERNAL
-from api.ratelimit import Limiter
 from api.refusals import refusal_of
-from api.refused_calls import RefusedCalls
 from api.route import Route
-from api.rule import Rule
-from api.streams.streams import Streams
-from api.unsent import Unsent
-from api.v1 import (
-    admin,
-    alert_preview,
-    alerts,
-    bins,
-    destinations,
-    events,
-    exports,
-    looks,
-    metrics,
-    practice,
-    previews,
-    replay,
-    sources,
-    status,
-    stream,
-    templates,
-    why,
-)
+from api.v1 import admin, destinations, events, metrics, replay
 from storage.records.key import ApiKey
 
-ROUTES: tuple[Route, ...] = (
-    *sources.ROUTES,
-    *previews.ROUTES,
-    *status.ROUTES,
-    *looks.ROUTES,
-    *why.ROUTES,
-    *alerts.ROUTES,
-    *alert_preview.ROUTES,
-    *destinations.ROUTES,
-    *replay.ROUTES,
-    *bins.ROUTES,
-    *templates.ROUTES,
-    *practice.ROUTES,
-    *stream.ROUTES,
-    *events.ROUTES,
-    *exports.ROUTES,
-    *admin.ROUTES,
-    *metrics.ROUTES,
-    *wellknown.ROUTES,
-)
 BEHIND = (
     "GET /healthz",
     "GET /readyz",
@@ -98,77 +53,26 @@ class _Part(BaseConverter):
     part_isolating = False
 
 
-class Api(QuartTrio):
-    """The application of both faces, with what they share. Made by `make_app`.
-
-    owner: whose key every request has, where the listener itself lets nobody else in. alone: there are neither a
-    dashboard nor bins beside it.
-    """
-
-    url_rule_class = Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
+class Api(Application):
+    """The application with both faces, and with bins beside them. Made by `make_app`."""
 
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
-        super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
-        self.context, self.owner, self.alone = context, owner, alone
-        self.base_url = context.settings.public_url()
-        self.only_https = only_https(self.base_url)
-        gauge = None if alone else context.world.metrics.streams
-        self.streams = Streams(context.storage, context.settings, gauge, context.world.jail)
-        self.limiter = Limiter()
-        self.unsent = Unsent()
-        self.repeats = Repeats(context)
-        self.proxies = context.settings.proxies()
-        self.origins = context.settings.cors_origins
+        super().__init__(context, owner, alone=alone)
         self.bins = BinEndpoint(self)
-        self.routes: dict[str, Route] = {}
-        self.fixed: dict[str, list[str]] = {}
-        """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
-        self.declared: dict[str, Face] = {}
-        """Whose each endpoint is."""
-        self._faces: dict[str, Face] = {}
-        """Whose each section is, the first part of a path."""
-        self._chance = context.world.chance("api/request")
-        self.used = LastUsed(context.storage.keys.touch)
-        self.seen = LastUsed(context.storage.people.touch)
-        self.refused = RefusedCalls(context.world.log)
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
         self.request_class = _sized(self)
 
-    def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
-        """Register a rule; its endpoint must be that of a declared Route or Screen."""
-        if endpoint not in self.declared:
-            raise ValueError(f"{rule}: every view needs a Route with a scope, every page a Screen")
-        super().add_url_rule(rule, endpoint, *args, **options)
-
-    def claim(self, section: str, face: Face) -> None:
-        """Give a section of paths to a face. Raises ValueError when it is another's: no request could tell."""
-        if self._faces.setdefault(section, face) is not face:
-            raise ValueError(f"/{section} is another face's already")
-
-    def declare(self, face: Face, label: str, path: str, method: str, view: Callable[..., Any]) -> None:
-        """Register what a face has at a path. Raises ValueError."""
-        if label in self.declared:
-            raise ValueError(f"{label} is there already")
-        self.claim(path.split("/", 2)[1], face)
-        self.declared[label] = face
-        rule = path.replace("{path}", "<part:path>").replace("{", "<").replace("}", ">")
-        self.add_url_rule(rule, label, view, methods=[method], provide_automatic_options=False)
-
     def face_of(self, scope: Any) -> Face:
         """Return whose a request is: by its path, and where nobody has that, a browser's is the dashboard's."""
         path, people = scope.get("path", ""), self.people
-        face = self._faces.get(path.split("/", 2)[1]) if path.startswith("/") else None
+        face = self.sections.get(path.split("/", 2)[1]) if path.startswith("/") else None
         if face is people and path.startswith("//"):
             face = None
         if face is not None:
             return face
         lost = people is not None and scope.get("method") in ("GET", "HEAD") and _for_a_person(scope)
         return people if lost and people is not None else self.programs
-
-    def new_request_id(self) -> str:
-        """Return an id for the log lines of one request."""
-        return f"{self._chance.getrandbits(64):016x}"
 
     def report(self, error: BaseException, scope: dict[str, Any]) -> None:
         """Log a fault that a request has met."""

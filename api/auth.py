@@ -1,4 +1,4 @@
-"""Who asks: an API key from a header, and nothing else.
+"""Authentication: an API key from a header, and nothing else.
 
 Keys are 256 random bits, looked up by their SHA-256, so there is no comparison whose timing could tell anything. Every
 refusal says what to do, never which part of a key was wrong.

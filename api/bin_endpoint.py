@@ -11,20 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 from werkzeug.datastructures import Headers
 
 from actors.bins import BODY, GONE, PATH, ArrivedRequest, Bins
+from api.application import Application
 from api.peers import caller
 from api.problems import MEDIA, Refusal
 from api.ratelimit import STRANGERS, Verdict, neighbourhood
 from api.refusals import refusal_of
 from storage.errors import StorageError
-
-if TYPE_CHECKING:
-    from api.app import Api
 
 READ = 4 << 20
 """Bytes of a body that are read; beyond that the connection is closed."""
@@ -52,7 +50,7 @@ def is_for_a_bin(scope: Message) -> bool:
 class BinEndpoint:
     """An ASGI application for the requests that `is_for_a_bin` names."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Application) -> None:
         self._api = api
         self._bins = Bins(api.context.world, api.context.storage, api.base_url)
         self._open: Counter[str] = Counter()

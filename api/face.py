@@ -23,7 +23,7 @@ class Face(Protocol):
     """Whether a refusal may say what only the service's owner should know."""
 
     async def admit(self) -> Response | None:
-        """Know who asks and let them in, or return an answer. Raises Refusal, StorageError, HTTPException."""
+        """Identify the caller and let it in, or return an answer. Raises Refusal, StorageError, HTTPException."""
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
         """Return a refusal as this face shows it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 from quart import Response, g, request
@@ -11,18 +11,15 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, Request
 from werkzeug.exceptions import NotFound as HTTPNotFound
 
 from api import cors, ratelimit
+from api.application import Application
 from api.auth import identify, unauthorized
-from api.exchange import OPENED
 from api.problems import MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
-from api.unsent import ASKER, Asker
+from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
 from storage.errors import StorageError
 from storage.records.key import ApiKey
-
-if TYPE_CHECKING:
-    from api.app import Api
 
 BODY_TIMEOUT = 15
 """Seconds for a request's body."""
@@ -33,12 +30,12 @@ class KeyFace:
 
     owner = False
 
-    def __init__(self, app: Api) -> None:
+    def __init__(self, app: Application) -> None:
         self._app = app
         self.limit = app.context.settings.request_limit
 
     async def admit(self) -> Response | None:
-        """Know who asks, take a token, check the scope. Also for what matches no route, where only the token counts.
+        """Identify the key, take a token of its limit, check the scope. A path without a route only costs a token.
 
         Returns the answer to a browser that asks before it sends: that question carries no key.
         """
@@ -98,13 +95,10 @@ class KeyFace:
             response.headers[name] = value
 
     def asker(self) -> str | None:
-        """Return the beginning of the key."""
         return g.key.prefix if g.key else None
 
 
-def view_of(app: Api, route: Route) -> Callable[..., Any]:
-    """Return the view of a route."""
-
+def view_of(app: Application, route: Route) -> Callable[..., Any]:
     async def view(**path: str) -> Response:
         query = request.query_string
         call = Call(
@@ -130,7 +124,7 @@ def view_of(app: Api, route: Route) -> Callable[..., Any]:
     return view
 
 
-async def _raw_body(app: Api) -> bytes:
+async def _raw_body(app: Application) -> bytes:
     """Return the body as it was sent. Raises Refusal (408, 413); then the rest is not read, and the connection ends."""
     try:
         raw: Any = await request.get_data(cache=False)
@@ -154,13 +148,13 @@ def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
     return bool(path) and raw.startswith(before.encode()) and raw.endswith(after.encode())
 
 
-def _preflight(app: Api) -> Response | None:
+def _preflight(app: Application) -> Response | None:
     methods = app.fixed.get(request.path) or app.url_map.bind("").allowed_methods(request.path)
     headers = cors.preflight(request.headers, app.origins, methods) if methods else None
     return None if headers is None else Response(b"", status=204, headers=dict(headers))
 
 
-def _take_token(app: Api, key: ApiKey | None) -> None:
+def _take_token(app: Application, key: ApiKey | None) -> None:
     now = trio.current_time()
     if key is not None:
         scope: Any = request.scope

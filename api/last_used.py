@@ -1,4 +1,4 @@
-"""When things were last used, noted in memory and saved once a minute."""
+"""The moments at which things were last used, noted in memory and saved once a minute."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ KINDS: dict[str, Kind] = {
         409,
         "It is not in a state for this",
         "`detail` says which state is in the way.",
-        "The destination is disabled: enable it first.",
+        "Nothing is sent to the destination: resume it first (`enabled: true`).",
     ),
     "library-full": Kind(
         409,

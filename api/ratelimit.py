@@ -71,7 +71,6 @@ def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
 
 
 def limit_of(key: ApiKey) -> Limit:
-    """Return a key's own limit."""
     return Limit(max(key.rate_per_minute, 1) / 60, max(key.burst, 1))
 
 

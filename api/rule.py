@@ -1,4 +1,4 @@
-"""How both applications, the API's and the dashboard's, match a path: a rule of which no URL is ever made."""
+"""The rule by which both faces match a path; no URL is ever made of it."""
 
 from __future__ import annotations
 

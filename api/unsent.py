@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from werkzeug.datastructures import Headers
 
 from api.address_limit import counted_as
-from api.peers import caller, is_trusted
+from api.peers import Network, caller, is_trusted
 from api.problems import MEDIA, Refusal
-
-if TYPE_CHECKING:
-    from api.app import Api
 
 OF_ONE = 16 << 20
 """Bytes for one key, for one address, and for all together who have no key."""
@@ -30,6 +27,8 @@ SMALL = 16 << 10
 """Bytes of an answer that others' unread ones never keep back, as those about the service's health."""
 BESIDE = 4 << 10
 """Bytes that an answer counts beside its body: its head, and the task that waits."""
+OPENED = "sanderling.opened"
+"""Where in an ASGI scope a view leaves the key (or session) and the reader of a stream that it has opened."""
 ASKER = "sanderling.asker"
 """Where in an ASGI scope the name of the key or session is left that a request came with."""
 _STRANGERS = "strangers"
@@ -94,21 +93,28 @@ class Unsent:
 class Outgoing:
     """One answer on its way to `send`, counted within the `with` block; where there is no room, a 503 in its place."""
 
-    __slots__ = ("_address", "_api", "_held", "_refused", "_scope", "_send")
+    __slots__ = ("_address", "_base_url", "_held", "_refused", "_scope", "_send", "_unsent")
 
-    def __init__(self, api: Api, scope: Message, send: Callable[[Message], Awaitable[None]]) -> None:
-        self._api, self._scope, self._send = api, scope, send
+    def __init__(
+        self,
+        unsent: Unsent,
+        proxies: Sequence[Network],
+        base_url: str,
+        scope: Message,
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        self._unsent, self._base_url, self._scope, self._send = unsent, base_url, scope, send
         self._held: tuple[Asker, int] | None = None
         self._refused: tuple[Message, Refusal] | None = None
         peer = (scope.get("client") or ("", 0))[0]
-        if is_trusted(peer, api.proxies):
+        if is_trusted(peer, proxies):
             named = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-            peer = caller(peer, Headers(named), api.proxies)
-        self._address = counted_as(peer, api.proxies)
+            peer = caller(peer, Headers(named), proxies)
+        self._address = counted_as(peer, proxies)
 
     def __enter__(self) -> Self:
         """Raises Refusal, before anything is done for an address without any room."""
-        self._api.unsent.check(Asker("", self._address))
+        self._unsent.check(Asker("", self._address))
         return self
 
     async def send(self, message: Message) -> None:
@@ -125,7 +131,7 @@ class Outgoing:
         """Send the refusal of an answer that was dropped: not before nobody holds that any more."""
         if self._refused is not None:
             head, refusal = self._refused
-            body = refusal.encode(self._api.base_url, self._scope.get("path"))
+            body = refusal.encode(self._base_url, self._scope.get("path"))
             await self._send({**head, "status": refusal.status, "headers": _instead(head, refusal, body)})
             await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
@@ -134,16 +140,16 @@ class Outgoing:
         size = 0 if method == "HEAD" else _length(head)
         asker = Asker(self._scope.get(ASKER, ""), self._address)
         if method in _READS and head["status"] < 400:
-            self._api.unsent.take(asker, size)
+            self._unsent.take(asker, size)
         else:
-            self._api.unsent.owe(asker, size)
+            self._unsent.owe(asker, size)
         self._held = asker, size
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._held is not None:
-            self._api.unsent.free(*self._held)
+            self._unsent.free(*self._held)
 
 
 def _length(head: Message) -> int:

@@ -1,4 +1,4 @@
-"""What needs no key: published signing keys, and health."""
+"""Routes that need no key: published signing keys, and health."""
 
 from __future__ import annotations
 

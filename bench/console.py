@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sanderling.console.tree_screen import TreeScreen
-from tests.console.fake_service import FakeService
-from tests.console.terminal import Terminal, on_terminal
+from tests.sanderling.console.fake_service import FakeService
+from tests.sanderling.console.terminal import Terminal, on_terminal
 
 SOURCES = 100_000
 JUMPS, MOVES, SECONDS = 20, 200, 10

@@ -60,7 +60,7 @@ async def settle() -> None:
     gc.collect()
 
 
-async def looks(start: Callable[[float], None]) -> float:
+async def looks(start: Callable[[float], None]) -> None:
     """Start actors whose looks are due at an even pace, and wait until all have been."""
     begin = trio.current_time() + 0.5
     for number in range(LOOKS):

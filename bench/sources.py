@@ -21,8 +21,8 @@ import trio
 
 from actors.egress.traffic import build_egress
 from actors.settings import Settings
+from actors.sources.feed.reader import FeedReader
 from actors.sources.polling.actor import PolledSource
-from actors.sources.polling.feed import FeedTier
 from actors.sources.ports import LiveSource, Ports
 from actors.world import World
 from storage.records.identity import Millis, SourceId, id_of, seq_at
@@ -154,7 +154,7 @@ def a_source(world: World, number: int) -> tuple[Source, SourceRuntime]:
 
 def _real_sources() -> Callable[[int], ChildSpec]:
     """Return a maker of child specs of the product's own polled sources."""
-    ports, tier = some_ports(), FeedTier()
+    ports, tier = some_ports(), FeedReader(Settings().parse_deadline)
 
     def make(number: int) -> ChildSpec:
         live = LiveSource(*a_source(ports.world, number))

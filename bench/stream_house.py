@@ -28,20 +28,24 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
+from actors.matcher.lag import Lag
 from actors.settings import Settings
 from actors.world import Certificate, World
 from api.server.server import serve
 from api.streams.sse import event_frame
+from bench.log_material import DRAFTS, a_harvest, source_id
 from sanderling.certificate import CertificateFiles
 from sanderling.serve import COLLECT
 from storage.interface import Storage
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey
+from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sqlite import open_sqlite
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 
+URL = "https://news.example/feed.xml"
 KEY = "svc_" + "k" * 43
 FIRST = Seq(1_800_000_000_000 << COUNTER_BITS)
 MOST = 12_000
@@ -152,11 +156,24 @@ async def with_key(storage: Storage) -> None:
     await storage.keys.add(ApiKey("k", "bench", KEY[:12], hashed, ("stream:read",), Millis(0), 10**9, 10**9))
 
 
+class OneMint:
+    """Gives FIRST, once."""
+
+    def raise_floor(self, floor: Seq) -> None:
+        assert floor < FIRST
+
+    def mint(self) -> tuple[Seq, str]:
+        return FIRST, id_of(FIRST, 7)
+
+
 async def in_memory() -> InLoopStorage:
     disk = Disk()
     storage = InLoopStorage(disk, disk.start("bench"))
     await with_key(storage)
-    disk.append([an_event(0)])
+    first, detection = an_event(0), Detection("feed", "high", "", URL, "application/rss+xml")
+    source = Source(source_id(0), URL, URL, "feed", detection, Millis(0), Millis(0))
+    await storage.sources.add(source, SourceState(source.id, SourceRuntime()), storage.lease)
+    await storage.log.append([a_harvest(0, DRAFTS[0])], storage.lease, OneMint(), lambda *drafted: first.body)
     return storage
 
 
@@ -192,6 +209,7 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
         jwks=no_keys,
         readiness=dict,
         overdue=lambda: 0,
+        lag=Lag,
         overseer=missing,
         figures=tuple,
         templates=missing,
@@ -242,7 +260,7 @@ async def bare(port: int) -> None:
     config.keep_alive_max_requests = 10**9
     async with trio.open_nursery() as nursery:
         nursery.start_soon(Commands(push).run)
-        await hypercorn_serve(app, config)  # type: ignore[arg-type]  # Quart's own type of an application
+        await hypercorn_serve(app, config)
 
 
 if __name__ == "__main__":

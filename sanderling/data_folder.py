@@ -1,4 +1,4 @@
-"""What can be wrong with the data folder, in sentences and exit codes."""
+"""Faults of the data folder, in sentences and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where settings come from: flags, then `SANDERLING_*`, then a TOML file, then the table's defaults.
+"""The origins of settings: flags, then `SANDERLING_*`, then a TOML file, then the table's defaults.
 
 The only reader of the environment and of configuration files. Everything is looked up by the one name that the table
 `actors/settings.py` gives it: `cadence_floor` is `--cadence-floor`, `SANDERLING_CADENCE_FLOOR` and, in the file,

@@ -1,4 +1,4 @@
-"""How a command ends: the exit codes, and the one exception that carries a message to the terminal."""
+"""The ends of a command: the exit codes, and the one exception that carries a message to the terminal."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -40,3 +41,11 @@ def client_flags(command: Command) -> Command:
     """Give a command the flags that name a service and a key."""
     command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(command)
     return click.option("--url", "service", metavar="URL", help=URL_HELP)(command)
+
+
+def answer_to_old_names(group: click.Group, names: Mapping[str, click.Command]) -> None:
+    """Let commands answer to names that they had in earlier versions. Help shows none of them."""
+    for name, command in names.items():
+        hidden = copy(command)
+        hidden.hidden = True
+        group.add_command(hidden, name)

@@ -15,7 +15,6 @@ _DECEIVING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]
 
 
 def print_json(record: object) -> None:
-    """Print a record on a line of its own."""
     echo_json(msgspec.json.encode(record).decode())
 
 

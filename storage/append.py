@@ -1,4 +1,4 @@
-"""What an append is given (whose right, which ids, whose signature) and what it answers."""
+"""The terms of an append (whose right, which ids, whose signature) and its answers."""
 
 from __future__ import annotations
 

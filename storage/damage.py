@@ -1,4 +1,4 @@
-"""What is known of damage to the data: nobody may meet it and keep it to himself."""
+"""Knowledge of damage to the data: every part that meets damage reports it here."""
 
 from __future__ import annotations
 

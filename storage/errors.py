@@ -1,4 +1,4 @@
-"""What can go wrong with storage, sorted by what the catcher can do about it."""
+"""Errors of storage, sorted by what the catcher can do about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What retention deletes next, and how much of the room that this leaves goes back to the disk. Pure.
+"""The next step of retention: which events go, and how much of their room goes back to the disk. Pure.
 
 Both go in slices that are small enough to pass between two commits.
 

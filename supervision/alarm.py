@@ -1,4 +1,4 @@
-"""When so many children are in trouble that the trouble is probably not theirs. Pure."""
+"""The storm alarm: so many children are in trouble that the trouble is probably not theirs. Pure."""
 
 from __future__ import annotations
 

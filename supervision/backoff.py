@@ -1,4 +1,4 @@
-"""How long to wait before the next life: exponential, capped, with equal jitter. Pure.
+"""The wait before the next life: exponential, capped, with equal jitter. Pure.
 
 The wait is drawn from the upper half of the step, `uniform(0.5, 1) * min(ceiling, first * 2^(streak-1))`:
 enough spread that children which died together do not come back together, and never so short that the step is

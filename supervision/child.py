@@ -74,9 +74,9 @@ class Child:
         "crash",
         "end",
         "last_life",
+        "on_hold",
         "owner",
         "path",
-        "paused",
         "probation",
         "recent",
         "remark",
@@ -102,7 +102,7 @@ class Child:
         self.last_life: Crash | None = None
         """How the last life ended: None for a return, or a stop without a fault."""
         self.end: End | None = None
-        self.remark, self.paused = "", False
+        self.remark, self.on_hold = "", False
         self.attention = False
         """Set by the child: a person should look here first (a breaker is open, say), though it runs."""
         self.branch: Branch | None = None
@@ -135,9 +135,9 @@ class Child:
             self.become(State.RUNNING)
         self._settle()
 
-    def note(self, text: str, *, paused: bool = False) -> None:
-        """Say what the child is waiting for or doing, for its status. paused: it does its work again when it is let."""
-        self.remark, self.paused = text, paused
+    def note(self, text: str, *, on_hold: bool = False) -> None:
+        """Say what the child is waiting for or doing, for its status. on_hold: it waits for the whole service."""
+        self.remark, self.on_hold = text, on_hold
 
     # --- for its supervisor --------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Child:
         return Change(self.path, old, self.state, self.since, self.restarts, self.crash)
 
     def finish(self) -> End:
-        """Be at its end for good; return what is known of it then."""
+        """End this child for good; return the record of its end."""
         stopped = self.asked
         self.become(State.ENDED)
         self.end = End(self.path, self.since, self.restarts, self.last_life, stopped)

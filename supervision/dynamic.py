@@ -216,7 +216,6 @@ class DynamicSupervisor:
         return status_of(self, path)
 
     def slices(self) -> Iterator[Sequence[Child]]:
-        """Yield all below, in slices."""
         children = list(self._children.values())
         for start in range(0, len(children), SLICE):
             yield children[start : start + SLICE]

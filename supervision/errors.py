@@ -1,4 +1,4 @@
-"""What goes wrong, sorted by what the catcher can do; and what is kept of a crash."""
+"""Errors, sorted by what the catcher can do about them; and the record that is kept of a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows an exit: another life after a wait, quarantine, giving up, or the end. Pure.
+"""The decision after an exit: another life after a wait, quarantine, giving up, or the end. Pure.
 
     exit of a child      permanent   transient   temporary
     returned             again       end         end

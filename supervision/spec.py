@@ -1,4 +1,4 @@
-"""What a child is, as data: checked when it is built, before anything runs."""
+"""Specifications of children, as data: checked when they are built, before anything runs."""
 
 from __future__ import annotations
 

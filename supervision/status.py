@@ -1,4 +1,4 @@
-"""What is told of a tree from its supervisors' records and the tasks themselves, without asking any child."""
+"""The status of a tree, from its supervisors' records and the tasks themselves, without asking any child."""
 
 from __future__ import annotations
 

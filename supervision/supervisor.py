@@ -183,7 +183,6 @@ class Supervisor:
     # --- what its children's tasks call --------------------------------------------------------------------------
 
     def changed(self, child: Child, old: State) -> None:
-        """Pass a change of state on."""
         if self.teller.listener is not None:
             self.teller.tell(child.change_from(old))
 

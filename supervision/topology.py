@@ -1,4 +1,4 @@
-"""Who sends to whom must have no ring: two actors that fill each other's bounded mailboxes wait for ever. Pure."""
+"""The graph of sends has no ring: two actors that fill each other's bounded mailboxes wait for ever. Pure."""
 
 from __future__ import annotations
 

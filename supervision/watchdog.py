@@ -122,7 +122,6 @@ class Watchdog(trio.abc.Instrument):
                 self._remember(task.name, took)
 
     def task_exited(self, task: trio.lowlevel.Task) -> None:
-        """Forget the task."""
         self._last.pop(task.name, None)
         self._slowest.pop(task.name, None)
 

@@ -1,4 +1,4 @@
-"""What a body says: is it a feed or a page, what are its entries or blocks, what is news in it.
+"""The reading of bodies: whether one is a feed or a page, its entries or blocks, and the news in it.
 
 All of it is pure: bytes in, frozen records out, no clock, no chance, no file, no socket. It runs on hostile bytes
 inside a disposable worker (`actors/jail`), which bounds time and memory; here sizes are capped, and whatever a parser

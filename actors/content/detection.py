@@ -1,4 +1,4 @@
-"""What a body is: a feed, a page, or nothing that can be watched; from the bytes alone, with evidence for a person.
+"""Detection from a body's bytes alone: a feed, a page, or nothing that can be watched, with evidence for a person.
 
 Text without elements of HTML is a page of text, whatever its form is called (`plain`).
 

@@ -1,4 +1,4 @@
-"""The one exception that leaves this package."""
+"""The exceptions that leave this package."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class ContentError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class NoParts(ContentError):
+    """Selectors were asked of a document that has no elements to choose from."""

@@ -1,4 +1,4 @@
-"""What a worker can be asked: a task takes an encoded request and returns an encoded answer, or raises ContentError."""
+"""Tasks of a worker: each takes an encoded request and returns an encoded answer, or raises ContentError."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from actors.content.changes.restless import remark_of
 from actors.content.changes.returns import When
 from actors.content.changes.summary import of_change
 from actors.content.detection import detect
-from actors.content.errors import ContentError
+from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import read_feed
 from actors.content.messages.readings import is_same
 from actors.content.messages.requests import (
@@ -32,6 +32,7 @@ from actors.content.messages.requests import (
     FrameRequest,
     KeysRequest,
     PageLook,
+    PagePreviewAnswer,
     PageRequest,
     SelectorsRequest,
 )
@@ -62,7 +63,10 @@ def _page(request: bytes) -> bytes:
 
 
 def _preview_page(request: bytes) -> bytes:
-    return _encode(preview_page(msgspec.msgpack.decode(request, type=PageRequest)))
+    try:
+        return _encode(PagePreviewAnswer(preview_page(msgspec.msgpack.decode(request, type=PageRequest))))
+    except NoParts as error:
+        return _encode(PagePreviewAnswer(None, error.reason))
 
 
 def _selectors(request: bytes) -> bytes:

@@ -18,12 +18,12 @@ import trio
 from msgspec.structs import replace
 
 from actors.clock import Steps
-from actors.delivery.attempt import Outlet, attempt
+from actors.delivery.attempt import attempt
 from actors.delivery.claims import Claims
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.gathering import Gathering
 from actors.delivery.quiet import quiet_until
-from actors.delivery.schedule import Answer, latest, outcome, verdict
+from actors.delivery.schedule import latest, outcome, verdict
 from actors.delivery.status import (
     Standing,
     after,
@@ -34,6 +34,8 @@ from actors.delivery.status import (
     standing_of,
     with_standing,
 )
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import Outlet
 from actors.messages.destinations import DestinationMessage, TestDelivery
 from actors.messages.views import TestResult
 from actors.world import World
@@ -194,7 +196,7 @@ class DestinationActor:
         return self._record
 
     async def _read(self) -> None:
-        """Read the record again: it may have another URL, other secrets, or have been switched off or on."""
+        """Read the record again: it may have another URL, other secrets, or have been paused or resumed."""
         known, self._record = self._record, await self._storage.alerts.destination(self._id)
         if known is not None and self._record is not None and _gathers(known) != _gathers(self._record):
             # What is claimed and has not set out goes in the new way.
@@ -311,8 +313,7 @@ class DestinationActor:
         """Post once there is room; `begins` is called when there is."""
         async with self._room.place(record.url):
             begins()
-            poster = self._egress.deliver if record.url.startswith("https:") else self._egress.deliver_plain
-            return await attempt(poster, record, webhook_id, body, self._world)
+            return await attempt(self._egress, record, webhook_id, body, self._world)
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""

@@ -1,4 +1,4 @@
-"""What a destination's actor has claimed and what became of it, until both are in storage. It outlives its lives.
+"""A destination's claims and their outcomes, until both are in storage. They outlive its actor's lives.
 
 A claim is durable before anything is sent, an outcome after it. Where storage does not say whether a claim happened,
 what it may have claimed is released before the next, for rows that nobody holds would wait for the next start.

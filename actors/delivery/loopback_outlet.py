@@ -1,4 +1,4 @@
-"""The way out of deliveries, with a bend: what goes to a bin of this service is handed over without leaving it.
+"""The outlet of deliveries: a request to a bin of this service is handed over without leaving the process.
 
 The bin sees the request that a receiver would have seen, byte for byte, and answers as it answers strangers, so that
 what is shown there is what would have been sent. No socket, no name and no certificate take part, so a bin works on a
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import trio
 
 from actors.bins import BODY, GONE, ArrivedRequest, Bins
-from actors.delivery.attempt import Outlet, Poster
+from actors.destination_kinds.kind import Outlet, Poster
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT, PostResult

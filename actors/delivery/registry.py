@@ -1,4 +1,4 @@
-"""The set of destinations' actors: one for each destination that is enabled, under a supervisor of their own."""
+"""The set of destinations' actors: one for each to which anything is sent, under a supervisor of their own."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import trio
 from msgspec.structs import replace
 
 from actors.delivery.actor import DestinationActor
-from actors.delivery.attempt import Outlet
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.notice_publisher import NoticePublisher
 from actors.delivery.sample import sample
+from actors.destination_kinds.kind import Outlet
 from actors.messages.destinations import DestinationMessage, OutboxGrew
 from actors.messages.recorder import Record
 from actors.signatures.event import Signer
@@ -93,7 +93,7 @@ class DeliveryRegistry:
                         self.nudge(id)
 
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
-        """Return the mailbox of a destination's actor; None when it has none, being disabled or unknown."""
+        """Return the mailbox of a destination's actor; None when it has none, being paused, disabled or unknown."""
         return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
 
     def record(self, destination: str) -> Destination | None:

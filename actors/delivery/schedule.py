@@ -1,4 +1,4 @@
-"""When a delivery is tried again, and when it is given up. Pure.
+"""The schedule of a delivery: when it is tried again, and when it is given up. Pure.
 
 Ten attempts: at once, then after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each with +-20 % jitter so that what
 failed together does not come back together. After a timeout or a 429 the receiver gets at least a minute. `Retry-
@@ -8,8 +8,9 @@ the schedule.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from actors.destination_kinds.answer import Answer
 from storage.records.delivery import Delivery, Outcome
 from storage.records.identity import Millis
 
@@ -20,35 +21,6 @@ JITTER = 0.2
 BREATHER = 60.0
 LONGEST_RETRY_AFTER = 3_600.0
 GONE = 410
-
-
-class Answer(NamedTuple):
-    """What one POST brought. `status` is None when there was no answer; `timeout` tells whether one was waited for.
-
-    said: the beginning of the response, control characters escaped.
-    ours: it failed on this machine (no route, no resolver), which says nothing about the receiver.
-    """
-
-    status: int | None
-    latency_ms: int
-    error: str | None = None
-    retry_after: float | None = None
-    timeout: bool = False
-    ours: bool = False
-    said: str = ""
-
-    @property
-    def delivered(self) -> bool:
-        """Whether the receiver took it: 2xx and nothing else."""
-        return self.status is not None and 200 <= self.status < 300
-
-    @property
-    def word(self) -> str:
-        """How it went, as one of seven words that are counted by."""
-        if self.status is None:
-            return "ours" if self.ours else "timeout" if self.timeout else "unreachable"
-        words = {2: "delivered", 3: "redirect", 4: "client_error"}
-        return words.get(self.status // 100, "server_error")
 
 
 def verdict(answer: Answer, attempt: int) -> Literal["sent", "retry", "given_up"]:

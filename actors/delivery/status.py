@@ -1,4 +1,4 @@
-"""When a destination counts as failing, and when it is disabled. Pure.
+"""The status of a destination: when it counts as failing, and when it is disabled. Pure.
 
     state \\ sign   success    failure                   gone (410)
     active         active     failing at the 5th         disabled
@@ -7,7 +7,7 @@
 
 Only an unbroken row of failures counts: one success in 120 hours keeps a destination alive. A failure of this machine
 (no network) is no sign of the receiver's state, and neither is time that did not pass: where the clock is set forward,
-or the machine slept, the row begins so much later. A disabled destination is enabled by hand only.
+or the machine slept, the row begins so much later. A disabled destination is resumed by hand only.
 
 People hear of a row of failures twice at most before the end: when the destination has been failing for as long as its
 alert says (`notice_after`), and half-way to being disabled. That is a matter of time, not of attempts, which may be a
@@ -21,7 +21,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.delivery.schedule import GONE, Answer
+from actors.delivery.schedule import GONE
+from actors.destination_kinds.answer import Answer
 from storage.records.destination import Destination, Notice
 from storage.records.identity import Millis, Seq
 

@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: public unicast ones, and what the operator opens. Pure.
+"""Addresses that may be connected to: public unicast ones, and those that the operator opens. Pure.
 
 The table is our own, after the IANA special-purpose registries (RFC 6890) and their later additions:
 `ipaddress.is_global` lets NAT64, 6to4, multicast and the old site-local range through. IPv6 is closed by default: only

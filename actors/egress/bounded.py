@@ -7,7 +7,8 @@ that `PER_SECOND`; others run after every `SLICE` frames; what waits for `take` 
 `AHEAD` bytes and one message; what we say is read within `SEND_WITHIN` seconds. The body of a refused handshake is
 never read (`websocket.py` shakes hands). Compression is not offered, so a frame that claims it ends the session.
 
-The handlers overridden are private to the library, which is pinned by hash; tests/egress/test_websocket.py names them.
+The handlers overridden are private to the library, which is pinned by hash; tests/actors/egress/test_websocket.py names
+them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a WebSocket session can end, in words, and whose fault it is: RFC 6455, 7.4, and the IANA registry. Pure."""
+"""The ends of a WebSocket session, in words, and whose fault each is: RFC 6455, 7.4, and the IANA registry. Pure."""
 
 from __future__ import annotations
 

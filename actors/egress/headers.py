@@ -1,4 +1,4 @@
-"""What response headers say, and what request headers may say. Pure."""
+"""Headers of responses, read, and of requests, checked. Pure."""
 
 from __future__ import annotations
 

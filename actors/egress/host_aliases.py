@@ -1,4 +1,4 @@
-"""Which two names are one machine: `site` and `www.site`, when they share an address. Pure.
+"""Two names of one machine: `site` and `www.site`, when they share an address. Pure.
 
 Two names alone prove nothing (`www.` may be another company's machine, and one may be dead while the other lives), and
 an address alone proves nothing either (a thousand strangers live behind one). Both together do.

@@ -1,4 +1,4 @@
-"""Who is next at one host. Pure.
+"""The queue at one host. Pure.
 
 Two lanes. What a person waits for (adding, detecting, checking now) is called first come first served; of all other
 looks, the one whose source was looked at longest ago. So a source that wants less than its share of a crowded host

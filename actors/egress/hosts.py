@@ -75,7 +75,6 @@ class _Host:
     """The twin that has taken over."""
 
     def now(self) -> _Host:
-        """Return this host as it is known now."""
         return self if self.became is None else self.became.now()
 
     @property

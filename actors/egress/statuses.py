@@ -1,4 +1,4 @@
-"""What an HTTP status means for whoever looked: the table of `failures.py`, status by status. Pure."""
+"""The meaning of an HTTP status for a look: the table of `failures.py`, status by status. Pure."""
 
 from __future__ import annotations
 

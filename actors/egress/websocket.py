@@ -71,7 +71,6 @@ class Frames:
         return f"<Frames {self._received} received, {self._skipped} skipped>"
 
     def statistics(self) -> FramesStatistics:
-        """Return the counts."""
         return FramesStatistics(self._received, self._skipped, self._size)
 
     async def run(self) -> None:

@@ -1,4 +1,4 @@
-"""What travels between the service and a worker: frames of a length, a kind and a payload. Pure.
+"""Frames between the service and a worker: a length, a kind and a payload. Pure.
 
 frame    = length (u32, of what follows) kind (u8) payload
 
@@ -90,7 +90,6 @@ def frame(kind: Kind, *parts: bytes) -> bytes:
 
 
 def task_frame(task: Task) -> bytes:
-    """Return the frame of a task."""
     name = task.name.encode()
     return frame(Kind.TASK, _TASK.pack(task.deadline_ms, len(name)), name, task.request)
 
@@ -124,7 +123,6 @@ def read_ended(payload: bytes) -> tuple[int, int]:
 
 
 def answer_frame(kind: Kind, memory_kib: int, result: bytes) -> bytes:
-    """Return the frame of an answer."""
     return frame(kind, _ANSWER.pack(min(memory_kib, 0xFFFFFFFF)), result)
 
 

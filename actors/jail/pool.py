@@ -98,7 +98,6 @@ class ProcessJail:
         return f"<ProcessJail {self.statistics()}>"
 
     def statistics(self) -> JailStatistics:
-        """Return a picture of now."""
         return JailStatistics(
             alive=self._alive,
             free=sum(worker.alive for worker in self._free),

@@ -1,4 +1,4 @@
-"""What a worker gives up for good before its first task, and the watch over what it does after that.
+"""Rights that a worker gives up for good before its first task, and the watch over what it does after that.
 
 Four layers, from the outside in. The limits are the system's: memory, open files, no growing file. Landlock
 (`landlock.py`) and a filter of system calls (`seccomp.py`) are the kernel's and hold for C code too: a parser that was

@@ -1,4 +1,4 @@
-"""What a query can't do without: words and prefixes of which every matching text has at least one.
+"""Anchors of a query: words and prefixes of which every matching text has at least one.
 
 A word needs itself, AND is content with its rarest part, OR needs all of its parts, a phrase its rarest word, and an
 exclusion needs nothing. An index over anchors meets only the queries that could match, because a rare word is rarely

@@ -1,4 +1,4 @@
-"""Who wants an event: the alerts in force and their destinations, as they were read at one moment.
+"""The audience of an event: the alerts in force and their destinations, as they were read at one moment.
 
 Ordinary events are matched by text; the service's own notices never are: an alert gets those that it asks for by name.
 What is only practice is for alerts that name its source, never for those over the whole library.
@@ -13,7 +13,8 @@ from actors.notices import asked_for
 from actors.query import EventView, Match, QueryError, Texts, UnknownLanguage, parse
 from storage.records.alert import Alert, covers
 from storage.records.destination import Destination
-from storage.records.event import Kind, Stored
+from storage.records.event import Stored
+from storage.records.tiers import Kind
 
 
 class Audience:
@@ -86,7 +87,7 @@ class Audience:
 
 
 def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]:
-    """A disabled destination gets no new rows: enabling it offers a replay from where it stopped."""
+    """A paused or disabled destination gets no new rows: resuming it offers a replay from where it stopped."""
     found: dict[str, list[str]] = {}
     for destination in destinations:
         if destination.enabled and destination.state != "disabled":

@@ -1,4 +1,4 @@
-"""Which of many standing queries a text satisfies, at a cost that grows with those that could, not with all.
+"""The index of standing queries: finds those that a text satisfies, at a cost that grows with those that could match.
 
 A query lies under its anchors (`anchors.py`), in a table for its language and for the source it is bound to, so that an
 alert costs nothing on other sources' events. A text's keys are held against the tables' keys: queries that are an OR of

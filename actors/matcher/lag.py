@@ -1,4 +1,4 @@
-"""How far the matcher is behind the log, as everybody shows it."""
+"""The matcher's lag behind the log, as everybody shows it."""
 
 from __future__ import annotations
 

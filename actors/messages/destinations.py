@@ -1,4 +1,4 @@
-"""What a destination is told and asked."""
+"""Messages to a destination's actor."""
 
 from __future__ import annotations
 

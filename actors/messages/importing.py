@@ -1,4 +1,4 @@
-"""What travels between the importer and who asks it to add a whole list of sources. Nothing here does anything."""
+"""Messages between the importer and those who ask it to add a whole list of sources. Nothing here does anything."""
 
 from __future__ import annotations
 

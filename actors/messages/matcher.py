@@ -1,4 +1,4 @@
-"""What the matcher is told."""
+"""Messages to the matcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of the recorder."""
+"""Messages to the recorder."""
 
 from __future__ import annotations
 

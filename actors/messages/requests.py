@@ -1,4 +1,4 @@
-"""What users ask of sources, as it is written on the wire and as it travels to the registry: one struct for both. Pure.
+"""Users' requests about sources, on the wire and on the way to the registry: one struct for both. Pure.
 
 A field of a request that is also one of the record (`storage/records/source.py`) goes there by its name; nothing on the
 way lists it.
@@ -6,12 +6,13 @@ way lists it.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from storage.records.event import SourceType
+from storage.records.given import given
 from storage.records.source import Source
+from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 
 Url = Annotated[
@@ -132,13 +133,9 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     filter: PushFilter | None = None
 
 
-_KEPT: Final = frozenset(Source.__struct_fields__)
-
-
 def settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
     """Return what a request sets of a source, by the names of the record's fields; a schedule in seconds."""
-    given = {name: getattr(request, name) for name in request.__struct_fields__ if name in _KEPT}
-    given = {name: value for name, value in given.items() if value is not UNSET}
-    if given.get("schedule") is not None:
-        given["schedule"] = seconds_of(given["schedule"])
-    return given
+    settings = given(request, Source)
+    if settings.get("schedule") is not None:
+        settings["schedule"] = seconds_of(settings["schedule"])
+    return settings

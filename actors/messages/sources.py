@@ -1,4 +1,4 @@
-"""What is asked of the registry of sources, and of a source."""
+"""Messages to the registry of sources, and to a source."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class DeleteSource:
 
 @dataclass(frozen=True, slots=True)
 class CheckNow:
-    """Look now; the answer is when the look is due. Fails with NotFound, Conflict (disabled), TooSoon."""
+    """Look now; the answer is when the look is due. Fails with NotFound, Conflict (paused), TooSoon."""
 
     source: SourceId
     reply: Reply[Millis]

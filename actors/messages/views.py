@@ -1,4 +1,4 @@
-"""What actors answer: a source as it is now, what is known of it, pages of a list. Pure."""
+"""Views that actors answer with: a source as it is now, the reasons, pages of a list. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read off the running service when somebody asks, beside what is counted while things happen.
+"""Figures that are read off the running service when somebody asks, beside those that are counted as things happen.
 
 Each costs the same for any number of sources; what a walk over all of them finds is from the watchman's last round,
 half a minute old at most.
@@ -18,10 +18,10 @@ from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK
 from storage.records.identity import START, millis_of
+from storage.records.tiers import TIERS
 
 N = TypeVar("N", bound=str)
 Values = dict[Labels, float]
-TIERS = ("push", "feed", "html")
 BREAKERS = ("closed", "open", "half-open")
 
 
@@ -49,7 +49,6 @@ class Figures:
         return f"<Figures of {self._overseer!r}>"
 
     def read(self) -> Sequence[Figure]:
-        """Return all figures of this moment."""
         return (*self._of_sources(), *self._of_actors(), *self._of_the_log())
 
     def _of_sources(self) -> list[Figure]:
@@ -57,9 +56,9 @@ class Figures:
         last_spent = self._watchman.spent
         open_gate = float(not self._overseer.gate.closed)
         return [
-            Figure("sources", "Sources, disabled ones too.", (), {(): self._overseer.known_sources()}),
+            Figure("sources", "Sources, paused ones too.", (), {(): self._overseer.known_sources()}),
             Figure("sources_health", "Sources by the flag of their health.", ("flag",), _each(census, RANK)),
-            Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, TIERS)),
+            Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, tuple(TIERS))),
             Figure("breakers", "Breakers of watched sources.", ("state",), _each(last.breakers, BREAKERS)),
             Figure("sources_overdue", "Sources whose due look has not happened.", (), {(): last.overdue}),
             Figure("looks_per_second", "Looks a second in the last half minute.", (), {(): last_spent.rate}),

@@ -21,7 +21,6 @@ class Ring(Generic[T]):
         self.last = 0
 
     def add(self, item: T) -> None:
-        """Put an item in."""
         self._items.append(item)
         self.last += 1
 

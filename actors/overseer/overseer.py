@@ -12,7 +12,7 @@ from actors.errors import Conflict, NotFound
 from actors.messages.views import SourceExamination
 from actors.overseer.journal import Journal, StateTurn
 from actors.overseer.order import Orders
-from actors.overseer.rows import Kind, Row, Sort, Word, first_line
+from actors.overseer.rows import Kind, Row, Sort, first_line
 from actors.settings import Settings
 from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex
@@ -22,9 +22,10 @@ from actors.world import World
 from storage.records.health import Flag
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
+from storage.records.states import PartState
 from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
 
-_WORDS: dict[State, Word] = {
+STATES: dict[State, PartState] = {
     State.STARTING: "starting",
     State.RUNNING: "ok",
     State.BACKOFF: "backoff",
@@ -122,7 +123,7 @@ class Overseer:
         return found
 
     def known_sources(self) -> int:
-        """Return how many sources there are, disabled ones too."""
+        """Return how many sources there are, paused ones too."""
         return len(self._table)
 
     def queues(self) -> Mapping[str, int]:
@@ -219,16 +220,16 @@ class Overseer:
             return child
         if self._find(path) is None:
             raise NotFound(f"There is no {path} in the tree.")
-        raise Conflict(f"{path} is disabled: it has nothing that runs.")
+        raise Conflict(f"{path} is paused: it has nothing that runs.")
 
     def _part(self, child: Child) -> Row:
         path = child.path.partition("/")[2]
-        return self._row(child, path, "", "part", _WORDS[child.state])
+        return self._row(child, path, "", "part", STATES[child.state])
 
     def _destination(self, child: Child) -> Row:
         id = child.spec.id
         record = self._deliveries.record(id)
-        state = _WORDS[child.state]
+        state = STATES[child.state]
         if state == "ok" and record is not None and record.state == "failing":
             state = "retrying"
         return self._row(child, f"destinations/{id}", "" if record is None else record.url, "destination", state)
@@ -237,7 +238,7 @@ class Overseer:
         source, hot = live.source, live.hot
         path, child = f"sources/{source.id}", self._sources.child(source.id)
         if child is None:
-            state: Word = "ended" if source.enabled else "disabled"
+            state: PartState = "ended" if source.enabled else "paused"
             return Row(
                 path,
                 source.watch_url,
@@ -252,13 +253,13 @@ class Overseer:
                 source.tags,
                 source.name,
             )
-        state = _WORDS[child.state]
+        state = STATES[child.state]
         if state == "ok" and hot.breaker.state != "closed":
             state = "open"
         elif state == "ok" and child.attention:
             state = "retrying"
-        elif state == "ok" and child.paused:
-            state = "paused"
+        elif state == "ok" and child.on_hold:
+            state = "held"
         return self._row(child, path, source.watch_url, source.type, state, live=live)
 
     def _row(
@@ -267,7 +268,7 @@ class Overseer:
         path: str,
         name: str,
         kind: Kind,
-        state: Word,
+        state: PartState,
         *,
         live: LiveSource | None = None,
     ) -> Row:

@@ -12,26 +12,13 @@ from urllib.parse import urlsplit
 
 from storage.records.health import Flag
 from storage.records.identity import Millis
+from storage.records.states import PARTS, PartState
+from storage.records.tiers import SourceType
 
-Kind = Literal["part", "push", "feed", "html", "destination"]
-Word = Literal[
-    "ok",
-    "disabled",
-    "starting",
-    "paused",
-    "retrying",
-    "open",
-    "backoff",
-    "quarantined",
-    "stopping",
-    "ended",
-]
-"""The state in one word. ok: it runs and all is well. paused: it waits on purpose. retrying: its peer fails. open: its
-breaker is. The others are the supervisor's.
-"""
+Kind = Literal["part", "destination"] | SourceType
 Sort = Literal["worst", "path", "next"]
 ERROR_CAP = 200
-_RANK: dict[Word, int] = {
+_RANK: dict[PartState, int] = {
     "quarantined": 0,
     "backoff": 1,
     "open": 2,
@@ -39,9 +26,9 @@ _RANK: dict[Word, int] = {
     "ended": 6,
     "stopping": 6,
     "starting": 6,
-    "paused": 7,
+    "held": 7,
     "ok": 7,
-    "disabled": 8,
+    "paused": 8,
 }
 _ROTTEN, _DEGRADED, WELL = 4, 5, 7
 
@@ -57,7 +44,7 @@ class Row:
     path: str
     name: str
     kind: Kind
-    state: Word
+    state: PartState
     health: float | None
     flag: Flag | None
     restarts: int
@@ -106,7 +93,6 @@ class RowFilter:
         return bool(self.words or self.qualified)
 
     def admits(self, row: Row) -> bool:
-        """Return whether a row passes."""
         for name, values in self.qualified.items():
             if not any(_holds(row, name, value) for value in values):
                 return False
@@ -140,7 +126,8 @@ def wanted(text: str) -> RowFilter:
 
 def _holds(row: Row, name: str, value: str) -> bool:
     if name == "state":
-        return row.state.startswith(value) or (row.flag not in (None, "ok") and str(row.flag).startswith(value))
+        named = row.state.startswith(value) or PARTS[row.state].word.startswith(value)
+        return named or (row.flag not in (None, "ok") and str(row.flag).startswith(value))
     if name == "kind":
         return row.kind.startswith(value)
     if name == "tag":

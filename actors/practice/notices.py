@@ -1,4 +1,4 @@
-"""What the ferry has to say, in several languages: notices of the page and entries of the feed, without end."""
+"""The ferry's notices, in several languages: notices of the page and entries of the feed, without end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the author of a query should hear before it goes to work: that it can't match, or matches nearly everything."""
+"""Advice to the author of a query before it goes to work: that it can't match, or matches nearly everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text satisfies a query."""
+"""The test whether a text satisfies a query."""
 
 from __future__ import annotations
 

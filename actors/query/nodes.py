@@ -1,4 +1,4 @@
-"""What a query is made of, after parsing: frozen, comparable, printable as it was understood."""
+"""Nodes of a parsed query: frozen, comparable, printable as it was understood."""
 
 from __future__ import annotations
 

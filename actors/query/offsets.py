@@ -1,4 +1,4 @@
-"""Where words stand in a text as its readers see it: in Unicode code points, before anything was folded.
+"""Places of words in a text as its readers see it: in Unicode code points, before anything was folded.
 
 Words are found in the plain form of a text, which may be shorter or longer than the text itself. So the text is cut
 into clusters, a character with the marks and the hidden characters after it, which become plain each on its own: what

@@ -1,4 +1,4 @@
-"""Which texts of an event an alert looks at, by what it is about: the change of a page, one side of it, or the page.
+"""The texts of an event that an alert looks at, by its subject: the change of a page, one side of it, or the page.
 
 An event of a page has a diff. `change` looks at the title, at what came and what went; `added` and `removed` at one
 side of that, with the title (`sides.py`); `page` at title and content. What has no diff (feeds, push, events of old

@@ -1,4 +1,4 @@
-"""Which of some events queries find. Runs in a worker, as one long event may take a fifth of a second."""
+"""The search of events for queries. Runs in a worker, as one long event may take a fifth of a second."""
 
 from __future__ import annotations
 

@@ -25,12 +25,12 @@ from actors.world import World
 from storage.append import Answer, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError
 from storage.interface import Storage
-from storage.records.event import Draft, Kind, Stored
+from storage.records.event import Draft, Stored
 from storage.records.identity import Seq, SourceId
+from storage.records.tiers import Kind, tier_of
 from supervision import Child, Mailbox, MailboxFull
 
 MOST_MESSAGES = 512
-TIERS = {Kind.FEED: "feed", Kind.HTML: "html", Kind.PUSH: "push", Kind.NOTICE: "notice", Kind.HELD: "feed"}
 """What events are counted by."""
 PARKED = 5.0
 """Seconds between two tries while storage takes nothing."""
@@ -156,7 +156,7 @@ class Recorder:
         metrics.commit_time.observe(seconds)
         for event in events:
             if event.kind != Kind.PRACTICE:
-                metrics.events.add(TIERS.get(event.kind, "other"))
+                metrics.events.add("notice" if event.kind == Kind.NOTICE else tier_of(event.kind) or "other")
 
     async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
         if len(records) > 1:

@@ -34,11 +34,15 @@ class ReceivedEvent:
 
 
 class Contents(NamedTuple):
-    """What a body is. value: the decoded JSON, None when it can't be read; events: none for `other`."""
+    """What a body is. value: the decoded JSON, None when it can't be read; events: none for `other`.
+
+    enveloped: it came in an envelope of CloudEvents, which `value` is without.
+    """
 
     shape: Shape
     value: Any
     events: Sequence[Mapping[str, Any]]
+    enveloped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,12 @@ def read(body: bytes) -> Contents:
         value = None
     if not isinstance(value, dict):
         return Contents("other", value, ())
+    if isinstance(value.get("specversion"), str) and isinstance(data := value.get("data"), dict):
+        return _contents(data)._replace(enveloped=True)
+    return _contents(value)
+
+
+def _contents(value: Mapping[str, Any]) -> Contents:
     inner = value.get("events")
     if isinstance(inner, list) and "destination_id" in value and all(isinstance(event, dict) for event in inner):
         return Contents("digest", value, inner)
@@ -106,7 +116,7 @@ def conclude(
     verdict = _NO_SECRET
     if secrets:
         verdict = _check_request(headers, body, secrets, now)
-        if verdict.cause is Cause.NO_MATCH:
+        if verdict.cause is Cause.NO_MATCH and not contents.enveloped:
             verdict = _explained(headers, body, contents.value, secrets, events)
     return Receipt(contents.shape, headers.get("webhook-id", ""), contents.value, verdict, events)
 

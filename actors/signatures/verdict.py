@@ -1,4 +1,4 @@
-"""What a check of a signature found."""
+"""The verdict on a signature."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class Verdict(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether the signature holds."""
         return self.cause in (Cause.VERIFIED, Cause.ROTATED)
 
     @property

@@ -1,4 +1,4 @@
-"""Which frames of a pushing source become events: those that match an alert, or the source's own filter.
+"""Admission of a pushing source's frames: those become events that match an alert, or the source's own filter.
 
 A push source is filtered, not archived. Whoever changes alerts has the matcher read them, which hands them over here
 before the change is answered. Should such a word be lost, they are read again every few seconds, but only while frames

@@ -1,4 +1,4 @@
-"""What a push source has admitted lately, so that what a server repeats is told once; and the newest id. Pure.
+"""The ids that a push source has admitted lately, so that a repeated one is told once; and the newest id. Pure.
 
 In memory the newest `SPAN` marks are known. What is saved with each harvest is bounded by what the harvest brings:
 `LEAST_SAVED` marks, or `SAVED_A_FRAME` for each frame in it, so that a busy source keeps its whole window, which is

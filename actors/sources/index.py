@@ -20,16 +20,12 @@ from actors.selecting import picks
 from actors.selection import SourceSelection
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
-from actors.sources.looks.tier import Tier
-from actors.sources.polling.actor import PolledSource
-from actors.sources.polling.feed import FeedTier
-from actors.sources.polling.page import HtmlTier
 from actors.sources.ports import LiveSource, Ports, limits_of
-from actors.sources.push.actor import PushSource
 from actors.sources.ranking import Place, Ranking
 from actors.sources.schedule.look_price import Price, first_guess
 from actors.sources.schedule.overdue import Round
 from actors.sources.schedule.start_spread import wait_of
+from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, SourceState
@@ -61,8 +57,7 @@ class SourceIndex:
         self._ports = ports
         self._supervisor = sources
         self._live: dict[SourceId, LiveSource] = {}
-        self._html = HtmlTier()
-        self.tiers: dict[str, Tier] = {"feed": FeedTier(ports.settings.parse_deadline), "html": self._html}
+        self.readers = readers(ports.settings)
         self._ranking = Ranking()
         self._practice: set[SourceId] = set()
         self._paused: set[SourceId] = set()
@@ -122,11 +117,11 @@ class SourceIndex:
             await self._supervisor.stop_child(live.source.id)
 
     def drop(self, source: SourceId) -> None:
-        """Forget a source."""
         self._live.pop(source, None)
         self._practice.discard(source)
         self._paused.discard(source)
-        self._html.neighbours.forget(source)
+        for reader in self.readers.values():
+            reader.forget(source)
         self._ranking.drop(source)
 
     def describe(self, source: SourceId) -> SourceView:
@@ -202,7 +197,7 @@ class SourceIndex:
             for live in part:
                 if not live.source.enabled or live.source.practice is not None:
                     continue
-                late, polled = _overdue(live, now), live.source.type != "push"
+                late, polled = _overdue(live, now), live.source.tier.polled
                 sources, overdue = sources + 1, overdue + late
                 looks += live.hot.looks * polled
                 tiers[live.source.type] += 1
@@ -264,9 +259,7 @@ class SourceIndex:
         return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place, live.push)
 
     def _run_of(self, live: LiveSource) -> Run:
-        if live.source.type == "push":
-            return PushSource(self._ports, live).run
-        return PolledSource(self._ports, live, self.tiers).run
+        return BEHAVIOURS[live.source.type].run(self._ports, live, self.readers)
 
     async def _late(self, idle: Sequence[LiveSource]) -> int:
         now, late = self._ports.world.now(), 0
@@ -292,7 +285,7 @@ def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[Liv
 
 
 def _polled(live: LiveSource) -> bool:
-    return live.source.enabled and live.source.type != "push" and live.source.practice is None
+    return live.source.enabled and live.source.tier.polled and live.source.practice is None
 
 
 def _planned_wait(live: LiveSource) -> float:

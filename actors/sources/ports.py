@@ -1,4 +1,4 @@
-"""What every source's actor is given, and the slot in which it shows its state to the registry."""
+"""The ports of a source's actor, and the slot in which it shows its state to the registry."""
 
 from __future__ import annotations
 

@@ -67,7 +67,6 @@ class Ranking:
         self._put_in(order)
 
     def drop(self, source: SourceId) -> None:
-        """Forget a source."""
         order = self._orders.pop(source, None)
         if order is not None:
             self._take_out(order)

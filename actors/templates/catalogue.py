@@ -36,12 +36,10 @@ class Catalogue:
         self.flaws = tuple(flaws)
 
     def get(self, name: str) -> Template | None:
-        """Return a template by its id."""
         entry = self._entries.get(name)
         return None if entry is None else entry.template
 
     def entries(self) -> Sequence[Entry]:
-        """Return all templates with their origins."""
         return tuple(self._entries.values())
 
     def __iter__(self) -> Iterator[Template]:

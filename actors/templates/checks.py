@@ -1,4 +1,4 @@
-"""What a template must be beyond the types of its fields. Pure.
+"""Checks of a template beyond the types of its fields. Pure.
 
 Each check yields where it looked, as `sources[1].url`, and what to do about it.
 """
@@ -15,9 +15,10 @@ from actors.templates.domain import NoDomain, read_domain
 from actors.templates.expansion import NAME, SAMPLE_BASE, names_in, samples
 from actors.templates.template import MOST_SOURCES, REGISTRY_BASE, Parameter, Suggestion, Template
 from storage.records.source import OWN_NAMESPACES
+from storage.records.tiers import TIERS, Tier
 
 Found = Iterator[tuple[str, str]]
-CHANNELS = ("push", "feed", "html", "alerts")
+CHANNELS = (*TIERS, "alerts")
 """Channels of the service itself, whose names neither a template nor an alert may take."""
 
 
@@ -28,7 +29,7 @@ def check(template: Template) -> Found:
     yield from _check_parameters(template)
     for number, pattern in enumerate(template.sources):
         place = f"sources[{number}]"
-        yield from ((f"{place}.url", says) for says in _check_url(template, pattern.url, pattern.type == "push"))
+        yield from ((f"{place}.url", says) for says in _check_url(template, pattern.url, TIERS[pattern.type]))
         yield from ((f"{place}.tags", says) for says in _check_tags(template, pattern.tags))
     yield from _repeated("alerts", [suggestion.key for suggestion in template.alerts])
     for number, suggestion in enumerate(template.alerts):
@@ -60,7 +61,7 @@ def _check_example(place: str, parameter: Parameter) -> Found:
         yield f"{place}.example", f"{parameter.example!r} {error}"
 
 
-def _check_url(template: Template, url: str, is_push: bool) -> Iterator[str]:
+def _check_url(template: Template, url: str, tier: Tier) -> Iterator[str]:
     known = {**samples(template), REGISTRY_BASE: SAMPLE_BASE}
     strange = [name for name in names_in(url) if name not in known]
     if strange:
@@ -75,8 +76,8 @@ def _check_url(template: Template, url: str, is_push: bool) -> Iterator[str]:
     except UrlRefused as refusal:
         yield f"no URL that can be watched: {refusal.detail}"
         return
-    if (found.scheme in ("ws", "wss")) is not is_push:
-        yield f"a {found.scheme} URL can't be watched as this type: push goes with ws and wss, and only with them"
+    if found.scheme not in tier.schemes:
+        yield f"a {found.scheme} URL can't be watched as this type, which goes with {' and '.join(tier.schemes)}"
 
 
 def _check_tags(template: Template, tags: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from actors.egress.url import parse_url
 from actors.templates.template import REGISTRY_BASE, Parameter, Pattern, Template
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 Values = Mapping[str, tuple[str, ...]]
 """By parameter, in the order given; read by `parameters.py`."""

@@ -97,7 +97,7 @@ class Templates:
         except (DomainError, StorageError, Unanswered, Stopping) as error:
             return SourceOutcome(wanted, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source
-        asleep = None if source.enabled else "it is disabled: enable it to watch it"
+        asleep = None if source.enabled else "it is paused: resume it to watch it"
         return SourceOutcome(
             wanted, "attached_new" if added.created else "attached_existing", source.id, source.detection.type, asleep
         )

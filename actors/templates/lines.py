@@ -1,4 +1,4 @@
-"""Where in a TOML file something stands. Pure.
+"""The line of a TOML file in which something stands. Pure.
 
 The TOML parser of the standard library tells the line of a mistake in the syntax only. For a mistake in the meaning the
 line is looked up afterwards, by the headers of tables and the names before the equals signs. That finds what is written

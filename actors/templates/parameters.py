@@ -1,4 +1,4 @@
-"""What a caller gives for a template's parameters: checked, each value in its one spelling. Pure."""
+"""Parameters of a template as a caller gives them: checked, each value in its one spelling. Pure."""
 
 from __future__ import annotations
 

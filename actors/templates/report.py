@@ -1,4 +1,4 @@
-"""What became of an instantiation, or would. Records only; `api/v1/templates.py` writes them in the wire's words."""
+"""The report of an instantiation, done or tried. Records only; `api/v1/templates.py` has the wire's words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 
 from actors.templates.expansion import PlannedSource
 from storage.records.alert import Alert
-from storage.records.event import SourceType
 from storage.records.identity import SourceId
+from storage.records.tiers import SourceType
 
 LATE = "timeout: it was not done in time; call again, and the rest is done"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from storage.records.alert import Matching
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 MOST_SOURCES = 100
 """Sources that one instantiation may attach at most, whatever the values."""

@@ -1,4 +1,4 @@
-"""How often passwords may be tried, so that nobody's tries shut out the owner (S9).
+"""The limit of attempts at passwords, which lets nobody shut out the owner (S9).
 
 Each hash costs a tenth of a second and 64 MiB, and each try is a guess. So an address has few; and strangers share a
 pace, at which they queue one behind another instead of being refused. Beside that queue have places of their own: an

@@ -13,8 +13,9 @@ from api.dashboard.difference import Changed, lines_of
 from api.dashboard.screen import Page, Screen, Visit
 from api.operations import events
 from storage.records.alert import Alert, covers
-from storage.records.event import Delta, Diff, Event, Kind, Stored
+from storage.records.event import Delta, Diff, Event, Stored
 from storage.records.identity import SourceId
+from storage.records.tiers import Kind
 
 _decode = msgspec.json.Decoder(Event).decode
 
@@ -44,7 +45,6 @@ def _meets(alert: Alert, texts: Texts) -> bool:
 
 
 async def show(visit: Visit) -> Page:
-    """Show an event."""
     stored = await events.named(visit, visit.path["id"])
     body, event = stored.body, _decode(stored.body)
     alerts = met_by(stored, await visit.context.storage.alerts.all())

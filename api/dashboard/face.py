@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 from urllib.parse import quote, urlencode
 
 import trio
@@ -16,6 +16,7 @@ from quart import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError
+from api.application import Application
 from api.dashboard import assets, rendering
 from api.dashboard.attempts import Attempts
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
@@ -24,17 +25,13 @@ from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
 from api.dashboard.screen import Download, Go, LiveStream, Page, Reply, Run, Screen, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
-from api.exchange import OPENED
 from api.hosts import is_ours
 from api.problems import KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
 from api.streams.sse import MEDIA
-from api.unsent import ASKER
+from api.unsent import ASKER, OPENED
 from api.validation import read_query
-
-if TYPE_CHECKING:
-    from api.app import Api
 
 HTML = "text/html; charset=utf-8"
 POLICY = (
@@ -54,7 +51,7 @@ class Dashboard:
 
     owner = True
 
-    def __init__(self, api: Api, screens: tuple[Screen, ...]) -> None:
+    def __init__(self, api: Application, screens: tuple[Screen, ...]) -> None:
         self.api, self.context = api, api.context
         self.sessions = Sessions.of_context(api.context)
         self.attempts = Attempts(api.limiter, api.context.storage.people)

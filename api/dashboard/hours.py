@@ -1,4 +1,4 @@
-"""How many events each of the last hours brought. An hour that is over is counted once."""
+"""Events in each of the last hours. An hour that is over is counted once."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ class Item(NamedTuple):
 
 
 def item_of(body: bytes) -> Item:
-    """Return an event as an item."""
     seen = _decode(body)
     title = seen.title or excerpt(seen.content) or seen.url or "(no title)"
     kind = seen.alert_type.replace("_", " ") or seen.source_type
@@ -61,7 +60,6 @@ def excerpt(text: str) -> str:
 
 
 def items_of(bodies: Iterable[bytes]) -> list[Item]:
-    """Return events as items."""
     return [item_of(body) for body in bodies]
 
 

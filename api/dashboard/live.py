@@ -16,7 +16,6 @@ async def everything(visit: Visit) -> LiveStream:
 
 
 async def channel(visit: Visit) -> LiveStream:
-    """Stream one channel."""
     return _live(await streams.channel(visit, visit.path["channel"], visit.query, _listener(visit)))
 
 

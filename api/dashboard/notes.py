@@ -1,4 +1,4 @@
-"""What the next page of a browser tells once: that a change is done, or a secret that is shown only now.
+"""Notes that the next page of a browser shows once: that a change is done, or a secret that is shown only now.
 
 In memory, bounded, for a few minutes: a restart loses it without harm, and a secret is nowhere else.
 """

@@ -1,4 +1,4 @@
-"""Which passwords are taken. Pure.
+"""The rules for passwords. Pure.
 
 The commonest passwords of 10 characters and more are made of few common parts: a word or a name, digits, a year, a walk
 over the keyboard, a repetition. So no list of leaked passwords is kept: a password is read as the cheapest row of such

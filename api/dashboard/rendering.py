@@ -16,6 +16,8 @@ from api.dashboard.notes import Note
 from api.dashboard.places import PLACES, Place
 from api.dashboard.screen import Page, Visit
 from storage.records.source import called
+from storage.records.states import ALERTS, ATTEMPTS
+from storage.records.tiers import TIERS
 
 
 @cache
@@ -36,6 +38,9 @@ def environment() -> Environment:
         web=web_url,
         span=span,
         called=called,
+        tiers=TIERS,
+        attempt_states=ATTEMPTS,
+        alert_states=ALERTS,
     )
     return made
 
@@ -50,7 +55,6 @@ def web_url(text: str) -> str:
 
 
 def rendered(page: Page, visit: Visit, places: Sequence[Place], notes: Sequence[Note]) -> bytes:
-    """Return a page as HTML."""
     return _render(
         page.template,
         page.shows,

@@ -1,4 +1,4 @@
-"""Who has signed in, by cookie; and the token that ties a form to the browser it was sent to.
+"""Sessions, by cookie; and the token that ties a form to the browser it was sent to.
 
 A session is 256 random bits in a cookie that scripts can't read, kept as their SHA-256, looked up at every request: so
 one that was ended elsewhere is a stranger's at its next request. Who has not signed in has a cookie of the same kind

@@ -15,6 +15,7 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.operations import events
 from api.problems import Refusal
 from api.schemas.queries import EventsQuery
+from storage.records.tiers import SourceType
 
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
@@ -26,7 +27,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     keyword: _Text = ""
     tag: _Text = ""
     source: _Text = ""
-    source_type: Literal["", "feed", "html", "push"] = ""
+    source_type: Literal[""] | SourceType = ""
     cursor: str | None = None
 
     def filters(self) -> list[tuple[str, str]]:

@@ -15,22 +15,10 @@ from api.feed import overview_of
 from api.operations import system as operations
 from api.schemas.admin import TreeQuery
 from storage.records.identity import Millis, millis_of
+from storage.records.states import PARTS, SOURCES
 
 ROWS = 50
 HEAVIEST = 5
-MOODS = {
-    "ok": "good",
-    "paused": "calm",
-    "disabled": "calm",
-    "starting": "calm",
-    "stopping": "calm",
-    "ended": "calm",
-    "retrying": "warn",
-    "open": "warn",
-    "backoff": "warn",
-    "quarantined": "bad",
-}
-"""The mood of the badge of each state of a part."""
 
 
 class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,7 +70,8 @@ async def show(visit: Visit) -> Page:
         "wanted": wanted,
         "onward": _place(wanted, tree.start + ROWS) if tree.start + ROWS < tree.total else "",
         "back": _place(wanted, max(0, tree.start - ROWS)) if tree.start else "",
-        "moods": MOODS,
+        "states": PARTS,
+        "flags": SOURCES,
         "settings": settings_of(visit),
         "data": size(files.get("database", 0)),
         "wal": size(files.get("wal", 0)),

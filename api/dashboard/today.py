@@ -16,39 +16,32 @@ from api.operations import system
 from api.schemas.admin import TreeQuery, TreeRow
 from storage.records.destination import Destination
 from storage.records.identity import Millis
+from storage.records.states import DESTINATIONS, PARTS, SOURCES, DestinationState, State
 
 SHOWN = 12
 NEEDS = 6
 _UNWELL = ("quarantined", "backoff", "open", "retrying")
-_WORDS = {
-    "quarantined": "set aside after crashes",
-    "backoff": "restarting after a crash",
-    "open": "left alone after failures",
-    "retrying": "trying again",
-}
 
 
-_CLOSED = "Nothing is sent to it any more. Mend the receiver, then enable it: what was missed can be delivered again."
-_UNSEEN = "Nobody knows its secret. Make a new one, give it to the receiver, then enable it."
+_CLOSED = "Nothing is sent to it any more. Mend the receiver, then resume it: what was missed can be delivered again."
+_UNSEEN = "Nobody knows its secret. Make a new one, give it to the receiver, then resume it."
 
 
 class Need(NamedTuple):
-    """Something that needs somebody: what, where to look, how bad (a badge's words and mood), and why."""
+    """Something that needs somebody: what, where to look, its state, and why."""
 
     name: str
     path: str
-    words: str
-    mood: str
+    state: State
     says: str
 
 
 def need_of(row: TreeRow) -> Need | None:
     """Return what a part of the tree needs, None when it is well enough."""
     if row.state in _UNWELL:
-        mood = "bad" if row.state == "quarantined" or row.flag == "rotten" else "warn"
-        return Need(_named(row), _path(row), _WORDS[row.state], mood, row.error)
+        return Need(_named(row), _path(row), PARTS[row.state], row.error)
     if row.flag == "rotten":
-        return Need(_named(row), _path(row), "rotten", "bad", row.error)
+        return Need(_named(row), _path(row), SOURCES["rotten"], row.error)
     return None
 
 
@@ -56,15 +49,15 @@ async def needs(visit: Visit) -> list[Need]:
     """Return what needs somebody: destinations that get nothing though they should, then the worst of the tree."""
     hooks = await visit.context.storage.alerts.destinations()
     closed = [
-        *[_need(hook, "disabled", "bad", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
-        *[_need(hook, "needs a secret", "warn", _UNSEEN) for hook in hooks if hook.was_enabled],
+        *[_need(hook, "disabled", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
+        *[_need(hook, "needs_secret", _UNSEEN) for hook in hooks if hook.was_enabled],
     ]
     worst = await system.tree(visit, TreeQuery(limit=NEEDS))
     return [*closed, *[need for row in worst.rows if (need := need_of(row)) is not None]][:NEEDS]
 
 
-def _need(hook: Destination, words: str, mood: str, says: str) -> Need:
-    return Need(hook.label, f"/destinations/{hook.id}", words, mood, says)
+def _need(hook: Destination, state: DestinationState, says: str) -> Need:
+    return Need(hook.label, f"/destinations/{hook.id}", DESTINATIONS[state], says)
 
 
 def _named(row: TreeRow) -> str:
@@ -88,7 +81,6 @@ def labels(hours: Sequence[int], now: Millis, zone: ZoneInfo) -> list[str]:
 
 
 async def today(visit: Visit) -> Page:
-    """Show the start page."""
     overview = overview_of(visit.context)
     hours = await visit.hours.last(visit.now)
     since = await visit.streams.newest_id()

@@ -28,7 +28,6 @@ def el(tag: str, *children: Child, **attributes: str) -> Element:
 
 
 def render(element: Element) -> bytes:
-    """Return an element as HTML."""
     return bytes(tostring(element, encoding="utf-8", method="html"))
 
 

@@ -86,6 +86,12 @@ def _sent(description: Description) -> Iterator[Element]:
             for parameter in operation["parameters"]
         ]
         yield el("ul", *items)
-        (content,) = operation["requestBody"]["content"].values()
-        name = content["schema"]["$ref"].rpartition("/")[2]
-        yield el("p", "Body: ", el("a", name, href=f"#schema-{name}"))
+        bodies = operation["requestBody"]["content"]
+        name = bodies["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        others = [
+            part
+            for media in bodies
+            if media != "application/json"
+            for part in (", in an envelope as ", el("code", media))
+        ]
+        yield el("p", "Body: ", el("a", name, href=f"#schema-{name}"), *others)

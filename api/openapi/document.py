@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import json
 
 from api.openapi.answers import answers_of, one_of, problem_answers
 from api.openapi.headers import HEADERS
+from api.openapi.nouns import NOUNS, OPERATIONS
 from api.openapi.operation import Operation
 from api.openapi.parameters import parameters_of
-from api.openapi.schemas import bodies_of, components
-from api.openapi.texts.introduction import INTRODUCTION, SUMMARY, TAGS
-from api.openapi.texts.table import OPERATIONS
+from api.openapi.schemas import COMPONENTS, bodies_of, components
+from api.openapi.texts.introduction import INTRODUCTION, SUMMARY
 from api.openapi.webhooks import KINDS_SENT, webhooks
 from api.problems import Problem
 from api.route import JSON, PUBLIC, SCOPES, Route
+
+INFO: Final = {
+    "title": "Sanderling",
+    "version": "1",
+    "summary": SUMMARY,
+    "description": INTRODUCTION,
+    "license": {"name": "MIT", "identifier": "MIT"},
+}
 
 
 def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
@@ -24,14 +32,16 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
     kinds: list[Any] = [Problem, *KINDS_SENT, *(kind for route in routes for kind in bodies_of(route))]
     schemas, parts = components(kinds)
     known = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
+    for name in _named([known[id(kind)] for route in routes for kind in route.body], parts):
+        parts[name] = _asked(parts[name])
     paths: dict[str, Any] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, OPERATIONS[route.label], known)
     description = {
         "openapi": "3.1.0",
-        "info": {"title": "Sanderling", "version": "1", "summary": SUMMARY, "description": INTRODUCTION},
+        "info": INFO,
         "servers": [{"url": base_url, "description": "This service."}],
-        "tags": [{"name": name, "description": says} for name, says in TAGS.items()],
+        "tags": [{"name": noun.tag, "description": noun.says} for noun in NOUNS],
         "paths": paths,
         "webhooks": webhooks(known),
         "components": {
@@ -43,6 +53,36 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
     }
     plain: dict[str, Any] = json.decode(json.encode(description))  # tuples become lists, as JSON has them
     return plain
+
+
+def _named(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parts that schemas are made of."""
+    found: set[str] = set()
+    waiting = list(schemas)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            name = str(one.get("$ref", "")).removeprefix(COMPONENTS.format(name=""))
+            if name in parts and name not in found:
+                found.add(name)
+                waiting.append(parts[name])
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return found
+
+
+def _asked(part: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a request with its defaults in words: generators take what has a default for required."""
+    return part | {"properties": {name: _worded(one) for name, one in part.get("properties", {}).items()}}
+
+
+def _worded(property: dict[str, Any]) -> dict[str, Any]:
+    if property.get("default") is None:
+        return {name: value for name, value in property.items() if name != "default"}
+    said = f"{property['description']}. " if "description" in property else ""
+    kept = {name: value for name, value in property.items() if name not in ("default", "description")}
+    return {"description": f"{said}Default: {json.encode(property['default']).decode()}", **kept}
 
 
 def _operation(route: Route, said: Operation, known: Mapping[int, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an event's fields mean and how they are written. Storage, which has the type, knows nothing of the wire."""
+"""The meaning and spelling of an event's fields. Storage, which has the type, knows nothing of the wire."""
 
 from __future__ import annotations
 
@@ -106,12 +106,16 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """Name of a type to field to what is said of it."""
 _NULL = {"type": "null"}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
 SHAPES: dict[str, dict[str, Any]] = {
     "Event": {"x-version": EVENT_VERSION},
     "ReplayRequest": {
         "oneOf": [
             {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NULL}},
-            {"required": ["ids"], "properties": {"ids": {"type": "array"}, "since": _NULL, "until": _NULL}},
+            {
+                "required": ["ids"],
+                "properties": {"ids": _TEXTS, "since": _NULL, "until": _NULL},
+            },
         ]
     },
 }

@@ -1,4 +1,4 @@
-"""What the tree, its parts and the figures of the whole look like."""
+"""Examples of the tree, its parts and the figures of the whole."""
 
 from __future__ import annotations
 

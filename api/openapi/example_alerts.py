@@ -1,4 +1,4 @@
-"""What the preview of an alert looks like."""
+"""An example of the preview of an alert."""
 
 from __future__ import annotations
 

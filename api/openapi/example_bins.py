@@ -1,4 +1,4 @@
-"""What a webhook bin and a capture look like."""
+"""Examples of a webhook bin and a capture."""
 
 from __future__ import annotations
 

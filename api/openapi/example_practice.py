@@ -1,4 +1,4 @@
-"""What practice looks like."""
+"""An example of practice."""
 
 from __future__ import annotations
 

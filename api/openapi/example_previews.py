@@ -1,4 +1,4 @@
-"""What a detection and a preview look like."""
+"""Examples of a detection and a preview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the answers to "why did I get this" and "why didn't I" look like."""
+"""Examples of the answers to "why did I get this" and "why didn't I"."""
 
 from __future__ import annotations
 

@@ -9,8 +9,13 @@ from actors.messages.views import SourceView
 from api.problems import FieldError, Problem
 from api.schemas import alerts as alert
 from api.schemas import sources as wire
+from api.v1.alerts import record_of as alert_record
+from api.v1.destinations import record_of as destination_record
 from api.v1.events import EventsPage
 from api.v1.sources import record_of
+from storage.records.alert import Alert
+from storage.records.delivery import Rates
+from storage.records.destination import Destination, QuietHours
 from storage.records.event import Change, Context, Delta, DeltaStats, Diff, Event, Op, Spans
 from storage.records.health import Health
 from storage.records.identity import SourceId
@@ -116,7 +121,7 @@ EVENT = Event(
     content=f"Opening hours and prices. {_AFTER}",
     content_hash="sha256:0bc9b8de5a4df2c4ae7d9a6c51a9e2d9b7f7b4a1f0e4c2f94c9d7b2a6d3e1f05",
     simhash=6_214_099_311_427_713,
-    tags=("change:updated", "source_type:html", "topic:prices"),
+    tags=("change:updated", "topic:prices"),
     published_at=None,
     fetched_at=LOOKED,
     emitted_at="2026-04-21T10:24:07.184Z",
@@ -129,42 +134,39 @@ EVENT = Event(
     signature="d0VwmCEyjHyV8FJ9tIbkqYkWcG5WZsJ6dM1kNTFUwq1rAbnN1o5yxvXQdG9p2FvLwXJfOq8S0cB0Jm3iVwD_Cg",
 )
 EVENTS = EventsPage((EVENT,), "WyJhc2MiLDU4MzM4MDc1NTk3NDY5NjI0XQ", MADE, retention_clamped=False)
-ALERT = alert.AlertRecord(
-    id=ALERT_ID,
-    name="Prices move",
-    filter_query='price OR ticket OR "opening hours" -careers',
-    language="en",
-    match="change",
-    source_ids=(SOURCE_ID,),
-    channel="prices",
-    enabled=True,
-    notices=alert.SOURCES_OWN,
-    notice_after=3600,
-    created_at=MADE,
-    updated_at=MADE,
-    last_match_at=LOOKED,
-    match_count=3,
-    delivery_mode="instant",
+ALERT = alert_record(
+    Alert(
+        id=ALERT_ID,
+        name="Prices move",
+        filter_query='price OR ticket OR "opening hours" -careers',
+        language="en",
+        source_ids=(SOURCE_ID,),
+        created_at=_MADE,
+        updated_at=_MADE,
+        channel="prices",
+        notices=alert.SOURCES_OWN,
+        last_match_at=_LOOKED,
+        match_count=3,
+        match="change",
+    ),
+    "instant",
 )
-DESTINATION = alert.DestinationRecord(
-    id=DESTINATION_ID,
-    alert_id=ALERT_ID,
-    kind="webhook",
-    url="https://hooks.example/in",
-    delivery_mode="instant",
-    label="hooks.example",
-    digest_hour=8,
-    digest_timezone="Europe/Stockholm",
-    quiet_hours=alert.QuietHours("22:00", "07:00", "Europe/Stockholm"),
-    enabled=True,
-    state="active",
-    created_at=MADE,
-    updated_at=MADE,
-    last_delivery_at=LOOKED,
-    failure_rate=0.0,
-    error_rate=0.0,
-    duplicate_rate=0.0,
-    replay_from=None,
+DESTINATION = destination_record(
+    Destination(
+        id=DESTINATION_ID,
+        alert_id=ALERT_ID,
+        kind="webhook",
+        url="https://hooks.example/in",
+        delivery_mode="instant",
+        label="hooks.example",
+        secrets=(),
+        created_at=_MADE,
+        updated_at=_MADE,
+        digest_timezone="Europe/Stockholm",
+        quiet_hours=QuietHours("22:00", "07:00", "Europe/Stockholm"),
+        last_delivery_at=_LOOKED,
+    ),
+    Rates(0.0, 0.0),
 )
 WITH_SECRET = alert.DestinationWithSecret(secret=SHOWN_ONCE, **asdict(DESTINATION))
 TEST = alert.TestAnswer("sent", 204, 83, "The receiver answered 204.")

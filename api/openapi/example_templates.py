@@ -1,4 +1,4 @@
-"""What examples of templates are made of."""
+"""Examples of templates."""
 
 from __future__ import annotations
 

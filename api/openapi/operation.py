@@ -1,4 +1,4 @@
-"""What is said about a route, beside what its `Route` declares."""
+"""The words about a route, beside what its `Route` declares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 class Operation:
     """The words and examples of one route.
 
-    name: its operationId, which generated clients make a method of. tag: of `introduction.TAGS`.
+    name: its operationId, which generated clients make a method of. tag: of `nouns.NOUNS`.
     explains: Markdown: paragraphs, `code`, and lists whose lines begin with "- ".
     asks: examples of the body by what they show. shows: an example of the answer by status (`Several`: of each thing
     that it can be); without one, that of the answer's type (`examples.py`). An answer that is no JSON: by media type.

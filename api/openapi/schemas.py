@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from msgspec import Struct, json
 
-from api.openapi.event_words import EVENT_VERSION, SHAPES, WORDS
+from api.openapi.event_words import SHAPES, WORDS
 from api.openapi.examples import example_of
 from api.problems import Problem
 from api.route import Route
@@ -22,6 +22,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 COMPONENTS = "#/components/schemas/{name}"
 VERSION = "1.json"
 _NAMES: dict[type, str] = {Event: "stream-event"}
+IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_id", "source_ids"})
+"""Names of properties that hold the id of something here."""
+NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
+"""Types whose ids are words, or what a stranger has sent."""
 _LOOKAHEAD = r"$(?!\n)"
 
 
@@ -74,9 +78,9 @@ def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dic
 
 def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a type, to be served at a URL."""
-    (top,), parts = components([kind], "#/$defs/{name}")
-    version = {"x-version": EVENT_VERSION} if kind is Event else {}
-    return {"$schema": DIALECT, "$id": url, **version, **top, "$defs": parts}
+    _, parts = components([kind], "#/$defs/{name}")
+    top = parts.pop(kind.__name__)  # no type refers to itself
+    return {"$schema": DIALECT, "$id": url, **top, **({"$defs": parts} if parts else {})}
 
 
 def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:
@@ -91,15 +95,36 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
 
 
 def portable(schema: Any) -> Any:
-    """Return a schema in the words that every reader has: a pattern's `$` is its end for all of them but Python."""
+    """Return a schema in the words that every reader has.
+
+    A pattern's `$` is its end for all of them but Python. Generators take no `false` for the items after a tuple's
+    last; `maxItems` says that there are none, so any schema may stand there.
+    """
     if isinstance(schema, dict):
-        return {name: portable(value) for name, value in schema.items()}
+        return {name: portable(value) for name, value in _tuples(schema).items()}
     if isinstance(schema, list | tuple):
         return [portable(value) for value in schema]
     return schema.replace(_LOOKAHEAD, "$") if isinstance(schema, str) else schema
 
 
+def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the string that a property is, or that its items are, or null."""
+    if schema.get("type") == "array":
+        return _string_in(schema["items"])
+    return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
+
+
+def _tuples(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("items") is not False or "prefixItems" not in schema:
+        return schema
+    different = [item for at, item in enumerate(schema["prefixItems"]) if item not in schema["prefixItems"][:at]]
+    return schema | {"items": different[0] if len(different) == 1 else {"anyOf": different}}
+
+
 def _overlay(name: str, schema: dict[str, Any]) -> None:
+    for field, property in schema.get("properties", {}).items():
+        if field in IDS and name not in NO_IDS:
+            _string_in(property)["format"] = "uuid"
     for field, more in WORDS.get(name, {}).items():
         schema["properties"][field].update(more)
     schema.update(SHAPES.get(name, {}))

@@ -1,12 +1,14 @@
-"""What the service sends to destinations, in the same words as what it answers."""
+"""The requests that the service sends to destinations, in the same words as its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from actors.destination_kinds.webhook.cloudevents import MEDIA, enveloped
 from api.openapi.examples import example_of
 from api.schemas.alerts import Digest
 from storage.records.event import Event
@@ -58,11 +60,27 @@ def _post(name: str, says: str, when: str, kind: type[Struct], known: Mapping[in
             }
             for header, (words, schema, example) in _HEADERS.items()
         ],
-        "requestBody": {"required": True, "content": {"application/json": media}},
+        "requestBody": {"required": True, "content": {"application/json": media, MEDIA: _enveloped(kind, known)}},
         "security": [],
         "responses": {
             "2XX": {"description": "Delivered."},
-            "410": {"description": "Given up; the destination is disabled until somebody enables it."},
+            "410": {"description": "Given up; the destination is disabled until somebody resumes it."},
             "default": {"description": "Tried again, for three days in all; `Retry-After` is honoured up to an hour."},
         },
+    }
+
+
+def _enveloped(kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
+    """Return the body of a destination whose `format` is `cloudevents`."""
+    body = example_of(kind)
+    texts = ("specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema")
+    properties: dict[str, Any] = dict.fromkeys(texts, _STRING)
+    return {
+        "schema": {
+            "type": "object",
+            "description": "An envelope of CloudEvents 1.0.2; `id` is the `webhook-id`.",
+            "properties": properties | {"data": known[id(kind)]},
+            "required": ["specversion", "id", "source", "type", "time", "datacontenttype", "data"],
+        },
+        "examples": {"example": {"value": msgspec.json.decode(enveloped(body["id"], msgspec.json.encode(body)))}},
     }

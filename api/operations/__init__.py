@@ -1,4 +1,4 @@
-"""What can be done with sources, alerts, destinations, bins, templates, events and streams, whoever asks.
+"""The operations on sources, alerts, destinations, bins, templates, events and streams, from any face.
 
 A message comes in and a record goes out: no HTTP, no HTML. The API's handlers (`api/v1`) and the dashboard's screens
 read their own request (JSON, a form), call one function here and show what came of it; what is refused is raised, as

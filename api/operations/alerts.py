@@ -19,6 +19,7 @@ from api.operations.whole import whole
 from api.problems import invalid
 from api.schemas import alerts as wire
 from storage.records.alert import MOST_ALERTS, Alert
+from storage.records.given import given
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 
@@ -39,7 +40,7 @@ def check_query(query: str, language: str) -> None:
         raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
 
 
-async def sources_of(desk: OperationContext, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
     """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
     found: dict[str, None] = {}
     there = frozenset(known)
@@ -48,14 +49,14 @@ async def sources_of(desk: OperationContext, ids: Sequence[str], known: Iterable
             id = str(UUID(text))
         except ValueError:
             raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
-        if id not in there and await desk.context.storage.sources.get(SourceId(id)) is None:
+        if id not in there and await call.context.storage.sources.get(SourceId(id)) is None:
             raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
         found[id] = None
     return tuple(found)
 
 
-def _check_channel(desk: OperationContext, channel: object) -> None:
-    if channel in CHANNELS or (isinstance(channel, str) and desk.context.templates.catalogue.get(channel)):
+def _check_channel(call: OperationContext, channel: object) -> None:
+    if channel in CHANNELS or (isinstance(channel, str) and call.context.templates.catalogue.get(channel)):
         raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
 
 
@@ -66,8 +67,7 @@ def _check_anomaly(enabled: object) -> None:
 
 def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
     """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
-    names = ("filter_query", "language", "name", "channel", "enabled", "notices", "notice_after", "match")
-    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
+    changes = given(patch, Alert)
     if sources is not None:
         changes["source_ids"] = sources
     changed = replace(old, **changes)
@@ -77,78 +77,71 @@ def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
-async def put_in_force(desk: OperationContext) -> None:
+async def put_in_force(call: OperationContext) -> None:
     """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
-    await desk.streams.channels.refresh()
+    await call.streams.channels.refresh()
     with trio.fail_after(ANSWER_WITHIN):
-        await desk.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
+        await call.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
 
 
-async def named(desk: OperationContext, id: str) -> Alert:
+async def named(call: OperationContext, id: str) -> Alert:
     """Return the alert of an id. Raises NotFound."""
-    found = await desk.context.storage.alerts.get(known_id(id, "alert"))
+    found = await call.context.storage.alerts.get(known_id(id, "alert"))
     if found is None:
         raise _missing()
     return found
 
 
 @whole
-async def add(desk: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
+async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
     """Add an alert; one with the `planned` id that is there already is it. Raises Refusal, Unprocessable, Conflict."""
-    alerts, now = desk.context.storage.alerts, desk.context.world.now()
+    alerts, now = call.context.storage.alerts, call.context.world.now()
     if planned is not None and (there := await alerts.get(planned)) is not None:
-        await put_in_force(desk)
+        await put_in_force(call)
         return there
     check_query(new.filter_query, new.language)
-    _check_channel(desk, new.channel)
+    _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
-    sources = await sources_of(desk, new.source_ids)
+    sources = await sources_of(call, new.source_ids)
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
+    name = new.name or new.filter_query.strip()[:_NAME] or "Everything"
     alert = Alert(
-        id=planned or desk.context.world.new_id(),
-        name=new.name or new.filter_query.strip()[:_NAME] or "Everything",
-        filter_query=new.filter_query,
-        language=new.language,
-        source_ids=sources,
+        id=planned or call.context.world.new_id(),
         created_at=now,
         updated_at=now,
-        channel=new.channel,
-        enabled=new.enabled,
-        notices=tuple(dict.fromkeys(new.notices)),
-        notice_after=new.notice_after,
-        match=new.match,
+        **given(new, Alert) | {"name": name, "source_ids": sources, "notices": tuple(dict.fromkeys(new.notices))},
     )
     await alerts.put(alert)
-    await put_in_force(desk)
+    await put_in_force(call)
     return alert
 
 
 @whole
-async def change(desk: OperationContext, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
+async def change(call: OperationContext, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
     """Change one alert. Raises NotFound, Stale, Refusal, Unprocessable."""
-    old, now = await named(desk, id), desk.context.world.now()
+    old, now = await named(call, id), call.context.world.now()
     check_query(
         old.filter_query if patch.filter_query is UNSET else patch.filter_query,
         old.language if patch.language is UNSET else patch.language,
     )
-    _check_channel(desk, patch.channel)
+    _check_channel(call, patch.channel)
     _check_anomaly(patch.anomaly_enabled)
-    sources = None if patch.source_ids is UNSET else await sources_of(desk, patch.source_ids, old.source_ids)
+    sources = None if patch.source_ids is UNSET else await sources_of(call, patch.source_ids, old.source_ids)
     changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now))
-    alert = await desk.context.storage.alerts.edit(old.id, changed)
+    alert = await call.context.storage.alerts.edit(old.id, changed)
     if alert is None:
         raise _missing()
-    await put_in_force(desk)
+    await put_in_force(call)
     return alert
 
 
 @whole
-async def delete(desk: OperationContext, id: str, expected: Expected = None) -> None:
+async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Forget one alert with its destinations. Raises NotFound, Stale."""
-    if not await desk.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
+    if not await call.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
         raise _missing()
-    await put_in_force(desk)
+    await put_in_force(call)
 
 
 def _missing() -> NotFound:

@@ -46,7 +46,7 @@ def place_of(number: int) -> str:
 
 
 async def for_each(
-    desk: OperationContext, urls: Sequence[str], act: Callable[[int], Awaitable[R]]
+    call: OperationContext, urls: Sequence[str], act: Callable[[int], Awaitable[R]]
 ) -> Sequence[R | Failed]:
     """Do something for each URL, by its number, and return what became of each, in their order.
 
@@ -59,7 +59,7 @@ async def for_each(
     async def run(numbers: Sequence[int], token: object) -> None:
         try:
             for number in numbers:
-                outcomes[number] = await _outcome(desk, partial(act, number), place_of(number))
+                outcomes[number] = await _outcome(call, partial(act, number), place_of(number))
         finally:
             slots.release_on_behalf_of(token)
 
@@ -84,17 +84,17 @@ def _by_url(urls: Sequence[str]) -> Sequence[Sequence[int]]:
     return tuple(found.values())
 
 
-async def _outcome(desk: OperationContext, act: Callable[[], Awaitable[R]], where: str) -> R | Failed:
+async def _outcome(call: OperationContext, act: Callable[[], Awaitable[R]], where: str) -> R | Failed:
     try:
         return await act()
     except trio.TooSlowError:
         return Failed(LATE, late=True)
     except Exception as error:  # whatever it is, it is this URL's; a fault of ours is logged and told as one
         may_pass = isinstance(error, DomainError) and error.may_pass
-        return Failed(_refusal(desk, error, where), late=False, may_pass=may_pass)
+        return Failed(_refusal(call, error, where), late=False, may_pass=may_pass)
 
 
-def _refusal(desk: OperationContext, error: Exception, where: str) -> Refusal:
+def _refusal(call: OperationContext, error: Exception, where: str) -> Refusal:
     if isinstance(error, Unprocessable) and not error.location.startswith(where):
         location = error.location
         error.location = where + location.removeprefix("body")
@@ -102,6 +102,6 @@ def _refusal(desk: OperationContext, error: Exception, where: str) -> Refusal:
     refusal = refusal_of(error)
     if refusal is None:
         said = f"{type(error).__name__}: {error}"[:500]
-        desk.context.world.log("http.fault", level="error", request_id=desk.request_id, where=where, error=said)
+        call.context.world.log("http.fault", level="error", request_id=call.request_id, where=where, error=said)
         return INTERNAL
     return refusal

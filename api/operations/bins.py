@@ -28,61 +28,60 @@ class Seen(NamedTuple):
     check: SignatureCheck
 
 
-def bins_of(desk: OperationContext) -> Bins:
-    """Return the bins of the service."""
-    return Bins(desk.context.world, desk.context.storage, desk.context.settings.public_url())
+def bins_of(call: OperationContext) -> Bins:
+    return Bins(call.context.world, call.context.storage, call.context.settings.public_url())
 
 
-async def every(desk: OperationContext) -> Sequence[Bin]:
+async def every(call: OperationContext) -> Sequence[Bin]:
     """Return the bins that have not expired, oldest first."""
-    return list(filter(bins_of(desk).living, await desk.context.storage.bins.all()))
+    return list(filter(bins_of(call).living, await call.context.storage.bins.all()))
 
 
-async def named(desk: OperationContext, id: str) -> Bin:
+async def named(call: OperationContext, id: str) -> Bin:
     """Return the bin of an id. Raises NotFound, also when it has expired and is not swept yet."""
-    found = bins_of(desk).living(await desk.context.storage.bins.get(known_id(id, "bin")))
+    found = bins_of(call).living(await call.context.storage.bins.get(known_id(id, "bin")))
     if found is None:
         raise NotFound("There is no such bin, or it has expired.")
     return found
 
 
-async def new_address(desk: OperationContext) -> str:
+async def new_address(call: OperationContext) -> str:
     """Make a bin; return where it takes what it is sent. Raises Conflict."""
-    return bins_of(desk).address(await bins_of(desk).mint())
+    return bins_of(call).address(await bins_of(call).mint())
 
 
-async def delete(desk: OperationContext, id: str) -> None:
+async def delete(call: OperationContext, id: str) -> None:
     """Forget a bin and what it captured. Raises NotFound."""
-    await desk.context.storage.bins.delete((await named(desk, id)).id)
+    await call.context.storage.bins.delete((await named(call, id)).id)
 
 
-async def feeding(desk: OperationContext, bin: Bin) -> Sequence[Destination]:
+async def feeding(call: OperationContext, bin: Bin) -> Sequence[Destination]:
     """Return the destinations that deliver to a bin, the newest ones."""
-    return (await feeding_each(desk, [bin]))[0]
+    return (await feeding_each(call, [bin]))[0]
 
 
-async def feeding_each(desk: OperationContext, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
+async def feeding_each(call: OperationContext, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
     """Return for each of several bins the destinations that deliver to it."""
-    destinations = await desk.context.storage.alerts.destinations()
-    return [senders(destinations, bin, bins_of(desk)) for bin in bins]
+    destinations = await call.context.storage.alerts.destinations()
+    return [senders(destinations, bin, bins_of(call)) for bin in bins]
 
 
-async def captures(desk: OperationContext, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
+async def captures(call: OperationContext, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
     """Return what a bin was sent before a number, newest first, and whether there is more."""
-    page = await desk.context.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
-    return await _seen(desk, bin, page.captures), page.more
+    page = await call.context.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
+    return await _seen(call, bin, page.captures), page.more
 
 
-async def capture(desk: OperationContext, bin: Bin, number: int) -> Seen:
+async def capture(call: OperationContext, bin: Bin, number: int) -> Seen:
     """Return one capture by its number. Raises NotFound."""
-    page = await desk.context.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
-    for seen in await _seen(desk, bin, [kept for kept in page.captures if kept.number == number]):
+    page = await call.context.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
+    for seen in await _seen(call, bin, [kept for kept in page.captures if kept.number == number]):
         return seen
     raise NotFound("There is no such capture any more: a bin keeps its last hundred.")
 
 
-async def _seen(desk: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[Seen]:
-    known, keys = await feeding(desk, bin), KeySet(await desk.context.jwks())
+async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[Seen]:
+    known, keys = await feeding(call, bin), KeySet(await call.context.jwks())
     found = []
     for each in kept:
         found.append(Seen(each.number, each.capture, await check_capture(each.capture, known, keys)))

@@ -1,4 +1,4 @@
-"""Whether what a bin captured was signed, and by whom: the same judgement as a receiver's, with our own keys.
+"""The check of a capture's signatures: the same judgement as a receiver's, with our own keys.
 
 A capture is judged by what was so when it came: its timestamp by its own arrival, secrets by what signed then. An event
 is some 100 microseconds of arithmetic and a digest may hold hundreds, so the loop has its turn in between.

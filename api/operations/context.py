@@ -1,4 +1,4 @@
-"""What every act is given: `api.route.Call` has it, and so has whatever a screen is called with."""
+"""The context of every operation: `api.route.Call` has it, and so has the visit of a screen."""
 
 from __future__ import annotations
 

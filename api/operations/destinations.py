@@ -13,18 +13,20 @@ import trio
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from actors.destination_kinds.kind import Admitted
+from actors.destination_kinds.table import KINDS
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.destinations import TestDelivery
 from actors.messages.views import TestResult
 from actors.signatures import webhook
 from api.operations import alerts
 from api.operations.context import OperationContext, known_id
-from api.operations.destination_urls import admitted
 from api.operations.revisions import guarded, refuse_stale
 from api.operations.whole import whole
 from api.schemas import alerts as wire
 from storage.records.cursor import MATCHED
-from storage.records.destination import WEEKDAYS, Destination, QuietHours, Secret
+from storage.records.destination import WEEKDAYS, Destination, KindName, QuietHours, Secret
+from storage.records.given import given
 from storage.records.identity import START, Millis, Seq
 from storage.records.revision import Expected
 
@@ -34,8 +36,7 @@ OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret goes on signing after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: those of its request, and a wait for room among the others."""
-_UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, then enable it."
-_SECRET_SIZE = 32
+_UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, then resume it."
 
 
 class WithSecret(NamedTuple):
@@ -69,8 +70,10 @@ def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
     return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
 
 
-def _new_secret(desk: OperationContext) -> str:
-    return webhook.new_secret(desk.context.world.entropy(_SECRET_SIZE))
+async def admitted(call: OperationContext, kind: KindName, url: str) -> Admitted:
+    """Check an address of a kind of destination. Raises UrlRefused, Overloaded."""
+    context = call.context
+    return await KINDS[kind].admit(url, context.world, context.storage, context.settings)
 
 
 def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
@@ -87,8 +90,7 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
     """
     if patch.enabled is True and old.was_enabled is not None:
         raise Conflict(_UNSEEN)
-    names = ("delivery_mode", "label", "digest_hour", "digest_timezone", "enabled")
-    changes = {name: value for name in names if (value := getattr(patch, name)) is not UNSET}
+    changes = given(patch, Destination)
     if patch.quiet_hours is not UNSET:
         changes["quiet_hours"] = _quiet(patch.quiet_hours)
     if url is not None:
@@ -108,9 +110,9 @@ def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, no
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
-async def named(desk: OperationContext, id: str) -> Destination:
+async def named(call: OperationContext, id: str) -> Destination:
     """Return the destination of an id. Raises NotFound."""
-    found = await desk.context.storage.alerts.destination(known_id(id, "destination"))
+    found = await call.context.storage.alerts.destination(known_id(id, "destination"))
     if found is None:
         raise _missing()
     return found
@@ -118,18 +120,19 @@ async def named(desk: OperationContext, id: str) -> Destination:
 
 @whole
 async def add(
-    desk: OperationContext, alert_id: str, new: wire.NewDestination, planned: str | None = None
+    call: OperationContext, alert_id: str, new: wire.NewDestination, planned: str | None = None
 ) -> WithSecret:
     """Add a destination to an alert, with the `planned` id if there is one.
 
     Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
     """
-    alert = await alerts.named(desk, alert_id)
+    alert = await alerts.named(call, alert_id)
     _check_zone(new.digest_timezone)
     quiet = _quiet(new.quiet_hours)
-    url = await admitted(new.url, desk.context)
-    kept, now, secret = desk.context.storage.alerts, desk.context.world.now(), _new_secret(desk)
-    id = planned or desk.context.world.new_id()
+    found = await admitted(call, new.kind, new.url)
+    kept, now = call.context.storage.alerts, call.context.world.now()
+    secret = KINDS[new.kind].new_secret(call.context.world)
+    id = planned or call.context.world.new_id()
     everyone = [each for each in await kept.destinations() if each.id != id]  # it is there in a call taken up again
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
         detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
@@ -137,75 +140,69 @@ async def add(
     destination = Destination(
         id=id,
         alert_id=alert.id,
-        kind=new.kind,
-        url=url.text,
-        delivery_mode=new.delivery_mode,
-        label=new.label or url.host,
         secrets=(Secret(secret),),
         created_at=now,
         updated_at=now,
-        digest_hour=new.digest_hour,
-        digest_timezone=new.digest_timezone,
-        quiet_hours=quiet,
-        enabled=new.enabled,
+        **given(new, Destination) | {"url": found.url, "label": new.label or found.label, "quiet_hours": quiet},
     )
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
         raise NotFound("There is no such alert.")  # any more
-    await alerts.put_in_force(desk)
+    await alerts.put_in_force(call)
     return WithSecret(destination, secret)
 
 
 @whole
 async def _edit(
-    desk: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
+    call: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
 ) -> Destination:
-    changed = await desk.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
+    changed = await call.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
     if changed is None:
         raise _missing()
-    await alerts.put_in_force(desk)
+    await alerts.put_in_force(call)
     return changed
 
 
 async def change(
-    desk: OperationContext, id: str, wanted: wire.DestinationPatch, expected: Expected = None
+    call: OperationContext, id: str, wanted: wire.DestinationPatch, expected: Expected = None
 ) -> Destination:
     """Change one destination. Raises NotFound, Conflict, Stale, Unprocessable, UrlRefused, Overloaded."""
-    await named(desk, id)
+    old = await named(call, id)
     _check_zone(wanted.digest_timezone)
     _quiet(wanted.quiet_hours)
-    url = None if wanted.url is UNSET else (await admitted(wanted.url, desk.context)).text
-    now = desk.context.world.now()
-    matched = await desk.context.storage.outbox.cursor(MATCHED) or START
-    return await _edit(desk, id, expected, lambda old: _changed(old, wanted, url, now, matched))
+    url = None if wanted.url is UNSET else (await admitted(call, old.kind, wanted.url)).url
+    now = call.context.world.now()
+    matched = await call.context.storage.outbox.cursor(MATCHED) or START
+    return await _edit(call, id, expected, lambda old: _changed(old, wanted, url, now, matched))
 
 
-async def rotate(desk: OperationContext, id: str, expected: Expected = None) -> WithSecret:
+async def rotate(call: OperationContext, id: str, expected: Expected = None) -> WithSecret:
     """Make a new secret; the one before it signs beside it for 24 hours, if known. Raises NotFound, Stale."""
-    secret, now = _new_secret(desk), desk.context.world.now()
+    kind, now = (await named(call, id)).kind, call.context.world.now()
+    secret = KINDS[kind].new_secret(call.context.world)
 
     def change(old: Destination) -> Destination:
         known = old.secrets if old.was_enabled is None else ()
         return replace(old, secrets=rotated(known, secret, now), updated_at=now, was_enabled=None)
 
-    return WithSecret(await _edit(desk, id, expected, change), secret)
+    return WithSecret(await _edit(call, id, expected, change), secret)
 
 
 @whole
-async def delete(desk: OperationContext, id: str, expected: Expected = None) -> None:
+async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Forget one destination and what waits for it. Raises NotFound, Stale."""
-    kept = desk.context.storage.alerts
+    kept = call.context.storage.alerts
     if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
         raise _missing()
-    await alerts.put_in_force(desk)
+    await alerts.put_in_force(call)
 
 
-async def test(desk: OperationContext, id: str) -> TestResult:
+async def test(call: OperationContext, id: str) -> TestResult:
     """Send one signed sample through the destination's own actor. Raises NotFound, Conflict, TooSlowError."""
-    destination = await named(desk, id)
-    mailbox = desk.context.destination(destination.id)
+    destination = await named(call, id)
+    mailbox = call.context.destination(destination.id)
     if mailbox is None:
-        raise Conflict("The destination is disabled: enable it first.")
+        raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
     with trio.fail_after(TEST_WITHIN):
         return await mailbox.ask(lambda reply: TestDelivery(reply=reply))
 

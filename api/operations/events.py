@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from actors.errors import NotFound
 from api.operations.context import OperationContext
-from api.operations.past import FoundEvents, TimeWindow, asked_of, find, lead_on, sieve_for
+from api.operations.past import FoundEvents, TimeWindow, asked_of, event_filter_for, find, lead_on
 from api.problems import Refusal
 from api.schemas.queries import EventsQuery
 from api.streams.reader import EventFilter
@@ -26,27 +26,27 @@ class HistoryPage(NamedTuple):
     clamped: bool
 
 
-async def named(desk: OperationContext, id: str) -> Stored:
+async def named(call: OperationContext, id: str) -> Stored:
     """Return one event as it lies in the log. Raises NotFound."""
-    event = await desk.context.storage.log.get(id)
+    event = await call.context.storage.log.get(id)
     if event is None:
         raise NotFound("There is no such event, or retention has deleted it.")
     return event
 
 
-async def history(desk: OperationContext, query: EventsQuery, target: str) -> HistoryPage:
+async def history(call: OperationContext, query: EventsQuery, target: str) -> HistoryPage:
     """Return a page of history; its cursor is of a list at `target`. Raises Refusal (400, 410), Overloaded."""
-    sieve = await sieve_for(desk, query)
-    async with nullcontext() if sieve.reads_text else desk.streams.pages:  # searches have a bound of their own
-        return await _page(desk, query, target, sieve)
+    event_filter = await event_filter_for(call, query)
+    async with nullcontext() if event_filter.reads_text else call.streams.pages:  # searches have a bound of their own
+        return await _page(call, query, target, event_filter)
 
 
-async def _page(desk: OperationContext, query: EventsQuery, target: str, sieve: EventFilter) -> HistoryPage:
+async def _page(call: OperationContext, query: EventsQuery, target: str, event_filter: EventFilter) -> HistoryPage:
     asked = asked_of(query, target)
-    log, newest_first = desk.context.storage.log, query.order == "desc"
+    log, newest_first = call.context.storage.log, query.order == "desc"
     window, _, cursor = asked
     left = _left(window, cursor, (await log.bounds()).floor, newest_first)
-    found = await find(log, left, sieve, query.limit, newest_first=newest_first)
+    found = await find(log, left, event_filter, query.limit, newest_first=newest_first)
     bounds = await log.bounds()
     _left(window, cursor, bounds.floor, newest_first)
     found = _kept(found, bounds.floor)

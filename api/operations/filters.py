@@ -11,12 +11,12 @@ from api.streams.channels import Channel
 from api.streams.reader import EventFilter
 from api.streams.searching import Texts
 from storage.records.cursor import Filter
-from storage.records.event import KIND_OF, Kind
+from storage.records.tiers import TIERS, Kind
 
 MOST_VALUES = 50
 
 
-def sieve_of(
+def event_filter_of(
     source: Sequence[str],
     source_type: Sequence[str],
     tag: Sequence[str],
@@ -28,21 +28,20 @@ def sieve_of(
     channel: Channel | None = None,
     label: str | None = None,
 ) -> EventFilter:
-    """Return the sieve of a set of filters. Raises Refusal (400) for nonsense.
+    """Return the event filter of a set of filters. Raises Refusal (400) for nonsense.
 
     languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
     events with this tag, beside what the others say.
     """
     whole, prefixes = _sources(source)
     for name in source_type:
-        if name not in KIND_OF:
-            raise invalid("query.source_type", "must be push, feed or html", name)
+        if name not in TIERS:
+            raise invalid("query.source_type", f"must be one of {', '.join(TIERS)}", name)
     tiers = dict.fromkeys(source_type)
-    # A notice is of the tier of its source, which the log's kind does not say: the sieve reads it from the event.
-    asked = {kind: None for name, kind in KIND_OF.items() if name in tiers} | ({Kind.NOTICE: None} if tiers else {})
-    if Kind.FEED in asked:
-        asked[Kind.HELD] = None
-    both = [kind for kind in asked if kind in kinds] if kinds and asked else list(asked or kinds)
+    # A notice is of the tier of its source, which the log's kind does not say: it is read from the event.
+    asked = [kind for name, tier in TIERS.items() if name in tiers for kind in tier.kinds]
+    asked += [Kind.NOTICE] if tiers else []
+    both = [kind for kind in asked if kind in kinds] if kinds and asked else asked or list(kinds)
     nothing = bool(kinds and asked and not both)
     tags, more = (tuple(tag), ()) if label is None else ((label,), tuple(tag))  # the log's own filter has one set
     where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags)

@@ -10,11 +10,11 @@ from storage.records.key import ApiKey
 
 
 async def make(
-    desk: OperationContext, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
+    call: OperationContext, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
 ) -> tuple[str, ApiKey]:
     """Make and store a key; return its plaintext and its record. Raises KeyRefused."""
-    world = desk.context.world
+    world = call.context.world
     plaintext, key = new_key(name, scopes, entropy=world.entropy, now=world.now(), rate=rate, burst=burst)
-    await desk.context.storage.keys.add(key)
+    await call.context.storage.keys.add(key)
     world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
     return plaintext, key

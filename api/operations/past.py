@@ -1,4 +1,4 @@
-"""Windows of the log: from query parameters to positions and a sieve, and a bounded search between two positions.
+"""Windows of the log: from query parameters to positions and a filter, and a bounded search between two positions.
 
 Shared by the history, the export and the replay. Whoever reads a window looks at the log's floor *after* each read:
 retention works beside every reader, and what it takes away unseen must never look like a stretch without events.
@@ -14,7 +14,7 @@ import trio
 
 from api.cursors import decode_cursor, encode_cursor
 from api.operations.context import OperationContext
-from api.operations.filters import MOST_VALUES, sieve_of
+from api.operations.filters import MOST_VALUES, event_filter_of
 from api.problems import Refusal, invalid
 from api.schemas.queries import EventsQuery, ExportQuery
 from api.streams.reader import EventFilter
@@ -153,18 +153,18 @@ def names_event(text: str) -> bool:
     return True
 
 
-async def sieve_for(desk: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
-    """Return the sieve of a query in whose lists a comma also separates. Raises Refusal (400).
+async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
+    """Return the event filter of a query in whose lists a comma also separates. Raises Refusal (400).
 
     kinds: the only ones; () are all.
     """
-    return sieve_of(
+    return event_filter_of(
         _split(query.source, "source"),
         _split(query.source_type, "source_type"),
         _split(query.tag, "tag"),
         _split(query.keyword, "keyword"),
-        desk.streams.texts,
-        languages=await desk.streams.languages() if query.keyword else (),
+        call.streams.texts,
+        languages=await call.streams.languages() if query.keyword else (),
         kinds=kinds,
     )
 
@@ -181,29 +181,31 @@ def _split(values: Sequence[str], name: str) -> tuple[str, ...]:
     return parts
 
 
-async def find(log: EventLog, window: TimeWindow, sieve: EventFilter, limit: int, *, newest_first: bool) -> FoundEvents:
+async def find(
+    log: EventLog, window: TimeWindow, passing: EventFilter, limit: int, *, newest_first: bool
+) -> FoundEvents:
     """Return at most `limit` events of a window that pass, having made at most ROUNDS reads.
 
     A search in text ends early, with a position to go on from, after MOST_TEXT bytes or WITHIN seconds of it. Raises
     Overloaded.
     """
-    with sieve.texts.asking() if sieve.reads_text else nullcontext():
-        return await _find(log, window, sieve, limit, newest_first=newest_first)
+    with passing.texts.asking() if passing.reads_text else nullcontext():
+        return await _find(log, window, passing, limit, newest_first=newest_first)
 
 
 async def _find(
-    log: EventLog, window: TimeWindow, sieve: EventFilter, limit: int, *, newest_first: bool
+    log: EventLog, window: TimeWindow, passing: EventFilter, limit: int, *, newest_first: bool
 ) -> FoundEvents:
     read = log.read_back if newest_first else log.read
     at, size, looked, began = window.before if newest_first else window.after, 0, 0, trio.current_time()
     asks, found = FEWEST, list[Stored]()
     for _ in range(ROUNDS):
-        page = await read(at, min(asks, limit), sieve.where)
+        page = await read(at, min(asks, limit), passing.where)
         left = [event for event in page.events if window.after < event.seq < window.before]
         over = len(left) < len(page.events)
         asks = _more(page.events)
-        while some := left[: sieve.portion(left)]:
-            for event, passes in zip(some, await sieve.sift(some), strict=True):
+        while some := left[: passing.portion(left)]:
+            for event, passes in zip(some, await passing.sift(some), strict=True):
                 looked += len(event.body)
                 if passes and found and size + len(event.body) > MOST_BYTES:
                     return FoundEvents(found, found[-1].seq)
@@ -213,7 +215,7 @@ async def _find(
                     if len(found) == limit or size >= MOST_BYTES:
                         return FoundEvents(found, event.seq)
             del left[: len(some)]
-            if sieve.reads_text and (looked >= MOST_TEXT or trio.current_time() >= began + WITHIN):
+            if passing.reads_text and (looked >= MOST_TEXT or trio.current_time() >= began + WITHIN):
                 return FoundEvents(found, some[-1].seq)
             await trio.lowlevel.checkpoint()
         exhausted = page.scanned <= window.after if newest_first else page.scanned >= min(page.head, window.before)

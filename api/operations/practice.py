@@ -39,115 +39,115 @@ def what_of(text: str) -> What:
     raise NotFound(f"There is no such practice document; there are {', '.join(WHATS)}.")
 
 
-async def practice(desk: OperationContext, *, start: bool = False) -> Sequence[SourceView]:
+async def practice(call: OperationContext, *, start: bool = False) -> Sequence[SourceView]:
     """Return the practice sources that there are; with `start`, all of them. Raises Conflict, TooSlowError."""
-    views: Sequence[SourceView] = await _ask(desk, lambda reply: ShowPractice(reply, start))
+    views: Sequence[SourceView] = await _ask(call, lambda reply: ShowPractice(reply, start))
     return views
 
 
-async def change(desk: OperationContext, what: What) -> PracticeChange:
+async def change(call: OperationContext, what: What) -> PracticeChange:
     """Change a document, and have it looked at now. Raises TooSoon, Conflict, TooSlowError."""
-    practised: PracticeChange = await _ask(desk, lambda reply: ChangePractice(what, reply))
+    practised: PracticeChange = await _ask(call, lambda reply: ChangePractice(what, reply))
     return practised
 
 
-async def told(desk: OperationContext, source: SourceId, after: Seq) -> Stored | None:
+async def told(call: OperationContext, source: SourceId, after: Seq) -> Stored | None:
     """Return the first event of a source after a position; None when there is none within TOLD_WITHIN."""
     with trio.move_on_after(TOLD_WITHIN):
         at = after
         while True:
-            page = await desk.context.storage.log.read(at, 1, Filter(sources=(source,)))
+            page = await call.context.storage.log.read(at, 1, Filter(sources=(source,)))
             if page.events:
                 return page.events[0]
             at = page.scanned
-            await desk.context.storage.tail.wait_past(at)
+            await call.context.storage.tail.wait_past(at)
     return None
 
 
-async def changed(desk: OperationContext, what: What) -> tuple[PracticeChange, Stored | None]:
+async def changed(call: OperationContext, what: What) -> tuple[PracticeChange, Stored | None]:
     """Change a document and wait for the event of it; see `change` and `told`."""
-    before = desk.context.storage.tail.head
-    done = await change(desk, what)
-    return done, await told(desk, done.view.source.id, before)
+    before = call.context.storage.tail.head
+    done = await change(call, what)
+    return done, await told(call, done.view.source.id, before)
 
 
-async def settled(desk: OperationContext, what: What, within: int) -> None:
+async def settled(call: OperationContext, what: What, within: int) -> None:
     """Wait until the last change of a document has been looked at; for so many seconds at most."""
-    head = desk.context.storage.tail.head
-    for view in await practice(desk):
+    head = call.context.storage.tail.head
+    for view in await practice(call):
         if named(view.source.url) == what and (view.hot.last_look_at or 0) < view.source.updated_at:
             with trio.move_on_after(within):
-                await desk.context.storage.tail.wait_past(head)
+                await call.context.storage.tail.wait_past(head)
 
 
-async def latest(desk: OperationContext, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:
+async def latest(call: OperationContext, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:
     """Return the newest events of the practice sources, newest first."""
     if not views:
         return ()
     where = Filter(sources=tuple(view.source.id for view in views))
-    page = await desk.context.storage.log.read_back(Seq(desk.context.storage.tail.head + 1), limit, where)
+    page = await call.context.storage.log.read_back(Seq(call.context.storage.tail.head + 1), limit, where)
     return page.events
 
 
-async def wire(desk: OperationContext) -> tuple[Bin, WithSecret]:
+async def wire(call: OperationContext) -> tuple[Bin, WithSecret]:
     """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError."""
-    views = await practice(desk, start=True)
-    bin = await bins.bins_of(desk).mint()
+    views = await practice(call, start=True)
+    bin = await bins.bins_of(call).mint()
     ids = tuple(str(view.source.id) for view in views)
-    alert = await alerts.add(desk, NewAlert(filter_query="", source_ids=ids, name=ALERT))
-    address = bins.bins_of(desk).address(bin)
-    return bin, await destinations.add(desk, alert.id, NewDestination(url=address, label=LABEL))
+    alert = await alerts.add(call, NewAlert(filter_query="", source_ids=ids, name=ALERT))
+    address = bins.bins_of(call).address(bin)
+    return bin, await destinations.add(call, alert.id, NewDestination(url=address, label=LABEL))
 
 
-async def wired(desk: OperationContext) -> Sequence[Bin]:
+async def wired(call: OperationContext) -> Sequence[Bin]:
     """Return the bins that practice was wired to, the newest last."""
-    views = await practice(desk)
-    own = {alert.id for alert in await _alerts(desk, views)}
-    every = await bins.every(desk)
-    each = zip(every, await bins.feeding_each(desk, every), strict=True)
+    views = await practice(call)
+    own = {alert.id for alert in await _alerts(call, views)}
+    every = await bins.every(call)
+    each = zip(every, await bins.feeding_each(call, every), strict=True)
     return [bin for bin, feeding in each if any(one.alert_id in own and one.label == LABEL for one in feeding)]
 
 
-async def delivered(desk: OperationContext, bin: Bin) -> bool:
+async def delivered(call: OperationContext, bin: Bin) -> bool:
     """Change the page once it may be changed, and wait for the delivery. False: it has not come within TOLD_WITHIN."""
     try:
-        await change(desk, "page")
+        await change(call, "page")
     except TooSoon as error:
         await trio.sleep(min(error.retry_after, ANSWER_WITHIN))
-        await change(desk, "page")
+        await change(call, "page")
     for _ in range(round(TOLD_WITHIN / _ASK_AGAIN)):
-        if (await desk.context.storage.bins.captures(bin.id, None, 1, 1)).captures:
+        if (await call.context.storage.bins.captures(bin.id, None, 1, 1)).captures:
             return True
         await trio.sleep(_ASK_AGAIN)
     return False
 
 
-async def end(desk: OperationContext) -> None:
+async def end(call: OperationContext) -> None:
     """Delete the practice sources, the alerts over nothing else, and the bins that were wired; the events stay.
 
     Raises TooSlowError.
     """
-    for bin in await wired(desk):
-        await desk.context.storage.bins.delete(bin.id)
-    for alert in await _alerts(desk, await practice(desk)):
-        await alerts.delete(desk, alert.id)
-    await _ask(desk, EndPractice)
+    for bin in await wired(call):
+        await call.context.storage.bins.delete(bin.id)
+    for alert in await _alerts(call, await practice(call)):
+        await alerts.delete(call, alert.id)
+    await _ask(call, EndPractice)
 
 
-async def _alerts(desk: OperationContext, views: Sequence[SourceView]) -> Sequence[Alert]:
+async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequence[Alert]:
     """Return the alerts over practice sources and nothing else."""
     ids = {str(view.source.id) for view in views}
-    every = await desk.context.storage.alerts.all()
+    every = await call.context.storage.alerts.all()
     return [alert for alert in every if alert.source_ids and ids.issuperset(alert.source_ids)]
 
 
-async def document(desk: OperationContext, what: What) -> tuple[bytes, str]:
+async def document(call: OperationContext, what: What) -> tuple[bytes, str]:
     """Return a document as it is now, or as it would begin, and its media type."""
-    source = await desk.context.storage.sources.by_url(address(desk.context.settings.public_url(), what))
+    source = await call.context.storage.sources.by_url(address(call.context.settings.public_url(), what))
     step = 0 if source is None else source.practice or 0
     return DOCUMENTS[what].at(step), DOCUMENTS[what].media
 
 
-async def _ask(desk: OperationContext, make: Any) -> Any:
+async def _ask(call: OperationContext, make: Any) -> Any:
     with trio.fail_after(ANSWER_WITHIN):
-        return await desk.context.registry.ask(make)
+        return await call.context.registry.ask(make)

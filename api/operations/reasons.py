@@ -50,7 +50,6 @@ def note_of(one: Note) -> wire.LookNote:
 
 
 def kind_of(event: Event) -> Kind:
-    """Return what an event is about."""
     if isinstance(event.alert_type, str):
         return "notice"
     if event.source_type == "html":

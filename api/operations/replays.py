@@ -44,26 +44,26 @@ MOST_PASSED = 200
 """Matches that a replay by ids looks at for whether they are still missed; the next such replay goes on from there."""
 
 
-async def replay(desk: OperationContext, id: str, wanted: wire.ReplayRequest) -> wire.ReplayAnswer:
+async def replay(call: OperationContext, id: str, wanted: wire.ReplayRequest) -> wire.ReplayAnswer:
     """Put past matches into a destination's outbox. Raises Refusal, NotFound, Conflict, TooSoon, Unprocessable."""
     if (wanted.since is None) == (wanted.ids is None) or (wanted.until is not None and wanted.since is None):
         raise invalid("body", "name either since, with or without until, or ids")
-    destination = await named(desk, id)
-    mailbox = desk.context.destination(destination.id)
+    destination = await named(call, id)
+    mailbox = call.context.destination(destination.id)
     if mailbox is None:
-        raise Conflict("The destination is disabled: enable it first.")
-    await _check_pace(desk, destination)
-    sieve = await _sieve(desk, destination)
-    storage = desk.context.storage
+        raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
+    await _check_pace(call, destination)
+    event_filter = await _filter(call, destination)
+    storage = call.context.storage
     if wanted.ids is not None:
-        events, further = await _named(desk, wanted.ids, sieve), None
-        replayed = await _past_these(desk, destination, sieve)
+        events, further = await _named(call, wanted.ids, event_filter), None
+        replayed = await _past_these(call, destination, event_filter)
     else:
         window, end = _window(wanted, storage.tail.head), storage.tail.head
-        events, further = await _between(desk, destination.id, window, sieve)
+        events, further = await _between(call, destination.id, window, event_filter)
         to = Seq(window.before - 1) if further is None else further
         replayed = Replayed(destination.id, window.after, to, whole=to >= end)
-    now = desk.context.world.now()
+    now = call.context.world.now()
     matches = [Match(destination.id, event.seq, now) for event in events]
     queued = await storage.outbox.enqueue(matches, storage.lease, replayed=replayed)
     with suppress(MailboxFull):  # then its actor is awake, and will look
@@ -71,12 +71,12 @@ async def replay(desk: OperationContext, id: str, wanted: wire.ReplayRequest) ->
     return wire.ReplayAnswer(queued, None if further is None else id_of(further, 0))
 
 
-async def _check_pace(desk: OperationContext, destination: Destination) -> None:
+async def _check_pace(call: OperationContext, destination: Destination) -> None:
     """Raise TooSoon for a destination that is asked for too often, or has much to deliver already."""
-    verdict = desk.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
+    verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
     if not verdict.admitted:
         raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
-    if await desk.context.storage.outbox.backlog(destination.id) >= MOST_WAITING:
+    if await call.context.storage.outbox.backlog(destination.id) >= MOST_WAITING:
         raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
 
 
@@ -92,26 +92,26 @@ def _window(wanted: wire.ReplayRequest, head: Seq) -> TimeWindow:
     return TimeWindow(after, max(before, Seq(after + 1)))
 
 
-async def _sieve(desk: OperationContext, destination: Destination) -> EventFilter:
-    alert = await desk.context.storage.alerts.get(destination.alert_id)
+async def _filter(call: OperationContext, destination: Destination) -> EventFilter:
+    alert = await call.context.storage.alerts.get(destination.alert_id)
     if alert is None:
         raise NotFound("There is no such destination.")
-    return EventFilter(texts=desk.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
+    return EventFilter(texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
 
 
-async def _named(desk: OperationContext, ids: Sequence[str], sieve: EventFilter) -> Sequence[Stored]:
+async def _named(call: OperationContext, ids: Sequence[str], event_filter: EventFilter) -> Sequence[Stored]:
     found = []
     for index, id in enumerate(dict.fromkeys(ids)):
-        event = await desk.context.storage.log.get(id)
+        event = await call.context.storage.log.get(id)
         if event is None:
             raise Unprocessable("there is no such event", f"body.ids[{index}]", id)
-        if not await sieve.admits(event):
+        if not await event_filter.admits(event):
             raise Unprocessable("the alert does not match this event", f"body.ids[{index}]", id)
         found.append(event)
     return found
 
 
-async def _past_these(desk: OperationContext, destination: Destination, sieve: EventFilter) -> Replayed | None:
+async def _past_these(call: OperationContext, destination: Destination, event_filter: EventFilter) -> Replayed | None:
     """Return what the destination's position of the first missed match may move past, once the named ones wait.
 
     Up to the matcher's cursor: what comes after that is put into the outbox without being asked for.
@@ -119,16 +119,16 @@ async def _past_these(desk: OperationContext, destination: Destination, sieve: E
     after = destination.missed_after
     if after is None:
         return None
-    matched = max(after, await desk.context.storage.outbox.cursor(MATCHED) or START)
+    matched = max(after, await call.context.storage.outbox.cursor(MATCHED) or START)
     window = TimeWindow(after, Seq(matched + 1))
-    found = await find(desk.context.storage.log, window, sieve, MOST_PASSED, newest_first=False)
+    found = await find(call.context.storage.log, window, event_filter, MOST_PASSED, newest_first=False)
     matches = [(event.seq, id_in(event.body)) for event in found.events if about(event) != destination.id]
     to = matched if found.next is None else found.next
     return Replayed(destination.id, after, to, whole=found.next is None, matches=matches)
 
 
 async def _between(
-    desk: OperationContext, destination: str, window: TimeWindow, sieve: EventFilter
+    call: OperationContext, destination: str, window: TimeWindow, event_filter: EventFilter
 ) -> tuple[Sequence[Stored], Seq | None]:
     """Return matches in a window, and the position to go on from when that was not all of it."""
     deadline = trio.current_time() + TIME
@@ -136,7 +136,7 @@ async def _between(
     further: Seq | None = window.after
     while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
         piece = TimeWindow(further, window.before)
-        found = await find(desk.context.storage.log, piece, sieve, AT_ONCE, newest_first=False)
+        found = await find(call.context.storage.log, piece, event_filter, AT_ONCE, newest_first=False)
         events += [event for event in found.events if about(event) != destination]
         further = found.next
     return events, further

@@ -129,96 +129,96 @@ def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
 # --- operations ------------------------------------------------------------------------------------------------------
 
 
-async def _asked(desk: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
+async def _asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
     """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
-    settings = desk.context.settings
+    settings = call.context.settings
     with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
-        return await desk.context.registry.ask(make)
+        return await call.context.registry.ask(make)
 
 
-async def add(desk: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
+async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await _asked(desk, lambda reply: AddSource(wanted, reply), looks=True)
+    return await _asked(call, lambda reply: AddSource(wanted, reply), looks=True)
 
 
-async def add_each(desk: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
+async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
     """Add several, each by itself, and return what became of each."""
     urls = [new.url for new in batch]
-    return await for_each(desk, urls, lambda number: add(desk, batch[number], place_of(number)))
+    return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
 
 
-async def view(desk: OperationContext, id: str) -> SourceView:
+async def view(call: OperationContext, id: str) -> SourceView:
     """Return a source as it is now. Raises NotFound."""
     source = known(id)
-    return await _asked(desk, lambda reply: DescribeSource(source, reply))
+    return await _asked(call, lambda reply: DescribeSource(source, reply))
 
 
 async def page(
-    desk: OperationContext, limit: int, after: Place | None = None, where: SourceSelection = ALL
+    call: OperationContext, limit: int, after: Place | None = None, where: SourceSelection = ALL
 ) -> SourcePage:
     """Return a page of sources, worst health first."""
-    return await _asked(desk, lambda reply: ListSources(limit, reply, after, where), looks=bool(where))
+    return await _asked(call, lambda reply: ListSources(limit, reply, after, where), looks=bool(where))
 
 
-async def change(desk: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:
+async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:
     """Change a source, from an expected revision. Raises NotFound, Stale, Unprocessable."""
     source = known(id)
-    there = (await view(desk, id)).source.tags if patch.tags else ()
+    there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
-    return await _asked(desk, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
+    return await _asked(call, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
 
 
-async def delete(desk: OperationContext, id: str, expected: Expected = None) -> None:
+async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Stop watching and forget; the events stay. Raises NotFound, Stale."""
     source = known(id)
-    await _asked(desk, lambda reply: DeleteSource(source, reply, expected))
+    await _asked(call, lambda reply: DeleteSource(source, reply, expected))
 
 
-async def check(desk: OperationContext, id: str) -> Millis:
+async def check(call: OperationContext, id: str) -> Millis:
     """Look now; return when the look is due. Raises NotFound, Conflict, TooSoon."""
     source = known(id)
-    return await _asked(desk, lambda reply: CheckNow(source, reply))
+    return await _asked(call, lambda reply: CheckNow(source, reply))
 
 
-async def detect(desk: OperationContext, request: DetectRequest) -> Previewed:
+async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and show what watching it would tell. Raises as `add`."""
-    return await _asked(desk, lambda reply: DetectUrl(request, reply), looks=True)
+    return await _asked(call, lambda reply: DetectUrl(request, reply), looks=True)
 
 
-async def detect_each(desk: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
+async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
     """Detect several, each by itself, and return what became of each."""
-    return await for_each(desk, urls, lambda number: detect(desk, DetectRequest(urls[number])))
+    return await for_each(call, urls, lambda number: detect(call, DetectRequest(urls[number])))
 
 
-async def preview(desk: OperationContext, id: str, request: PreviewRequest) -> Preview:
+async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
     """Show what another part of a watched page would be. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
     source = known(id)
-    now = (await view(desk, id)).source
+    now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
-    return await _asked(desk, partial(PreviewSource, source, selector, ignore), looks=True)
+    return await _asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
 
 
-async def examine(desk: OperationContext, id: str) -> SourceExamination:
+async def examine(call: OperationContext, id: str) -> SourceExamination:
     """Say what a source's score is made of, and why the next look is when it is. Raises NotFound."""
     source = known(id)
-    return await _asked(desk, lambda reply: ExamineSource(source, reply))
+    return await _asked(call, lambda reply: ExamineSource(source, reply))
 
 
-async def explain(desk: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
+async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
     """Say why a text was not told; `look` now too, if politeness allows. Raises NotFound."""
     source = known(id)
-    return await _asked(desk, lambda reply: ExplainSource(source, reply, text.strip(), look))
+    return await _asked(call, lambda reply: ExplainSource(source, reply, text.strip(), look))
 
 
-async def teach(desk: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
+async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
     """Take blocks of a page into the source's noise, or out of it. Raises NotFound, Unprocessable."""
-    return await _asked(desk, lambda reply: Teach(source, texts, noise, reply))
+    return await _asked(call, lambda reply: Teach(source, texts, noise, reply))
 
 
 async def each(
-    desk: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
+    call: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
 ) -> Sequence[R | Failed]:
     """Do one thing to several sources, each by itself, and return what became of each."""
-    return await for_each(desk, ids, lambda number: act(desk, ids[number]))
+    return await for_each(call, ids, lambda number: act(call, ids[number]))

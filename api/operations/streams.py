@@ -6,24 +6,19 @@ from typing import NamedTuple
 
 from actors.errors import NotFound
 from api.operations.context import OperationContext
-from api.operations.filters import sieve_of
+from api.operations.filters import event_filter_of
 from api.operations.past import EARLIEST
 from api.problems import Refusal, invalid
 from api.schemas.queries import StreamQuery
 from api.streams.channels import Channel
 from api.streams.reader import Reader
 from api.streams.sse import Form
-from storage.records.event import Kind
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.key import ApiKey
 from storage.records.session import Session
+from storage.records.tiers import TIERS, Kind
 
-CHANNELS: dict[str, tuple[int, ...]] = {
-    "push": (Kind.PUSH,),
-    "feed": (Kind.FEED, Kind.HELD),
-    "html": (Kind.HTML,),
-    "alerts": (Kind.NOTICE,),
-}
+CHANNELS: dict[str, tuple[int, ...]] = {name: tier.kinds for name, tier in TIERS.items()} | {"alerts": (Kind.NOTICE,)}
 
 
 class Listener(NamedTuple):
@@ -41,29 +36,29 @@ class OpenStream(NamedTuple):
     replay_from: str
 
 
-async def everything(desk: OperationContext, query: StreamQuery, listener: Listener) -> OpenStream:
+async def everything(call: OperationContext, query: StreamQuery, listener: Listener) -> OpenStream:
     """Open a stream of all events that pass the filters. Raises Refusal (400, 410, 429)."""
-    return await _open(desk, query, listener)
+    return await _open(call, query, listener)
 
 
-async def channel(desk: OperationContext, name: str, query: StreamQuery, listener: Listener) -> OpenStream:
+async def channel(call: OperationContext, name: str, query: StreamQuery, listener: Listener) -> OpenStream:
     """Open a stream of one channel: of the service itself, of a template, or of an alert. Raises NotFound, Refusal."""
     kinds = CHANNELS.get(name)
     if kinds is not None:
-        return await _open(desk, query, listener, kinds=kinds)
-    template = desk.context.templates.catalogue.get(name)
+        return await _open(call, query, listener, kinds=kinds)
+    template = call.context.templates.catalogue.get(name)
     if template is not None:
         kinds = (Kind.PUSH, Kind.FEED, Kind.HELD, Kind.HTML)
-        return await _open(desk, query, listener, kinds=kinds, label=template.tag)
-    of_alerts = await desk.streams.channels.get(name)
+        return await _open(call, query, listener, kinds=kinds, label=template.tag)
+    of_alerts = await call.streams.channels.get(name)
     if of_alerts is None:
-        known = ", ".join((*CHANNELS, *(template.id for template in desk.context.templates.catalogue)))
+        known = ", ".join((*CHANNELS, *(template.id for template in call.context.templates.catalogue)))
         raise NotFound(f"There is no channel of this name; there are {known}, and those of alerts.")
-    return await _open(desk, query, listener, of_alerts=of_alerts)
+    return await _open(call, query, listener, of_alerts=of_alerts)
 
 
 async def _open(
-    desk: OperationContext,
+    call: OperationContext,
     query: StreamQuery,
     listener: Listener,
     *,
@@ -71,33 +66,33 @@ async def _open(
     of_alerts: Channel | None = None,
     label: str | None = None,
 ) -> OpenStream:
-    languages = await desk.streams.languages() if query.keyword else ()
-    sieve = sieve_of(
+    languages = await call.streams.languages() if query.keyword else ()
+    event_filter = event_filter_of(
         query.source,
         query.source_type,
         query.tag,
         query.keyword,
-        desk.streams.texts,
+        call.streams.texts,
         languages=languages,
         kinds=kinds,
         channel=of_alerts,
         label=label,
     )
-    desk.streams.check_room(listener.who)
-    cursor, replay_from = await _start(desk, query.since, listener.last)
-    storage = desk.context.storage
-    reader = Reader(storage.log, storage.tail, sieve, cursor=cursor, form=listener.form, replay_from=replay_from)
+    call.streams.check_room(listener.who)
+    cursor, replay_from = await _start(call, query.since, listener.last)
+    storage = call.context.storage
+    reader = Reader(storage.log, storage.tail, event_filter, cursor=cursor, form=listener.form, replay_from=replay_from)
     return OpenStream(reader, replay_from)
 
 
-async def _start(desk: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:
+async def _start(call: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:
     """Return the position to start after, and the id that names it. Raises Refusal (400, 410)."""
     given, where = (last, "header.Last-Event-ID") if last else (since, "query.since")
-    tail = desk.context.storage.tail
+    tail = call.context.storage.tail
     if given is None:
-        newest = await desk.streams.newest_id()
+        newest = await call.streams.newest_id()
         return seq_of(newest), newest
-    bounds = await desk.context.storage.log.bounds()
+    bounds = await call.context.storage.log.bounds()
     if given == EARLIEST and not last:
         return bounds.floor, id_of(bounds.floor, 0)
     try:
@@ -108,5 +103,5 @@ async def _start(desk: OperationContext, since: str | None, last: str) -> tuple[
     if cursor < bounds.floor:
         raise Refusal("cursor-expired", "Events after this id have been deleted by retention.")
     if cursor > max(bounds.newest, tail.head):
-        return tail.head, await desk.streams.newest_id()
+        return tail.head, await call.streams.newest_id()
     return cursor, given.lower()

@@ -25,18 +25,18 @@ def row_of(row: Row) -> wire.TreeRow:
     )
 
 
-async def tree(desk: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
+async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
     """Return a page of rows, or those that are named."""
     if query.paths:
-        found = desk.context.overseer.some(query.paths)
+        found = call.context.overseer.some(query.paths)
         return wire.TreePage(len(found), 0, tuple(row_of(row) for row in found))
-    rows, total = await desk.context.overseer.page(query.sort, query.filter, query.start, query.limit)
+    rows, total = await call.context.overseer.page(query.sort, query.filter, query.start, query.limit)
     return wire.TreePage(total, query.start, tuple(row_of(row) for row in rows))
 
 
-async def sizes(desk: OperationContext, limit: int) -> wire.Sizes:
+async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
     """Return what the storage takes, and the heaviest sources."""
-    storage = desk.context.storage
+    storage = call.context.storage
     room = await storage.log.room()
     found = []
     for id, held in (await storage.log.heaviest(limit)).items():

@@ -13,24 +13,24 @@ from api.problems import FieldError, Refusal, shown
 from api.schemas.templates import Instantiation
 
 
-def named(desk: OperationContext, id: str) -> Template:
+def named(call: OperationContext, id: str) -> Template:
     """Return a template. Raises NotFound."""
-    found = desk.context.templates.catalogue.get(id)
+    found = call.context.templates.catalogue.get(id)
     if found is None:
         raise NotFound("There is no such template; GET /v1/templates lists them.")
     return found
 
 
-async def preview(desk: OperationContext, template: Template, request: Instantiation) -> Foreseen:
+async def preview(call: OperationContext, template: Template, request: Instantiation) -> Foreseen:
     """Return what an instantiation would attach. Raises Refusal (400)."""
-    return await desk.context.templates.preview(template, _values(template, request))
+    return await call.context.templates.preview(template, _values(template, request))
 
 
-async def instantiate(desk: OperationContext, template: Template, request: Instantiation) -> Report:
+async def instantiate(call: OperationContext, template: Template, request: Instantiation) -> Report:
     """Attach what is not yet attached. Raises Refusal (400); TooSlowError when alerts can't be put in force now."""
-    report = await desk.context.templates.instantiate(template, _values(template, request), alerts=request.alerts)
+    report = await call.context.templates.instantiate(template, _values(template, request), alerts=request.alerts)
     if report.alerts:  # also when all were there: a call that was cut off may not have come to this
-        await put_in_force(desk)
+        await put_in_force(call)
     return report
 
 

@@ -1,4 +1,4 @@
-"""What an alert would have told, before it is made: its query over the log's newest events, with the reasons.
+"""The trial of an alert before it is made: its query over the log's newest events, with the reasons.
 
 The events go to a worker, some at a time: a long event may take it 50 milliseconds, for which the loop must not stand
 still. It ends after the events that were asked for or after a time, and says how far it came. What an alert has told is
@@ -28,8 +28,9 @@ from api.operations.context import OperationContext
 from api.ratelimit import Limit
 from api.schemas import alert_previews as wire
 from storage.records.cursor import Filter
-from storage.records.event import Kind, Stored
+from storage.records.event import Stored
 from storage.records.identity import START, Millis, Seq, millis_of, seq_of
+from storage.records.tiers import ORDINARY, Kind
 from storage.records.times import rfc3339
 
 WITHIN = 2.0
@@ -40,7 +41,6 @@ AT_ONCE = 50
 """Events read from the log at once."""
 SLICE = 512 << 10
 """Bytes of events, or one event, that a worker gets at once."""
-_KINDS = (Kind.FEED, Kind.HTML, Kind.PUSH)
 _DAY = 86_400_000
 _END = Seq((1 << 63) - 1)
 
@@ -131,24 +131,24 @@ class Trial(NamedTuple):
 
 
 async def preview(
-    desk: OperationContext, asked: wire.AlertPreviewRequest, within: Stretch = EVERYWHERE
+    call: OperationContext, asked: wire.AlertPreviewRequest, within: Stretch = EVERYWHERE
 ) -> wire.AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
-    sources = await sources_of(desk, asked.source_ids)
-    check_pace(desk)
-    return (await trial(desk, asked, sources, within)).preview
+    sources = await sources_of(call, asked.source_ids)
+    check_pace(call)
+    return (await trial(call, asked, sources, within)).preview
 
 
-def check_pace(desk: OperationContext) -> None:
+def check_pace(call: OperationContext) -> None:
     """Raise TooSoon when there have been too many trials lately."""
-    verdict = desk.limiter.take("previews of alerts", PACE, trio.current_time())
+    verdict = call.limiter.take("previews of alerts", PACE, trio.current_time())
     if not verdict.admitted:
         raise TooSoon(f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s", verdict.retry_after)
 
 
 async def trial(
-    desk: OperationContext, asked: wire.AlertPreviewRequest, sources: Sequence[str], within: Stretch = EVERYWHERE
+    call: OperationContext, asked: wire.AlertPreviewRequest, sources: Sequence[str], within: Stretch = EVERYWHERE
 ) -> Trial:
     """Try a query that can be read on a stretch of the log. `sources`: their ids in the one spelling.
 
@@ -156,23 +156,23 @@ async def trial(
     """
     names = counted_terms(asked.filter_query, asked.language)
     tally, before, stopped = _Tally([0] * len(names)), within.before, None
-    kinds = (*_KINDS, Kind.PRACTICE) if sources else _KINDS
+    kinds = (*ORDINARY, Kind.PRACTICE) if sources else ORDINARY
     where, deadline = Filter(kinds=kinds, sources=tuple(sources)), trio.current_time() + WITHIN
     while before > within.after + 1 and (left := asked.last - tally.looked.total()) and stopped is None:
         if trio.current_time() >= deadline:
             break
-        page = await desk.context.storage.log.read_back(before, min(AT_ONCE, left), where)
+        page = await call.context.storage.log.read_back(before, min(AT_ONCE, left), where)
         events = [event for event in page.events if event.seq > within.after]
-        stopped = await _take(desk, asked, tally, events, deadline, full=within.full)
+        stopped = await _take(call, asked, tally, events, deadline, full=within.full)
         before = page.scanned if stopped is None else stopped
     ended = before <= within.after + 1
     complete = ended or tally.looked.total() >= asked.last
-    answer = _answer(asked, names, tally, desk.context.world.now(), complete=complete)
+    answer = _answer(asked, names, tally, call.context.world.now(), complete=complete)
     return Trial(answer, None if ended else before)
 
 
 async def _take(
-    desk: OperationContext,
+    call: OperationContext,
     asked: wire.AlertPreviewRequest,
     tally: _Tally,
     events: Sequence[Stored],
@@ -184,7 +184,7 @@ async def _take(
     for some in _slices(events):
         if trio.current_time() >= deadline:
             return Seq(some[0].seq + 1)
-        tally.take(some, await _try(desk, asked, some, asked.limit - len(tally.shown)))
+        tally.take(some, await _try(call, asked, some, asked.limit - len(tally.shown)))
         if full and len(tally.shown) == asked.limit:
             return seq_of(tally.shown[-1].id)
     return None
@@ -205,13 +205,13 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
 
 
 async def _try(
-    desk: OperationContext, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int
+    call: OperationContext, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int
 ) -> PreviewAnswer:
     """Have a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
     request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show, asked.match))
     try:
-        answer = await desk.context.world.jail.call("preview_query", request)
+        answer = await call.context.world.jail.call("preview_query", request)
     except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
         raise Overloaded(f"the query could not be tried: {error}", 5) from None
     return msgspec.msgpack.decode(answer, type=PreviewAnswer)

@@ -17,9 +17,10 @@ from storage.interface.sources import Sources
 from storage.records import note
 from storage.records.alert import Alert, covers
 from storage.records.cursor import Filter
-from storage.records.event import Event, Kind, Stored
+from storage.records.event import Event, Stored
 from storage.records.identity import SourceId, millis_of, seq_at
 from storage.records.note import Note
+from storage.records.tiers import Kind
 from storage.records.times import parse_rfc3339
 
 MOST_ALERTS = 2_000
@@ -34,13 +35,13 @@ async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
     return note.read(note.opened(stored.base).notes) if stored is not None else ()
 
 
-async def event_why(desk: OperationContext, id: str, *, named: bool) -> EventWhy:
+async def event_why(call: OperationContext, id: str, *, named: bool) -> EventWhy:
     """Return why an event was emitted; the alerts that it matches are told by name if `named`. Raises NotFound."""
-    stored = await events.named(desk, id)
+    stored = await events.named(call, id)
     event = _event.decode(stored.body)
-    notes = await notes_of(desk.context.storage.sources, stored.source)
-    before = await _before(desk, stored, notes) if kind_of(event) == "page" else Before()
-    return why(event, _of_look(notes, event), before, await _alerts(desk, stored, event), named=named)
+    notes = await notes_of(call.context.storage.sources, stored.source)
+    before = await _before(call, stored, notes) if kind_of(event) == "page" else Before()
+    return why(event, _of_look(notes, event), before, await _alerts(call, stored, event), named=named)
 
 
 def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
@@ -49,9 +50,9 @@ def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
     return next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
 
 
-async def _before(desk: OperationContext, stored: Stored, notes: Sequence[Note]) -> Before:
+async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note]) -> Before:
     """Return the source's event before this one, or the first look if that is later or nothing can lie between."""
-    log = desk.context.storage.log
+    log = call.context.storage.log
     first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
     page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
     for earlier in page.events:
@@ -59,18 +60,18 @@ async def _before(desk: OperationContext, stored: Stored, notes: Sequence[Note])
             return Before(millis_of(earlier.seq), _event.decode(earlier.body).id)
     if first is not None:
         return Before(first)
-    source = await desk.context.storage.sources.get(stored.source)
+    source = await call.context.storage.sources.get(stored.source)
     floor = (await log.bounds()).floor
     if source is None or page.scanned or seq_at(source.source.created_at) <= floor:
         return Before()
     return Before(source.source.created_at)
 
 
-async def _alerts(desk: OperationContext, stored: Stored, event: Event) -> list[str]:
-    """Return the names of the enabled alerts that match an event as they are now."""
+async def _alerts(call: OperationContext, stored: Stored, event: Event) -> list[str]:
+    """Return the names of the active alerts that match an event as they are now."""
     texts = Texts(told_in(stored.body))
     names = []
-    enabled = [alert for alert in await desk.context.storage.alerts.all() if alert.enabled]
+    enabled = [alert for alert in await call.context.storage.alerts.all() if alert.enabled]
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()

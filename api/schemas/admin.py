@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from actors.overseer.rows import Kind, Sort, Word
+from actors.overseer.rows import Kind, Sort
 from api.schemas.sources import HeldEvents, Time
 from storage.records.delivery import Result
 from storage.records.destination import DeliveryMode
 from storage.records.health import Cause, Flag
+from storage.records.states import PARTS, PartState
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,11 +46,8 @@ class TreeRow(Struct, frozen=True):
     name: Annotated[str, Meta(description="The URL of a source or a destination, else empty")]
     kind: Kind
     state: Annotated[
-        Word,
-        Meta(
-            description="ok; paused: waits on purpose; retrying: its peer fails; open: its breaker is; the others are "
-            "the supervisor's"
-        ),
+        PartState,
+        Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in PARTS.items())),
     ]
     health: Annotated[float | None, Meta(description="A source's score from 0 to 1")]
     flag: Flag | None
@@ -151,7 +149,7 @@ class TreePart(Struct, frozen=True):
 
 
 class Sources(Struct, frozen=True):
-    """Sources by health, and what their actors do. `total` counts disabled ones too."""
+    """Sources by health, and what their actors do. `total` counts paused ones too."""
 
     total: int
     ok: int
@@ -164,7 +162,7 @@ class Sources(Struct, frozen=True):
 
 
 class Destinations(Struct, frozen=True):
-    """The actors of enabled destinations."""
+    """The actors of destinations that are neither paused nor disabled."""
 
     total: int
     running: int
@@ -222,7 +220,7 @@ class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=100, description="Most rows")] = 50
 
 
-DeliveryState = Literal["active", "failing", "disabled"]
+DeliveryState = Literal["active", "failing", "disabled", "paused"]
 
 
 class LastAttempt(Struct, frozen=True):

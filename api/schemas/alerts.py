@@ -10,7 +10,7 @@ from actors.notices import AlertType
 from api.schemas.sources import ListQuery, Time
 from storage.records.alert import MOST_SOURCES, Matching
 from storage.records.delivery import Result
-from storage.records.destination import WEEKDAYS, DeliveryMode, Weekday
+from storage.records.destination import WEEKDAYS, DeliveryMode, Format, KindName, Weekday
 from storage.records.event import Event
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -137,17 +137,24 @@ class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
     weekdays: Weekdays = WEEKDAYS
 
 
+BodyFormat = Annotated[
+    Format,
+    Meta(description="The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"),
+]
+
+
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an alert's matches are delivered. `label`: else the URL's host."""
 
     url: HookUrl
-    kind: Literal["webhook"] = "webhook"
+    kind: KindName = "webhook"
     delivery_mode: DeliveryMode = "instant"
     label: Name | None = None
     digest_hour: Hour = 8
     digest_timezone: Zone = "UTC"
     enabled: bool = True
     quiet_hours: QuietHours | None = None
+    format: BodyFormat = "event"
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,6 +169,7 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     digest_timezone: Zone | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     quiet_hours: QuietHours | UnsetType | None = UNSET
+    format: BodyFormat | UnsetType = UNSET
     replay_from: UnsetType | None = UNSET
 
 
@@ -169,12 +177,12 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     """A destination. `failure_rate`: of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share
     of its deliveries that had, or may have, arrived before. `replay_from`: after this there may be matches that it was
     never given; replay takes it as `since`. `needs_secret`: nobody knows its secret, as it came
-    here without it (with an import, say), and it is disabled until a new one is made.
+    here without it (with an import, say), and it is paused until a new one is made.
     """
 
     id: str
     alert_id: str
-    kind: Literal["webhook"]
+    kind: KindName
     url: str
     delivery_mode: DeliveryMode
     label: str
@@ -190,6 +198,7 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     error_rate: float
     duplicate_rate: float
     replay_from: str | None
+    format: BodyFormat
     needs_secret: bool = False
     in_use_by_alert_count: int = 1
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from actors.messages.requests import Ignore, Selector
 from api.schemas.sources import Time
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 
 class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from api.schemas.sources import Cursor, Limit
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 Value = Annotated[str, Meta(min_length=1, max_length=500)]
 _SOURCE = {"format": "source-or-prefix"}

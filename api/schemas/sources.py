@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from actors.messages.requests import NewSource
 from api.problems import Problem
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 

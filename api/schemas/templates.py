@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from storage.records.alert import Matching
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 Params = Annotated[
     dict[str, Any],

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from api.schemas.sources import Cursor, Time
-from storage.records.event import SourceType
+from storage.records.tiers import SourceType
 
 
 class Looks(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ MOST_NAMES = 20
 
 
 class AlertsMatched(Struct, frozen=True, kw_only=True):
-    """The enabled alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`."""
+    """The active alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`."""
 
     count: int
     names: tuple[str, ...]

@@ -1,7 +1,7 @@
 """One connection of HTTP/1.1: Hypercorn's protocol on a stream of ours.
 
 `Wire` is the stream that Hypercorn is handed, and the place from which a live stream is written straight
-(`api/exchange.py`): Hypercorn sends its head, and from then on each chunk goes to the socket.
+(`api/server/exchange.py`): Hypercorn sends its head, and from then on each chunk goes to the socket.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
-from api.exchange import Exchange, Message, refused
+from api.server.exchange import Exchange, Message, refused
 from api.server.http1 import Http1
 from api.server.wire import Wire
 

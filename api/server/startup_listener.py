@@ -1,4 +1,4 @@
-"""What the open port answers until the tree is up: 503, with what is being done and when to come again.
+"""The open port's answer until the tree is up: 503, with what is being done and when to come again.
 
 The listeners are opened before the data folder, so clients connect long before anybody can serve them. Here they get
 an answer instead of silence: a problem document, or a small page for a browser.

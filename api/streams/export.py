@@ -62,8 +62,8 @@ class ExportStatistics:
 class Export:
     """One export's place in the log. `begin`, then `take` until it returns None."""
 
-    def __init__(self, log: EventLog, sieve: EventFilter, form: Format, *, after: Seq, before: Seq) -> None:
-        self._log, self._sieve, self._form = log, sieve, form
+    def __init__(self, log: EventLog, event_filter: EventFilter, form: Format, *, after: Seq, before: Seq) -> None:
+        self._log, self._filter, self._form = log, event_filter, form
         self._at, self._before = after, before
         self._page: list[Stored] = []
         self._exhausted = self._ended = False
@@ -92,8 +92,8 @@ class Export:
             await self._read()
         pieces, self._pending = [self._pending], b""
         size, some = 0, self._page[::-1]
-        some = some[: self._sieve.portion(some)]
-        for event, passes in zip(some, await self._sieve.sift(some), strict=True):
+        some = some[: self._filter.portion(some)]
+        for event, passes in zip(some, await self._filter.sift(some), strict=True):
             self._page.pop()
             self._looked += 1
             if passes:
@@ -122,7 +122,7 @@ class Export:
         return (b",\n" if self._written else b"\n") + body
 
     async def _read(self) -> None:
-        page = await self._log.read(self._at, PAGE, self._sieve.where)
+        page = await self._log.read(self._at, PAGE, self._filter.where)
         if page.floor > self._at:
             raise FellBehind
         self._page = [event for event in reversed(page.events) if event.seq < self._before]

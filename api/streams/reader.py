@@ -24,8 +24,9 @@ from api.streams.sse import Form, frame_of, frames
 from storage.interface.log import EventLog
 from storage.recent import Recent
 from storage.records.cursor import EVERYTHING, Filter
-from storage.records.event import Kind, Stored
+from storage.records.event import Stored
 from storage.records.identity import Seq
+from storage.records.tiers import Kind
 from storage.tail import Tail
 
 SEND_SIZE = 64 << 10
@@ -94,7 +95,7 @@ class EventFilter:
         return self.everything or (self.where.admits(event) and (await self.sift((event,)))[0])
 
     def admits_unread(self, event: Stored) -> bool:
-        """Return whether an event passes, of a sieve that reads no text."""
+        """Return whether an event passes, of an event filter that reads no text."""
         return self.everything or (self.where.admits(event) and self._admits_kind(event))
 
     def _admits_kind(self, event: Stored) -> bool:
@@ -116,12 +117,12 @@ class EventFilter:
 class Reader:
     """One client's place in the log."""
 
-    __slots__ = ("_asks", "_log", "_page", "_place", "_sieve", "_tail", "cursor", "form", "replay_from")
+    __slots__ = ("_asks", "_filter", "_log", "_page", "_place", "_tail", "cursor", "form", "replay_from")
 
     def __init__(
-        self, log: EventLog, tail: Tail, sieve: EventFilter, *, cursor: Seq, form: Form, replay_from: str
+        self, log: EventLog, tail: Tail, event_filter: EventFilter, *, cursor: Seq, form: Form, replay_from: str
     ) -> None:
-        self._log, self._tail, self._sieve = log, tail, sieve
+        self._log, self._tail, self._filter = log, tail, event_filter
         self._page: list[Stored] = []
         self._asks = PAGE
         self._place = cursor
@@ -160,15 +161,15 @@ class Reader:
 
     async def _of_ring(self, recent: Sequence[Recent]) -> bytes:
         """Encode from the ring, and move the cursor by what was looked at."""
-        if len(recent) == 1 and self._sieve.everything:
+        if len(recent) == 1 and self._filter.everything:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)
-        if self._sieve.reads_text:
+        if self._filter.reads_text:
             return await self._search_ring(recent)
         taken, size = [], 0
-        for event in recent[: self._sieve.turn]:
+        for event in recent[: self._filter.turn]:
             self.cursor = event.stored.seq
-            if self._sieve.admits_unread(event.stored):
+            if self._filter.admits_unread(event.stored):
                 taken.append(frame_of(event, self.form))
                 size += len(taken[-1])
                 if size >= SEND_SIZE:
@@ -176,10 +177,10 @@ class Reader:
         return b"".join(taken)
 
     async def _search_ring(self, recent: Sequence[Recent]) -> bytes:
-        some = recent[: self._sieve.portion([event.stored for event in recent[: self._sieve.turn]])]
-        where = self._sieve.where
+        some = recent[: self._filter.portion([event.stored for event in recent[: self._filter.turn]])]
+        where = self._filter.where
         within = [event for event in some if where.admits(event.stored)]
-        verdicts = await self._sieve.sift([event.stored for event in within])
+        verdicts = await self._filter.sift([event.stored for event in within])
         taken, size = [], 0
         for event, passes in zip(within, verdicts, strict=True):
             if passes:
@@ -194,7 +195,7 @@ class Reader:
     async def _read_page(self) -> None:
         """Read on in the log. A page without progress: there is nothing left between the cursor and the head."""
         head = self._tail.head
-        page = await self._log.read(self.cursor, self._asks, self._sieve.where)
+        page = await self._log.read(self.cursor, self._asks, self._filter.where)
         if page.floor > self.cursor:
             raise FellBehind
         self._place = self.cursor
@@ -206,10 +207,10 @@ class Reader:
 
     async def _of_page(self) -> bytes:
         page = self._page
-        some = page[: -self._sieve.turn - 1 : -1]  # the page has the oldest last
-        some = some[: self._sieve.portion(some)]
+        some = page[: -self._filter.turn - 1 : -1]  # the page has the oldest last
+        some = some[: self._filter.portion(some)]
         bodies, size = [], 0
-        for event, passes in zip(some, await self._sieve.sift(some), strict=True):
+        for event, passes in zip(some, await self._filter.sift(some), strict=True):
             self._place = page.pop().seq
             if passes:
                 bodies.append(event.body)

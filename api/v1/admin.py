@@ -38,7 +38,6 @@ async def sizes(call: Call) -> Answer:
 
 
 async def part(call: Call) -> Answer:
-    """Return all that is known of one part."""
     whole = call.context.overseer.whole(call.path["path"])
     held = await call.context.storage.log.held(whole.source.id) if whole.source is not None else SourceSize(0, 0)
     return Answer(_part(call, whole, held))

@@ -1,4 +1,4 @@
-"""How destinations stand, for whoever operates the service: what waits, what failed, what comes next."""
+"""The standing of destinations, for the operator: waiting deliveries, failures, next attempt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.records.destination import Destination
 from storage.records.times import rfc3339
 
 _UNTRIED = Rates(0.0, 0.0)
-_RANK = {"failing": 0, "disabled": 1, "active": 2}
+_RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2, "paused": 3}
 
 
 async def deliveries(call: Call) -> Answer:
@@ -40,7 +40,7 @@ def _worst_first(every: Sequence[Destination], waiting: Mapping[str, Waiting]) -
 
 
 def _state(each: Destination) -> wire.DeliveryState:
-    return each.state if each.enabled else "disabled"
+    return each.state if each.enabled else "paused"
 
 
 def _row(each: Destination, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt]) -> wire.DeliveryRow:

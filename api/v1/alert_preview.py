@@ -1,4 +1,4 @@
-"""What an alert would have told, before it is made; see `api.operations.trials`."""
+"""The preview of an alert before it is made; see `api.operations.trials`."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from api.operations.context import known_id
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
 from api.schemas import alerts as wire
+from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
-from storage.records.times import rfc3339
 
 
 def path_id(call: Call, noun: str) -> str:
@@ -28,24 +28,7 @@ async def alert_of(call: Call) -> Alert:
 
 def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
     """Return an alert's record; `mode` is its first destination's."""
-    return wire.AlertRecord(
-        id=alert.id,
-        name=alert.name,
-        filter_query=alert.filter_query,
-        language=alert.language,
-        source_ids=alert.source_ids,
-        channel=alert.channel,
-        enabled=alert.enabled,
-        notices=alert.notices,
-        notice_after=alert.notice_after,
-        created_at=rfc3339(alert.created_at),
-        updated_at=rfc3339(alert.updated_at),
-        last_match_at=None if alert.last_match_at is None else rfc3339(alert.last_match_at),
-        match_count=alert.match_count,
-        delivery_mode=mode,
-        template=alert.template,
-        match=alert.match,
-    )
+    return wire.AlertRecord(**mirrored(alert, wire.AlertRecord), delivery_mode=mode)
 
 
 def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
@@ -53,7 +36,6 @@ def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
 
 
 async def create(call: Call) -> Answer:
-    """Add an alert."""
     alert = await acts.add(call, call.body, call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
     return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
@@ -73,13 +55,11 @@ async def _record(call: Call, alert: Alert) -> wire.AlertRecord:
 
 
 async def describe(call: Call) -> Answer:
-    """Return one alert."""
     alert = await alert_of(call)
     return shown(call, alert, await _record(call, alert))
 
 
 async def patch(call: Call) -> Answer:
-    """Change one alert."""
     alert = await acts.change(call, call.path["id"], call.body, expected(call))
     return Answer(await _record(call, alert), headers=tag_of(alert))
 

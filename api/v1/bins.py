@@ -15,7 +15,6 @@ from storage.records.times import rfc3339
 
 
 def record_of(bin: Bin, bins: Bins) -> wire.BinRecord:
-    """Return a bin's record."""
     return wire.BinRecord(
         id=bin.id, url=bins.address(bin), created_at=rfc3339(bin.created_at), expires_at=rfc3339(bin.expires_at)
     )
@@ -43,7 +42,6 @@ def capture_of(capture: Capture, check: wire.SignatureCheck) -> wire.CaptureReco
 
 
 async def create(call: Call) -> Answer:
-    """Make a bin."""
     bins = acts.bins_of(call)
     bin = await bins.mint(call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/webhook-bins/{bin.id}"}
@@ -58,7 +56,6 @@ async def list_bins(call: Call) -> Answer:
 
 
 async def describe(call: Call) -> Answer:
-    """Return one bin."""
     return Answer(record_of(await acts.named(call, call.path["id"]), acts.bins_of(call)))
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple
 
 from api.etags import expected, shown, tag_of
 from api.operations import destinations as acts
 from api.pagination import next_page, oldest_first, place
 from api.route import LETS_OUT, Answer, Call, routes_below
 from api.schemas import alerts as wire
+from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
 from storage.records.delivery import Attempt, Rates
@@ -27,28 +28,18 @@ _NONE = Rates(0.0, 0.0)
 
 def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
     """Return a destination's record, without its secrets."""
-    at, rate, quiet = destination.last_delivery_at, round(rates.failure, 4), destination.quiet_hours
-    missed = destination.missed_after
+    rate, quiet, missed = round(rates.failure, 4), destination.quiet_hours, destination.missed_after
+    fields = mirrored(destination, wire.DestinationRecord) | {
+        "quiet_hours": None if quiet is None else wire.QuietHours(*astuple(quiet)),
+        "state": destination.state if destination.enabled else "disabled",
+    }
     return wire.DestinationRecord(
-        id=destination.id,
-        alert_id=destination.alert_id,
-        kind=destination.kind,
-        url=destination.url,
-        delivery_mode=destination.delivery_mode,
-        label=destination.label,
-        digest_hour=destination.digest_hour,
-        digest_timezone=destination.digest_timezone,
-        quiet_hours=None if quiet is None else wire.QuietHours(quiet.start, quiet.end, quiet.timezone, quiet.weekdays),
-        enabled=destination.enabled,
-        state=destination.state if destination.enabled else "disabled",
-        created_at=rfc3339(destination.created_at),
-        updated_at=rfc3339(destination.updated_at),
-        last_delivery_at=None if at is None else rfc3339(at),
         failure_rate=rate,
         error_rate=rate,
         duplicate_rate=round(rates.duplicate, 4),
         replay_from=None if missed is None else id_of(missed, 0),
         needs_secret=destination.was_enabled is not None,
+        **fields,
     )
 
 
@@ -104,13 +95,11 @@ async def list_all(call: Call) -> Answer:
 
 
 async def describe(call: Call) -> Answer:
-    """Return one destination."""
     destination = await destination_of(call)
     return shown(call, destination, (await _records(call, [destination]))[0])
 
 
 async def patch(call: Call) -> Answer:
-    """Change one destination."""
     changed = await acts.change(call, call.path["id"], call.body, expected(call))
     return Answer((await _records(call, [changed]))[0], headers=tag_of(changed))
 

@@ -31,7 +31,6 @@ class EventsPage(Struct, frozen=True):
 
 
 async def history(call: Call) -> Answer:
-    """Return a page of history."""
     page = await events.history(call, call.query, call.target)
     base_url = call.context.settings.public_url()
     headers = {} if page.cursor is None else {"Link": next_link(base_url, call.target, page.cursor)}

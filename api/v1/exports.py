@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from api.operations.past import EARLIEST, sieve_for, window_of
+from api.operations.past import EARLIEST, event_filter_for, window_of
 from api.route import Answer, Call, Route
 from api.schemas.queries import ExportQuery
 from api.streams.export import MEDIA, Export
-from storage.records.event import Event, Kind
+from storage.records.event import Event
 from storage.records.identity import Seq, id_of, millis_of
+from storage.records.tiers import WATCHED, Kind
 from storage.records.times import rfc3339
 
-_KINDS = (Kind.FEED, Kind.HELD, Kind.HTML, Kind.PUSH, Kind.NOTICE)
+_KINDS = (*WATCHED, Kind.NOTICE)
 """What is exported when neither sources nor tags are chosen: everything but practice."""
 
 
@@ -18,12 +19,16 @@ async def export(call: Call) -> Answer:
     """Write a window of the log, oldest first."""
     query: ExportQuery = call.query
     chosen = bool(query.source or query.tag)
-    window, sieve, key = window_of(query), await sieve_for(call, query, () if chosen else _KINDS), call.key
+    window, event_filter, key = (
+        window_of(query),
+        await event_filter_for(call, query, () if chosen else _KINDS),
+        call.key,
+    )
     assert key is not None
     call.streams.exports.check_room(key)
     log = call.context.storage.log
     end = Seq((await log.bounds()).newest)
-    file = Export(log, sieve, query.format, after=window.after, before=min(window.before, Seq(end + 1)))
+    file = Export(log, event_filter, query.format, after=window.after, before=min(window.before, Seq(end + 1)))
     await file.begin()
     began = query.start not in (None, EARLIEST)
     clamped = began and file.first > window.after

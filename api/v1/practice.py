@@ -65,7 +65,6 @@ async def end(call: Call) -> Answer:
 
 
 async def document(call: Call) -> Answer:
-    """Return a practice document as it is now."""
     body, media = await acts.document(call, acts.what_of(call.path["what"]))
     return Answer(body, media=media, headers=dict(HARMLESS))
 

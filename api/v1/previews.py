@@ -7,46 +7,23 @@ from actors.messages.requests import DetectRequest
 from api.operations import sources
 from api.route import Answer, Call, Route
 from api.schemas import previews as wire
-from api.v1.sources import time_or_null
+from api.schemas.mirror import mirrored
 from storage.records.times import rfc3339
 
 
 def _draft(event: made.DraftEvent) -> wire.DraftEvent:
-    at = time_or_null(event.published_at)
-    return wire.DraftEvent(
-        event.title, event.url, event.author, event.content, at, event.tags, event.identity, event.told
-    )
+    return wire.DraftEvent(**mirrored(event, wire.DraftEvent))
 
 
 def _feed(feed: made.FeedPreview) -> wire.FeedPreview:
-    return wire.FeedPreview(
-        title=feed.title,
-        format=feed.format,
-        url=feed.url,
-        entries=feed.entries,
-        undated=feed.undated,
-        identities=dict(feed.identities),
-        newest=tuple(map(_draft, feed.newest)),
-        backfill=feed.backfill,
-        damaged=feed.damaged,
-        hubs=feed.hubs,
-        paging=dict(feed.paging),
-    )
+    newest = tuple(map(_draft, feed.newest))
+    return wire.FeedPreview(**mirrored(feed, wire.FeedPreview) | {"newest": newest})
 
 
 def _page(page: made.PagePreview) -> wire.PagePreview:
-    return wire.PagePreview(
-        title=page.title,
-        author=page.author,
-        published_at=time_or_null(page.published_at),
-        content=page.content,
-        blocks=tuple(wire.PreviewBlock(block.text, block.watched, block.why) for block in page.blocks),
-        watched=page.watched,
-        left_out=page.left_out,
-        matched=page.matched,
-        ignored=tuple(wire.Ignored(removed.selector, removed.elements) for removed in page.ignored),
-        partial=page.partial,
-    )
+    blocks = tuple(wire.PreviewBlock(**mirrored(block, wire.PreviewBlock)) for block in page.blocks)
+    ignored = tuple(wire.Ignored(**mirrored(removed, wire.Ignored)) for removed in page.ignored)
+    return wire.PagePreview(**mirrored(page, wire.PagePreview) | {"blocks": blocks, "ignored": ignored})
 
 
 def _push(push: made.PushPreview) -> wire.PushPreview:
@@ -77,16 +54,11 @@ def detection_of(url: str, found: made.Previewed) -> wire.DetectAnswer:
     detection = found.detection
     return wire.DetectAnswer(
         url=url,
-        type=detection.type,
-        confidence=detection.confidence,
-        evidence=detection.evidence,
-        final_url=detection.final_url,
-        content_type=detection.content_type,
-        feed_url=detection.feed_url,
         supported=True,
         discovered_feed_url=detection.feed_url,
         source_id=found.source,
         preview=preview_of(found.preview),
+        **mirrored(detection, wire.DetectAnswer),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.views import AddedSource, SourceView
@@ -12,9 +12,10 @@ from api.operations.batches import Failed
 from api.pagination import next_page, place
 from api.route import Answer, Call, routes_below
 from api.schemas import sources as wire
+from api.schemas.mirror import mirrored
 from storage.records.health import RANK
 from storage.records.identity import Millis
-from storage.records.source import Detection, Source
+from storage.records.source import Detection
 from storage.records.times import interval_text, rfc3339
 
 # --- records to answers ----------------------------------------------------------------------------------------------
@@ -32,7 +33,6 @@ def _detected(found: Detection) -> wire.Detected:
 
 
 def health_of(view: SourceView) -> wire.SourceHealth:
-    """Return a source's health."""
     health, hot = view.hot.health, view.hot
     return wire.SourceHealth(
         score=round(health.score, 4),
@@ -49,18 +49,12 @@ def breaker_of(view: SourceView) -> wire.Breaker:
     return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
 
 
-_SAME: Final = frozenset(wire.SourceRecord.__struct_fields__) & frozenset(Source.__struct_fields__)
-"""Fields that the wire's record has from the stored one, by their names."""
-
-
 def record_of(view: SourceView) -> wire.SourceRecord:
     """Return a source's record, with the flat twins of its nested fields."""
     source, hot, health = view.source, view.hot, health_of(view)
-    fields = {name: getattr(source, name) for name in _SAME} | {
+    fields = mirrored(source, wire.SourceRecord) | {
         "detection": _detected(source.detection),
         "schedule": None if source.schedule is None else interval_text(source.schedule),
-        "created_at": rfc3339(source.created_at),
-        "updated_at": rfc3339(source.updated_at),
     }
     return wire.SourceRecord(
         detected_type=source.detection.type,
@@ -79,7 +73,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detection_confidence=source.detection.confidence,
         detection_evidence=source.detection.evidence,
         discovered_feed_url=source.detection.feed_url,
-        mode="push" if source.type == "push" else "poll",
+        mode="poll" if source.tier.polled else "push",
         **fields,
     )
 
@@ -122,13 +116,11 @@ async def list_sources(call: Call) -> Answer:
 
 
 async def describe(call: Call) -> Answer:
-    """Return one source."""
     view = await operations.view(call, call.path["id"])
     return shown(call, view.source, record_of(view))
 
 
 async def health(call: Call) -> Answer:
-    """Return one source's health."""
     return Answer(health_of(await operations.view(call, call.path["id"])))
 
 
@@ -138,7 +130,6 @@ async def _changed(call: Call, patch: SourcePatch) -> Answer:
 
 
 async def patch(call: Call) -> Answer:
-    """Change one source."""
     return await _changed(call, call.body)
 
 
@@ -153,13 +144,11 @@ async def enable(call: Call) -> Answer:
 
 
 async def delete(call: Call) -> Answer:
-    """Forget one source."""
     await operations.delete(call, call.path["id"], expected(call))
     return Answer(status=204)
 
 
 async def check(call: Call) -> Answer:
-    """Look now."""
     due = await operations.check(call, call.path["id"])
     return Answer(wire.CheckAnswer(operations.known(call.path["id"]), rfc3339(due)), 202)
 

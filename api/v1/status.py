@@ -1,4 +1,4 @@
-"""What the watching of a source does at this moment."""
+"""The status of a source's watching at this moment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.records.cursor import SourceSize
 
 
 def _push(view: SourceView) -> wire.PushStatus | None:
-    if view.source.type != "push":
+    if view.source.tier.polled:
         return None
     seen = view.push or PushView()
     return wire.PushStatus(

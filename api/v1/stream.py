@@ -19,7 +19,6 @@ async def everything(call: Call) -> Answer:
 
 
 async def channel(call: Call) -> Answer:
-    """Stream one channel."""
     return _answer(await streams.channel(call, call.path["channel"], call.query, _listener(call)))
 
 

@@ -43,7 +43,6 @@ def _about(template: Template) -> dict[str, Any]:
 
 
 def summary_of(template: Template) -> wire.TemplateSummary:
-    """Return a template in short."""
     return wire.TemplateSummary(**_about(template), parameters=tuple(each.key for each in template.parameters))
 
 
@@ -124,12 +123,10 @@ def _template(call: Call) -> Template:
 
 
 async def list_templates(call: Call) -> Answer:
-    """Return all templates."""
     return Answer([summary_of(template) for template in call.context.templates.catalogue])
 
 
 async def describe(call: Call) -> Answer:
-    """Return one template."""
     return Answer(record_of(_template(call)))
 
 

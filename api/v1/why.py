@@ -20,7 +20,6 @@ _event = msgspec.json.Decoder(Event)
 
 
 async def event_why(call: Call) -> Answer:
-    """Say why an event was emitted."""
     named = call.key is not None and "alerts:read" in call.key.scopes
     return Answer(await operations.event_why(call, call.path["id"], named=named))
 

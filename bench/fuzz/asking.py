@@ -22,7 +22,7 @@ from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
 from actors.query.words import LONGEST
 from api.cursors import decode_cursor, encode_cursor
-from api.operations.filters import sieve_of
+from api.operations.filters import event_filter_of
 from api.problems import Refusal
 from api.schemas.alerts import NewAlert
 from api.schemas.queries import StreamQuery
@@ -31,8 +31,9 @@ from api.streams.sse import event_frame, frames
 from api.validation import read_body, read_query
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
-from storage.records.event import KIND_OF, Kind, Stored
+from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId, id_of, seq_of
+from storage.records.tiers import TIERS, Kind, SourceType
 
 SIGNS = ("AND", "OR", "NOT", "(", ")", '"', "“", "”", "-", "−", "*", "&", "|", ".", ",", "@", "+")
 WORDS = (
@@ -147,19 +148,25 @@ def a_filter(chance: Chance) -> bytes:
 @cache
 def _stored() -> Sequence[Stored]:
     found = []
-    for number, (tier, source) in enumerate(zip(("feed", "html", "push", "feed"), (*SOURCES, SOURCES[0]), strict=True)):
+    told: tuple[tuple[SourceType, int], ...] = (
+        ("feed", TIERS["feed"].kinds[0]),
+        ("html", TIERS["html"].kinds[0]),
+        ("push", TIERS["push"].kinds[0]),
+        ("feed", Kind.NOTICE),
+    )
+    for number, ((tier, kind), source) in enumerate(zip(told, (*SOURCES, SOURCES[0]), strict=True)):
         seq = Seq(number + 1)
         said = {"content": examples.PROSE[number], "tags": list(TAGS[: number + 1]), "title": WORDS[number]}
         body = json.dumps({**said, "id": id_of(seq, 1), "source_id": source, "source_type": tier}).encode()
-        found.append(Stored(seq, SourceId(source), (*KIND_OF.values(), Kind.NOTICE)[number], body))
+        found.append(Stored(seq, SourceId(source), kind, body))
     return found
 
 
-def sieve(case: bytes) -> None:
+def event_filter(case: bytes) -> None:
     """It is 400; or of each event it is said, as the parameters say it, whether it passes."""
     try:
         asked = read_query(case, StreamQuery)
-        found = sieve_of(
+        found = event_filter_of(
             asked.source, asked.source_type, asked.tag, asked.keyword, searching.Texts(), languages=("en", "simple")
         )
     except Refusal as refusal:

@@ -25,10 +25,10 @@ from sanderling.operations.backup import archive
 from sanderling.operations.backup.archive import Manifest, Member, Piece, unpack, write_archive
 from storage.records.identity import Seq
 from storage.sqlite.upkeep.copying import Content
-from tests.moving import samples
-from tests.moving.test_hostile_files import SAMPLES, check
-from tests.moving.test_whole_hostile import honest
-from tests.moving.whole_instance import a_folder, exported
+from tests.sanderling.migration import samples
+from tests.sanderling.migration.test_hostile_files import SAMPLES, check
+from tests.sanderling.migration.test_whole_hostile import honest
+from tests.sanderling.migration.whole_instance import a_folder, exported
 
 ODD_NAMES = (
     "../x",

@@ -37,7 +37,7 @@ TARGETS: Mapping[str, Target] = {
     "coding": Target(documents.a_coded, documents.coding, 300),
     "query": Target(asking.a_query, asking.query, 800),
     "cursor": Target(asking.a_cursor, asking.cursor, 1500),
-    "filter": Target(asking.a_filter, asking.sieve, 800),
+    "filter": Target(asking.a_filter, asking.event_filter, 800),
     "sse": Target(asking.a_stream, asking.sse, 600),
     "body": Target(asking.a_body, asking.body, 800),
     "backup": Target(files.an_archive, files.backup, 200),

@@ -39,35 +39,35 @@ ROOMS: Mapping[str, Sequence[str]] = {
 """Files, or folders with all their files, by room. One file may be of several rooms: it is drawn as often."""
 ASIDE: Sequence[str] = ("supervision/examples",)
 TESTS: Sequence[str] = (
-    "tests/recorder",
-    "tests/matcher",
-    "tests/delivery",
-    "tests/source",
+    "tests/actors/recorder",
+    "tests/actors/matcher",
+    "tests/actors/delivery",
+    "tests/actors/sources",
     "tests/supervision",
-    "tests/contract",
+    "tests/storage/contract",
     "tests/storage",
     "tests/actors",
-    "tests/api/test_reader.py",
-    "tests/api/test_stream.py",
-    "tests/api/test_streams.py",
-    "tests/api/test_sse.py",
-    "tests/api/test_events.py",
-    "tests/api/test_replay.py",
+    "tests/api/streams/test_reader.py",
+    "tests/api/v1/test_stream.py",
+    "tests/api/streams/test_streams.py",
+    "tests/api/streams/test_sse.py",
+    "tests/api/v1/test_events.py",
+    "tests/api/v1/test_replay.py",
 )
 """Who is asked. Of these, each mutant is shown only to those tests that come through its line. Simulated worlds come
 through nearly every line, and have a turn of their own."""
 FALLBACK: Mapping[str, Sequence[str]] = {
-    "recorder": ("tests/recorder",),
-    "matcher": ("tests/matcher",),
-    "delivery": ("tests/delivery",),
-    "source": ("tests/source",),
-    "reader": ("tests/api/test_reader.py", "tests/api/test_stream.py", "tests/api/test_streams.py"),
+    "recorder": ("tests/actors/recorder",),
+    "matcher": ("tests/actors/matcher",),
+    "delivery": ("tests/actors/delivery",),
+    "source": ("tests/actors/sources",),
+    "reader": ("tests/api/streams/test_reader.py", "tests/api/v1/test_stream.py", "tests/api/streams/test_streams.py"),
     "retention": ("tests/actors/test_pruner.py", "tests/storage/test_retention.py"),
-    "registry": ("tests/source/test_registry.py", "tests/delivery"),
-    "digest": ("tests/delivery", "tests/contract/test_contract_outbox.py"),
+    "registry": ("tests/actors/sources/registry/test_registry.py", "tests/actors/delivery"),
+    "digest": ("tests/actors/delivery", "tests/storage/contract/test_contract_outbox.py"),
     "supervision": ("tests/supervision",),
-    "storage": ("tests/contract", "tests/storage"),
-    "hosts": ("tests/egress/test_hosts.py", "tests/egress/test_reopening.py"),
+    "storage": ("tests/storage/contract", "tests/storage"),
+    "hosts": ("tests/actors/egress/test_hosts.py", "tests/actors/egress/test_reopening.py"),
 }
 """Tests for a line that no test comes through while it runs, as it is read with its module."""
 DELIVERIES = frozenset({"matcher", "delivery", "digest"})

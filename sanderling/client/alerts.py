@@ -14,6 +14,8 @@ from sanderling.client.speaking import agree, asked
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
+from storage.records.states import ALERTS as ALERT_STATES
+from storage.records.states import DESTINATIONS
 
 WIDTH = 120
 ABOUT = {
@@ -43,13 +45,13 @@ def list_alerts(client: Client, *, as_json: bool) -> int:
 
 
 def alert_line(alert: Mapping[str, Any]) -> str:
-    """Return an alert as one line: whether it is on, how many events it has met, id, name, query if that is another."""
+    """Return an alert as one line: its state, how many events it has met, id, name, query if that is another."""
     query = "" if alert["name"] == alert["filter_query"] else f"  {fit(alert['filter_query'], WIDTH)}"
-    return f"{_on(alert):<3}  {alert['match_count']:>7,}  {alert['id']}  {plain(alert['name'])}{query}"
+    return f"{_state(alert):<6}  {alert['match_count']:>7,}  {alert['id']}  {plain(alert['name'])}{query}"
 
 
-def _on(record: Mapping[str, Any]) -> str:
-    return "on" if record["enabled"] else "off"
+def _state(record: Mapping[str, Any]) -> str:
+    return ALERT_STATES["active" if record["enabled"] else "paused"].word
 
 
 def show_alert(client: Client, name: str, *, as_json: bool) -> int:
@@ -74,13 +76,14 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
     last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
     yield f"  met       {alert['match_count']:,} events{last}"
     for one in destinations:
-        yield f"  sends to  {one['id']}  {one['state']:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
+        state = DESTINATIONS[one["state"] if one["enabled"] else "paused"].word
+        yield f"  sends to  {one['id']}  {state:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
     if not destinations:
         yield "  sends to  nobody; `sanderling alerts deliver` names a URL"
 
 
 def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{plain(alert['name'])} ({_on(alert)})  {alert['id']}"
+    yield f"{plain(alert['name'])} ({_state(alert)})  {alert['id']}"
     yield f"  query     {plain(alert['filter_query']) or 'everything'}  ({alert['language']})"
     yield f"  of pages  {ABOUT.get(alert['match'], alert['match'])}"
     count = len(alert["source_ids"])
@@ -164,12 +167,13 @@ def create(
     return Exit.WELL
 
 
-def deliver(client: Client, name: str, target: str, *, mode: str, as_json: bool) -> int:
+def deliver(client: Client, name: str, target: str, *, mode: str, format: str, as_json: bool) -> int:
     """Send an alert's matches to a URL, and print the secret that signs them."""
 
     async def act() -> dict[str, Any]:
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}/destinations"
-        return dict((await client.ask("POST", path, json={"url": target, "delivery_mode": mode})).json())
+        body = {"url": target, "delivery_mode": mode} | ({} if format == "event" else {"format": format})
+        return dict((await client.ask("POST", path, json=body)).json())
 
     made = asked(client, act)
     if as_json:
@@ -209,13 +213,13 @@ def edit(
 
 
 def switch(client: Client, name: str, *, on: bool) -> int:
-    """Switch an alert on or off."""
+    """Resume an alert, or pause it."""
 
     async def act() -> dict[str, Any]:
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
         return dict((await client.ask("PATCH", path, json={"enabled": on})).json())
 
-    click.echo(f"{plain(asked(client, act)['name'])} is {'on' if on else 'off'}.", err=True)
+    click.echo(f"{plain(asked(client, act)['name'])} is {'active' if on else 'paused'}.", err=True)
     return Exit.WELL
 
 

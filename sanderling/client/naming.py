@@ -1,4 +1,4 @@
-"""Which source, alert or bin a person means: by its id or how that begins, or by a part of its names or URL."""
+"""The naming of a source, alert or bin by a person: by its id or how that begins, or by a part of its names or URL."""
 
 from __future__ import annotations
 

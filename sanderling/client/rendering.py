@@ -12,8 +12,11 @@ from typing import Any
 from unicodedata import combining, east_asian_width
 
 from sanderling.plain import plain
+from storage.records.tiers import TIERS, Colour
 
-COLOURS = {"feed": "32", "html": "36", "push": "35", "notice": "33", "added": "32", "removed": "31", "dim": "2"}
+_CODES: Mapping[Colour, str] = {"green": "32", "cyan": "36", "magenta": "35"}
+COLOURS: dict[str, str] = {name: _CODES[tier.colour] for name, tier in TIERS.items()}
+COLOURS |= {"notice": "33", "added": "32", "removed": "31", "dim": "2"}
 CUT = "…"
 _ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 SIGNS = {"added": "+", "removed": "-"}

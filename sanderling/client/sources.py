@@ -47,7 +47,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     if source["tags"]:
         yield f"  tags        {plain(', '.join(source['tags']))}"
     if status["state"] == "disabled":
-        yield "  state       disabled; `sanderling sources enable` watches it again"
+        yield "  state       paused; `sanderling sources resume` watches it again"
     else:
         yield f"  next look   {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
     yield f"  last look   {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
@@ -72,14 +72,14 @@ def check(client: Client, name: str) -> int:
 
 
 def switch(client: Client, name: str, *, on: bool) -> int:
-    """Watch a source again, or stop watching it."""
+    """Resume a source, or pause it."""
 
     async def act() -> dict[str, Any]:
         path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/{'enable' if on else 'disable'}"
         return dict((await client.ask("POST", path)).json())
 
     source = asked(client, act)
-    click.echo(f"{plain(source['url'])} is {'watched' if on else 'kept, and not watched'}.", err=True)
+    click.echo(f"{plain(source['url'])} is {'watched' if on else 'paused'}.", err=True)
     return Exit.WELL
 
 

@@ -1,4 +1,4 @@
-"""How a command asks a service once, prints a record, and makes sure before it destroys."""
+"""The manners of a command: it asks a service once, prints a record, and makes sure before it destroys."""
 
 from __future__ import annotations
 

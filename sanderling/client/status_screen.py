@@ -1,4 +1,4 @@
-"""What `sanderling status` shows: the figures of the whole and the worst parts, as lines. Pure."""
+"""The screen of `sanderling status`: the figures of the whole and the worst parts, as lines. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sanderling.client.rendering import fit, pad
+from storage.records.states import PARTS
 
 WORST = 10
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
@@ -33,7 +34,6 @@ def seconds_between(earlier: str, later: str) -> float:
 
 
 def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """Yield the lines of one screen."""
     at, ready = overview["at"], "ready" if overview["ready"] else "NOT READY"
     drained = ", drained" if overview["draining"] else ""
     yield f"Sanderling {overview['version']}  {ready}{drained}  up {span(seconds_between(overview['started_at'], at))}"
@@ -67,4 +67,5 @@ def _row(row: Mapping[str, Any], width: int) -> str:
     health = "" if row["health"] is None else f"{row['health']:.2f}"
     says = "  ".join(part for part in (row.get("title") or row["name"], row["error"]) if part)
     left = width - PATH - STATE - HEALTH - 3
-    return f"{pad(fit(path, PATH), PATH)} {row['state']:<{STATE}} {health:<{HEALTH}} {fit(says, left)}".rstrip()
+    state = PARTS[row["state"]].word
+    return f"{pad(fit(path, PATH), PATH)} {state:<{STATE}} {health:<{HEALTH}} {fit(says, left)}".rstrip()

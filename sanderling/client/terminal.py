@@ -20,6 +20,7 @@ from sanderling.environment import wants_colour
 from sanderling.exits import Exit
 from sanderling.json_lines import echo_json, print_json
 from sanderling.plain import plain
+from storage.records.states import SOURCES
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 FILTERS = ("source", "source_type", "tag", "keyword")
@@ -140,8 +141,8 @@ def list_sources(client: Client, *, as_json: bool) -> int:
 def source_line(source: Mapping[str, Any]) -> str:
     """Return a source as one line: health, score, tier, id, URL, its name, and why when it is not well."""
     health = source["health"]
-    flag = health["flag"] if source["enabled"] else "disabled"
-    why = "" if flag == "ok" else "  " + fit(str(health["reason"]), 120)
+    flag = health["flag"] if source["enabled"] else SOURCES["paused"].word
+    why = "" if flag in ("ok", SOURCES["paused"].word) else "  " + fit(str(health["reason"]), 120)
     name = f"  ({fit(called(source), 60)})" if called(source) else ""
     return (
         f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{name}{why}"

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags
+from sanderling.flags import answer_to_old_names, client_flags
 
 JSON_HELP = "The service's own records, one a line."
 LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
@@ -18,7 +18,7 @@ SOURCES_HELP = "Only this source: its id, a name, its URL or a part of these; re
 
 @click.group()
 def alerts() -> None:
-    """List, show, try, make, change, switch and delete alerts, and send their matches, through the running service.
+    """List, show, try, make, change, pause and delete alerts, and send their matches, through the running service.
 
     NAME is an alert's id, its name or a part of its name.
     """
@@ -28,7 +28,7 @@ def alerts() -> None:
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @client_flags
 def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """List the alerts, oldest first: whether it is on, how many events it has met, its id, name and query."""
+    """List the alerts, oldest first: its state, how many events it has met, its id, name and query."""
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
@@ -104,7 +104,8 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
 @click.option("--source", "sources", multiple=True, help="These sources, and no others; repeatable.")
 @click.option("--all-sources", "everywhere", is_flag=True, help="All sources there are and will be.")
 @click.option("--channel", help="Its matches are a stream of this name, too; '' takes that away.")
-@click.option("--enabled/--disabled", default=None, help="Whether it matches what comes.")
+@click.option("--active/--paused", default=None, help="Whether it matches what comes.")
+@click.option("--enabled/--disabled", default=None, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
 def edit(
@@ -119,6 +120,7 @@ def edit(
     sources: tuple[str, ...],
     everywhere: bool,
     channel: str | None,
+    active: bool | None,
     enabled: bool | None,
     as_json: bool,
 ) -> int:
@@ -133,7 +135,13 @@ def edit(
 
     if sources and everywhere:
         raise CommandFailed("--source and --all-sources exclude each other.", Exit.USAGE)
-    named = {"name": called, "filter_query": query, "language": language, "match": match, "enabled": enabled}
+    named = {
+        "name": called,
+        "filter_query": query,
+        "language": language,
+        "match": match,
+        "enabled": active if enabled is None else enabled,
+    }
     changes: dict[str, Any] = {field: value for field, value in named.items() if value is not None}
     if channel is not None:
         changes["channel"] = channel or None
@@ -153,9 +161,18 @@ def edit(
     show_default=True,
     help="Each match at once, or those of a while together.",
 )
+@click.option(
+    "--format",
+    type=click.Choice(["event", "cloudevents"]),
+    default="event",
+    show_default=True,
+    help="The event itself, or in an envelope of CloudEvents 1.0.2.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
 @client_flags
-def deliver(name: str, target: str, service: str | None, key_file: str | None, *, mode: str, as_json: bool) -> int:
+def deliver(
+    name: str, target: str, service: str | None, key_file: str | None, *, mode: str, format: str, as_json: bool
+) -> int:
     """Send the matches of an alert to a URL, as signed POSTs. The signing secret is shown once: the last line.
 
     \b
@@ -165,25 +182,25 @@ def deliver(name: str, target: str, service: str | None, key_file: str | None, *
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
-    return acts.deliver(client_here(service, key_file), name, target, mode=mode, as_json=as_json)
+    return acts.deliver(client_here(service, key_file), name, target, mode=mode, format=format, as_json=as_json)
 
 
-@alerts.command("enable")
+@alerts.command("resume")
 @click.argument("name")
 @client_flags
-def enable(name: str, service: str | None, key_file: str | None) -> int:
-    """Switch an alert on: it matches what comes from now on."""
+def resume(name: str, service: str | None, key_file: str | None) -> int:
+    """Resume an alert: it matches what comes from now on."""
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
     return acts.switch(client_here(service, key_file), name, on=True)
 
 
-@alerts.command("disable")
+@alerts.command("pause")
 @click.argument("name")
 @client_flags
-def disable(name: str, service: str | None, key_file: str | None) -> int:
-    """Switch an alert off, and keep it with its destinations."""
+def pause(name: str, service: str | None, key_file: str | None) -> int:
+    """Pause an alert, and keep it with its destinations: it matches nothing until it is resumed."""
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
@@ -200,3 +217,6 @@ def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -
     from sanderling.client.running import client_here
 
     return acts.delete(client_here(service, key_file), name, sure=yes)
+
+
+answer_to_old_names(alerts, {"enable": resume, "disable": pause})

@@ -96,12 +96,12 @@ def restore(file: Path, data: str | None, *, replace: bool, with_settings: bool,
         click.echo(f"Templates are in {done.templates}: set `templates` to it, or move them.", err=True)
     if done.lost.destinations:
         click.echo(
-            f"{done.lost.destinations} destinations have no secret any more, and are disabled: rotate each one's "
-            "secret, give it to its receiver, enable it. Events are signed with a new key.",
+            f"{done.lost.destinations} destinations have no secret any more, and are paused: rotate each one's "
+            "secret, give it to its receiver, resume it. Events are signed with a new key.",
             err=True,
         )
     if done.lost.sources:
-        click.echo(f"{done.lost.sources} sources do not know what to say any more, and are disabled.", err=True)
+        click.echo(f"{done.lost.sources} sources do not know what to say any more, and are paused.", err=True)
     if done.named:
         click.echo("The service needs the master key that you have named here, too.", err=True)
     click.echo(f"Start it: {typed('serve', str(folder))}", err=True)

@@ -96,7 +96,7 @@ def rotate_master(config: str | None, to: Path | None, *, lost: bool, **flags: s
     else:
         click.echo(
             f"Given up: {done.lost.keys} signing keys, the secrets of {done.lost.destinations} destinations and "
-            f"{done.lost.sources} sources, which are disabled: give each a new one, and enable it. Events will be "
+            f"{done.lost.sources} sources, which are paused: give each a new one, and resume it. Events will be "
             "signed with a new key.",
             err=True,
         )

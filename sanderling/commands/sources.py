@@ -7,17 +7,18 @@ from typing import Any
 import click
 
 from sanderling.commands.backup import sizes
-from sanderling.flags import client_flags
+from sanderling.flags import answer_to_old_names, client_flags
+from storage.records.tiers import TIERS
 
 
 @click.group()
 def sources() -> None:
-    """Add, list, show, switch and delete watched URLs, through the running service."""
+    """Add, list, show, pause and delete watched URLs, through the running service."""
 
 
 @sources.command("add")
 @click.argument("url")
-@click.option("--type", "kind", type=click.Choice(["push", "feed", "html"]), help="Overrides detection.")
+@click.option("--type", "kind", type=click.Choice(list(TIERS)), help="Overrides detection.")
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
@@ -76,22 +77,22 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
     return acts.check(client_here(service, key_file), name)
 
 
-@sources.command("enable")
+@sources.command("resume")
 @click.argument("name", metavar="SOURCE")
 @client_flags
-def enable(name: str, service: str | None, key_file: str | None) -> int:
-    """Watch a source again."""
+def resume(name: str, service: str | None, key_file: str | None) -> int:
+    """Resume a source: it is watched again."""
     from sanderling.client import sources as acts
     from sanderling.client.running import client_here
 
     return acts.switch(client_here(service, key_file), name, on=True)
 
 
-@sources.command("disable")
+@sources.command("pause")
 @click.argument("name", metavar="SOURCE")
 @client_flags
-def disable(name: str, service: str | None, key_file: str | None) -> int:
-    """Stop watching a source, and keep it."""
+def pause(name: str, service: str | None, key_file: str | None) -> int:
+    """Pause a source: it is kept, and not watched until it is resumed."""
     from sanderling.client import sources as acts
     from sanderling.client.running import client_here
 
@@ -108,3 +109,6 @@ def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -
     from sanderling.client.running import client_here
 
     return acts.delete(client_here(service, key_file), name, sure=yes)
+
+
+answer_to_old_names(sources, {"enable": resume, "disable": pause})

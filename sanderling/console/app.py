@@ -71,7 +71,6 @@ class Console(App[int]):
         return TreeScreen()
 
     def on_mount(self) -> None:
-        """Connect."""
         self.run_worker(self.link.follow(), name="feed", group="feed")
         self.set_interval(1.0, self._grow_old)
 
@@ -129,7 +128,6 @@ class Console(App[int]):
             self.views()[-1].beat()
 
     def change(self, path: str) -> None:
-        """Tell the screens."""
         for view in self.views():
             view.change(path)
 
@@ -140,7 +138,6 @@ class Console(App[int]):
     # --- where to go ---------------------------------------------------------------------------------------------
 
     def show_part(self, path: str) -> None:
-        """Show one part in full."""
         self.push_screen(PartScreen(path))
 
     def show_log(self, path: str) -> None:
@@ -148,7 +145,6 @@ class Console(App[int]):
         self.push_screen(LogScreen(path))
 
     def show_deliveries(self) -> None:
-        """Show destinations."""
         self.push_screen(DeliveriesScreen())
 
     def action_help(self) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sanderling.console.text import Line, fit, right
-from sanderling.console.words import BAD, FAINT, GOOD, POOR, ago, apart, bare, clock, short, state_of, until
+from sanderling.console.words import FAINT, STYLES, ago, apart, bare, clock, short, until
+from storage.records.states import ATTEMPTS, DESTINATIONS
 
 _FAILING, _WAITING, _OLDEST, _NEXT = 7, 7, 6, 4
 _STATE = 5
-_RESULTS = {"sent": ("sent", GOOD), "retry": ("retry", POOR), "given_up": ("GAVE UP", BAD)}
 _RESULT = 7
 _ID = 8
 
@@ -34,13 +34,13 @@ def heading(width: int) -> Line:
 def destination_line(row: Mapping[str, Any], width: int, now: str) -> Line:
     """Return a destination as a line of exactly so many cells."""
     who, says = _widths(width)
-    word, style = state_of(row)
+    state = DESTINATIONS[row["state"]]
     oldest = "-" if row["oldest"] is None else short(apart(row["oldest"], now))
     failing = "-" if row["failing_since"] is None else short(apart(row["failing_since"], now))
     figures = f"{right(str(row['waiting']), _WAITING)} {right(oldest, _OLDEST)} {right(failing, _FAILING)}"
     return [
         (f" {fit(_named(row), who)} ", ""),
-        (fit(word, _STATE), style),
+        (fit(state.short, _STATE), STYLES[state.mood]),
         (f" {figures} {right(until(row['next'], now), _NEXT)} ", ""),
         (fit(_answer(row["last"], now), says), ""),
     ]
@@ -65,7 +65,6 @@ def answered(line: Mapping[str, Any]) -> str:
 
 
 def attempt_heading(width: int) -> Line:
-    """Return the line above the attempts."""
     words = (
         f" {fit('at (UTC)', 19)} {fit('delivery', _ID)} {right('try', 3)} {fit('result', _RESULT)} {right('next', 4)} "
     )
@@ -74,11 +73,11 @@ def attempt_heading(width: int) -> Line:
 
 def attempt_line(line: Mapping[str, Any], width: int, now: str) -> Line:
     """Return an attempt as a line of exactly so many cells."""
-    word, style = _RESULTS[line["result"]]
+    result = ATTEMPTS[line["result"]]
     at = f"{line['at'][:10]} {clock(line['at'])}"
     return [
         (f" {at} {fit('…' + line['webhook_id'][-7:], _ID)} {right(str(line['attempt']), 3)} ", ""),
-        (fit(word, _RESULT), style),
+        (fit(result.short, _RESULT), STYLES[result.mood]),
         (f" {right(until(line['next_attempt_at'], now), 4)} ", ""),
         (fit(answered({**line, "status": line["status_code"]}), width - 29 - _ID - _RESULT - 3), ""),
     ]

@@ -135,7 +135,6 @@ class DeliveriesScreen(_Tries):
         return self.rows[self.picks.cursor] if self.rows else None
 
     def action_enter(self) -> None:
-        """Show the attempts at it."""
         hook = self.hook()
         if hook is not None:
             self.app.push_screen(AttemptsScreen(hook))
@@ -188,7 +187,6 @@ class AttemptsScreen(_Tries):
         return [rule, *drawn.attempt_detail(line, str(self._hook["url"]), width)]
 
     def hook(self) -> Mapping[str, Any]:
-        """Return the destination."""
         return self._hook
 
 

@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 from sanderling.client.rendering import undirected
 from sanderling.console.text import Line, fit
 from sanderling.console.words import FAINT, clock
+from storage.records.tiers import TIERS
 
 KEPT = 500
 """Events kept in memory."""
 _TIME, _TIER, _HOST = 8, 6, 20
-_COLOURS = {"feed": "ansi_green", "html": "ansi_cyan", "push": "ansi_magenta", "notice": "ansi_yellow"}
+_COLOURS = {name: f"ansi_{tier.colour}" for name, tier in TIERS.items()} | {"notice": "ansi_yellow"}
 
 
 class EventTail:

@@ -26,7 +26,6 @@ def bindings_of(screen: Screen[object]) -> list[Binding]:
 
 
 def shown_key(binding: Binding) -> str:
-    """Return how a key is written."""
     return binding.key_display or {"slash": "/", "colon": ":", "question_mark": "?"}.get(binding.key, binding.key)
 
 

@@ -12,18 +12,10 @@ from sanderling.console.foot import shown_key
 from sanderling.console.lines import Reading
 from sanderling.console.text import Line, fit
 from sanderling.console.view import BACK, View
-from sanderling.console.words import MARKS
+from storage.records.states import LOOKS, PARTS, SOURCES
 
 _KEY = 10
-_LEGEND = (
-    ("QUAR", "in quarantine: it crashed too often"),
-    ("BACK", "waits after a crash"),
-    ("OPEN", "its breaker is open: it failed so often that it is left alone for a while"),
-    ("RETRY", "whom it talks to fails; it tries again"),
-    ("ROT DEG", "it runs, but its health is rotten or degraded"),
-    ("pause off", "waits on purpose; is switched off"),
-    ("*", "its state has changed since the order was made: s makes it anew"),
-)
+_CHANGED = "its state has changed since the order was made: s makes it anew"
 
 
 class HelpScreen(View):
@@ -36,20 +28,20 @@ class HelpScreen(View):
         self._told = bindings
 
     def middle(self) -> Sequence[Widget]:
-        """Return the lines that are read."""
         return (Reading(self._whole, id="reading"),)
 
     def on_mount(self) -> None:
-        """Let it be read."""
         self.query_one(Reading).focus()
 
     def _whole(self, width: int) -> Sequence[Line]:
         lines: list[Line] = [[(fit(" Keys", width), "bold")]]
         lines += [_row(shown_key(binding), binding.tooltip, width) for binding in self._told]
         lines += [[("", "")], [(fit(" States", width), "bold")]]
-        lines += [_row(letters, says, width) for letters, says in _LEGEND]
+        shown = dict.fromkeys((*PARTS.values(), SOURCES["rotten"], SOURCES["degraded"]))
+        lines += [_row(state.short, f"{state.word}: {state.says}", width) for state in shown]
+        lines += [_row("*", _CHANGED, width)]
         lines += [[("", "")], [(fit(" Looks", width), "bold")]]
-        lines += [_row(mark, verdict.replace("_", " "), width) for verdict, (mark, _) in MARKS.items()]
+        lines += [_row(state.short, f"{state.word}: {state.says}", width) for state in LOOKS.values()]
         return lines
 
 

@@ -33,7 +33,6 @@ class Lines(Widget):
         self.draw = draw
 
     def render(self) -> Content:
-        """Draw."""
         width, height = self.size
         return as_content(self.draw(width, height)[:height])
 
@@ -105,7 +104,6 @@ class Picks(Lines, can_focus=True):
         self.go(self.cursor)
 
     def action_move(self, by: int) -> None:
-        """Go some lines on."""
         self.go(self.cursor + by)
 
     def action_leap(self, by: int) -> None:
@@ -143,7 +141,6 @@ class Reading(Lines, can_focus=True):
         return shown
 
     def action_move(self, by: int) -> None:
-        """Scroll some lines."""
         self.top = max(0, self.top + by)
         self.refresh()
 

@@ -49,7 +49,6 @@ class LogScreen(View):
         self.ask_for("log", self._read)
 
     def beat(self) -> None:
-        """Ask for what is new."""
         self.redraw()
         self.ask_for("log", self._read)
 

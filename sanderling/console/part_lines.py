@@ -8,7 +8,7 @@ from typing import Any
 
 from sanderling.console.event_lines import event_line
 from sanderling.console.text import Line, fit, safe
-from sanderling.console.words import BAD, FAINT, MARKS, POOR, WORST, ago, apart, clock, short, state_of, until
+from sanderling.console.words import BAD, FAINT, POOR, STYLES, VERDICTS, ago, apart, clock, short, state_of, until
 
 LABEL = 12
 LOOKS = 20
@@ -19,7 +19,7 @@ _PLACES = 5
 def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
     """Yield the lines, from who it is to its newest events."""
     row, source = part["row"], part["source"]
-    word, style = state_of(row)
+    state = state_of(row)
     yield [(fit(row["path"], width), "bold")]
     if row.get("title"):
         yield [(fit(row["title"], width), "bold")]
@@ -27,10 +27,10 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
         yield [(fit(row["name"], width), "")]
     yield from _field(
         "state",
-        f"{row['state']} for {short(apart(row['since'], now))}",
+        f"{state.word} for {short(apart(row['since'], now))}",
         width,
-        style,
-        mark="" if word == row["state"] else word,
+        STYLES[state.mood],
+        mark="" if state.short == state.word else state.short,
     )
     if row["error"]:
         yield from _field("last error", row["error"], width, BAD)
@@ -89,7 +89,8 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
 
 def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:
     """Return the last looks as marks, the newest at the right end."""
-    newest_first = [MARKS.get(look["verdict"], ("?", "")) for look in trail for _ in range(min(look["looks"], LOOKS))]
+    states = [VERDICTS[look["verdict"]] for look in trail for _ in range(min(look["looks"], LOOKS))]
+    newest_first = [(state.short, STYLES[state.mood]) for state in states]
     pieces = list(reversed(newest_first[:LOOKS]))
     told = " (newest last)" if pieces else "none yet"
     left = max(0, width - LABEL - len(pieces))
@@ -99,7 +100,7 @@ def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:
 def _legend(trail: Sequence[Mapping[str, Any]]) -> str:
     """Return what the marks mean that there are."""
     there = dict.fromkeys(look["verdict"] for look in trail)
-    return "  ".join(f"{MARKS[verdict][0]} {verdict.replace('_', ' ')}" for verdict in there if verdict in MARKS)
+    return "  ".join(f"{VERDICTS[verdict].short} {VERDICTS[verdict].word}" for verdict in there)
 
 
 def _breaker(source: Mapping[str, Any], now: str) -> str:
@@ -136,7 +137,7 @@ def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
         told = f"{part['slowest_step_s'] * 1000:,.0f} ms held at most; idle for {short(part['idle_s'] or 0)}"
         yield from _field("steps", told, width, POOR if part["slowest_step_s"] >= 1 else "")
     if part["crash"]:
-        yield from _field("crash", part["crash"], width, WORST)
+        yield from _field("crash", part["crash"], width, BAD)
         for place in part["places"][:_PLACES]:
             yield from _field("", f"at {place}", width)
     for crash in part["crashes"]:

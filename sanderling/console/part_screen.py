@@ -35,7 +35,6 @@ class PartScreen(View):
         self._beats = 0
 
     def middle(self) -> Sequence[Widget]:
-        """Return the lines that are read."""
         return (Reading(self._whole, id="reading"),)
 
     def on_mount(self) -> None:
@@ -75,9 +74,7 @@ class PartScreen(View):
         return list(part_lines(self.part, self.events, self.now, width))
 
     def action_act(self, name: str) -> None:
-        """Do something to it."""
         self.act(self.part["row"] if self.part is not None else None, name)
 
     def action_log(self) -> None:
-        """Show its log lines."""
         self.console_app.show_log(self.path)

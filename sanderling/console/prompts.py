@@ -35,11 +35,9 @@ class Ask(ModalScreen[str | None]):
         self.query_one("#label").styles.width = len(self._label)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the line."""
         self.dismiss(event.value.strip())
 
     def action_give_up(self) -> None:
-        """Take nothing."""
         self.dismiss(None)
 
 
@@ -51,7 +49,6 @@ class Confirm(ModalScreen[bool]):
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """Make the question."""
         says = "y yes, else no "
         yield Lines(
             lambda width, _: [
@@ -61,6 +58,5 @@ class Confirm(ModalScreen[bool]):
         )
 
     def on_key(self, event: events.Key) -> None:
-        """Take the answer."""
         event.stop()
         self.dismiss(event.key == "y")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sanderling.console.text import Line, fit, right
-from sanderling.console.words import FAINT, POOR, called, named, state_of, until
+from sanderling.console.words import FAINT, POOR, STYLES, called, named, state_of, until
 
 STATE, HEALTH, RESTARTS, NEXT = 5, 4, 3, 4
 _FIXED = 1 + 1 + STATE + 1 + HEALTH + 1 + RESTARTS + 1 + 1 + NEXT
@@ -32,7 +32,6 @@ def columns(width: int) -> Columns:
 
 
 def heading(width: int) -> Line:
-    """Return the line above the rows."""
     at = columns(width)
     words = f" {fit('path', at.who)} {fit('state', STATE)} {fit('hlth', HEALTH)} {fit('rst', RESTARTS)} "
     return [(words + f"{fit('last error', at.says)} {right('next', NEXT)}", "bold")]
@@ -49,13 +48,13 @@ def line_of(row: Mapping[str, Any] | None, width: int, now: str, *, changed: boo
     if row is None:
         return [(fit(" …", width), FAINT)]
     at = columns(width)
-    word, style = state_of(row)
+    state = state_of(row)
     health = "" if row["health"] is None else f"{row['health']:.2f}"
     restarts = "999" if row["restarts"] > 999 else str(row["restarts"])
     return [
         ("*" if changed else " ", POOR),
         (who(row, at.who) + " ", ""),
-        (fit(word, STATE), style),
+        (fit(state.short, STATE), STYLES[state.mood]),
         (f" {right(health, HEALTH)} {right(restarts, RESTARTS)} ", ""),
         (fit(str(row["error"]), at.says), ""),
         (f" {right(until(row['next'], now), NEXT)}", ""),

@@ -44,7 +44,7 @@ class TreeScreen(View):
         *ACT_KEYS[2:],
         key("D", "drain", "drain", "make no more looks, or make them again", foot=False),
         key("space", "freeze", "freeze", "hold the picture, or let it go on", foot=False),
-        key("p", "pause", "pause", "hold the event tail", foot=False),
+        key("p", "pause", "hold", "hold the event tail", foot=False),
         key("f", "follow", "follow", "let the event tail go on", foot=False),
         key("0", "preset('')", "all", "all rows", foot=False),
         key("1", f"preset('{TROUBLE}')", "trouble", "only what is not well", foot=False),
@@ -102,7 +102,7 @@ class TreeScreen(View):
 
     def _tail_title(self, width: int, height: int) -> Sequence[Line]:
         tail = self.console_app.tail
-        told = f" paused, {tail.held:,} more, f follow ──" if tail.paused else " p pause ──"
+        told = f" held, {tail.held:,} more, f follow ──" if tail.paused else " p hold ──"
         return [[(between("── events " + "─" * width, told, width).replace("…", "─"), "dim")]]
 
     def _tail(self, width: int, height: int) -> Sequence[Line]:
@@ -115,7 +115,6 @@ class TreeScreen(View):
         self._renew(self._here())
 
     def change(self, path: str) -> None:
-        """Mark what has changed."""
         self.book.mark(path)
 
     def beat(self) -> None:
@@ -184,7 +183,6 @@ class TreeScreen(View):
         self.action_sort()
 
     def action_filter(self) -> None:
-        """Ask for a filter."""
         hint = "words, state:quar host:shop tag:x kind:feed"
         self.app.push_screen(Ask(" /", self.words, hint), self._filtered)
 
@@ -230,11 +228,9 @@ class TreeScreen(View):
         self.act(self.book.row(self.picks.cursor), name)
 
     def action_deliveries(self) -> None:
-        """Show destinations."""
         self.console_app.show_deliveries()
 
     def action_log(self) -> None:
-        """Show the log."""
         self.console_app.show_log("")
 
     def action_drain(self) -> None:

@@ -1,4 +1,4 @@
-"""What all screens have: the figures at the top, the keys at the foot, a way back, and acts that ask first."""
+"""The base of all screens: the figures at the top, the keys at the foot, a way back, and acts that ask first."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ACTS: dict[str, tuple[str, str]] = {
     "check": ("Look at it now", "a look is on its way"),
     "restart": ("Begin another life of it", "another life has begun"),
     "release": ("Let it try again at once", "released"),
-    "disable": ("Stop watching it", "it is not watched any more"),
-    "enable": ("Watch it again", "it is watched again"),
+    "disable": ("Pause it", "paused"),
+    "enable": ("Resume it", "resumed"),
 }
 """What can be done to a part: the question, and what is said afterwards."""
 OF_A_PART = "Restart it, and all that was started after it"
@@ -35,7 +35,7 @@ ACT_KEYS: list[BindingType] = [
     key("r", "act('restart')", "restart", "begin another life of it"),
     key("c", "act('check')", "check", "look at a source now, within what politeness allows"),
     key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
-    key("e", "act('able')", "on/off", "stop watching a source, or watch it again"),
+    key("e", "act('able')", "pause", "pause a source, or resume it"),
 ]
 
 
@@ -50,7 +50,6 @@ class View(Screen[None]):
 
     @property
     def console_app(self) -> Console:
-        """The program."""
         return cast("Console", self.app)
 
     def compose(self) -> ComposeResult:
@@ -91,7 +90,6 @@ class View(Screen[None]):
         self.query_one(Foot).notice(text, style)
 
     def action_back(self) -> None:
-        """Go back."""
         self.app.pop_screen()
 
     # --- asking and acting ---------------------------------------------------------------------------------------
@@ -138,7 +136,7 @@ class View(Screen[None]):
         if row is None:
             return
         if name == "able":
-            name = "enable" if row["state"] == "disabled" else "disable"
+            name = "enable" if row["state"] == "paused" else "disable"
         question, done = ACTS[name]
         if name == "restart" and row["kind"] == "part":
             question = OF_A_PART

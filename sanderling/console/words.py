@@ -6,42 +6,23 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-GOOD, POOR, BAD, WORST, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "bold ansi_red", "ansi_cyan", "dim"
-_STATES = {
-    "quarantined": ("QUAR", WORST),
-    "backoff": ("BACK", BAD),
-    "open": ("OPEN", BAD),
-    "retrying": ("RETRY", POOR),
-    "starting": ("start", CALM),
-    "stopping": ("stop", CALM),
-    "ended": ("ended", FAINT),
-    "paused": ("pause", CALM),
-    "disabled": ("off", FAINT),
-    "gone": ("gone", FAINT),
-    "ok": ("ok", GOOD),
-    "failing": ("FAIL", BAD),
-    "active": ("ok", GOOD),
-}
-_FLAGS = {"rotten": ("ROT", BAD), "degraded": ("DEG", POOR)}
+from storage.records.states import LOOKS, PARTS, SOURCES, Mood, State
+
+GOOD, POOR, BAD, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "ansi_cyan", "dim"
+STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
+GONE = State("gone", "gone", "calm", "It is not there any more.")
+"""Of a row that was read before and is no more."""
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
-MARKS = {
-    "unchanged": (".", FAINT),
-    "changed": ("+", GOOD),
-    "nothing_to_tell": ("-", ""),
-    "remote_transient": ("x", POOR),
-    "throttled": ("t", POOR),
-    "remote_permanent": ("X", BAD),
-    "content": ("?", BAD),
-    "local": ("o", CALM),
-}
-"""Verdict of a look to its mark."""
+VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
+"""What a look came to, by its name on the wire."""
 
 
-def state_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the word for a row's state, and its style. One that runs well shows how healthy it is."""
-    if row["state"] in ("ok", "paused") and row.get("flag") in _FLAGS:
-        return _FLAGS[str(row["flag"])]
-    return _STATES.get(str(row["state"]), (str(row["state"])[:5], ""))
+def state_of(row: Mapping[str, Any]) -> State:
+    """Return the state of a row of the tree. One that runs well shows how healthy it is."""
+    state, flag = row["state"], row.get("flag")
+    if state in ("ok", "held") and flag in ("rotten", "degraded"):
+        return SOURCES["rotten" if flag == "rotten" else "degraded"]
+    return PARTS.get(state, GONE)
 
 
 def short(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What comes with this program as it is installed here: each part with version, licence and texts."""
+"""The parts of this program as it is installed here: each with version, licence and texts."""
 
 from __future__ import annotations
 

@@ -60,7 +60,6 @@ class Page(rich_markdown.Markdown):
 
 
 def lines(markdown: str, look: Look) -> Iterator[str]:
-    """Yield a page line by line."""
     console = Console(
         file=StringIO(),
         width=look.width,

@@ -67,7 +67,6 @@ def usage_of(name: str, command: click.Command) -> str:
 
 
 def commands() -> str:
-    """Return the page of all commands."""
     parts = [COMMANDS]
     for name, command in tree():
         words, examples = words_of(command)
@@ -85,7 +84,6 @@ def commands() -> str:
 
 
 def settings() -> str:
-    """Return the page of all settings."""
     from sanderling.manual.settings_page import as_markdown
 
     return as_markdown()
@@ -93,9 +91,9 @@ def settings() -> str:
 
 def api() -> str:
     """Return the page of all operations, by group."""
-    from api.app import ROUTES
     from api.describing import described
     from api.openapi.document import document
+    from api.openapi.nouns import ROUTES
 
     description = document(described(ROUTES, BASE_URL), BASE_URL)
     parts = [API]

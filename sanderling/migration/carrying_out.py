@@ -125,9 +125,9 @@ class Adding:
         if not source.enabled and record["enabled"] and (new or untouched):
             try:
                 await self._client.ask("POST", f"/v1/sources/{id_}/disable")
-                says = says if new else "; ".join(filter(None, (says, "disabled, as in the file")))
+                says = says if new else "; ".join(filter(None, (says, "paused, as in the file")))
             except CommandFailed as error:
-                says = f"not disabled: {why_refused(error)}"
+                says = f"not paused: {why_refused(error)}"
         self._outcome(Done("source", source.place, url, "new" if new else "there", id_, says))
 
     def _refused(self, source: PlannedSource, why: str) -> None:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -42,6 +41,7 @@ from sanderling.migration.plan import (
 )
 from sanderling.migration.telling_apart import told_apart
 from storage.records.alert import MOST_SOURCES
+from storage.records.tiers import SourceType
 
 _PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
 _AGES = 10**9
@@ -67,7 +67,7 @@ class Drafting:
         ignore: Sequence[str] = (),
         seconds: float | None = None,
         enabled: bool = True,
-        kind: Literal["push", "feed", "html"] | None = None,
+        kind: SourceType | None = None,
     ) -> str | None:
         """Plan a source, or widen that of the same address. Returns its URL; None when it can't be one: why is noted.
 

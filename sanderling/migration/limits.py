@@ -1,4 +1,4 @@
-"""What a source's texts may be here, and what becomes of one that is not so. Pure."""
+"""The limits of a source's texts here, and what becomes of one beyond them. Pure."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import Final
 from actors.content.bodies.encoding import decode
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.plan import NotReadable, Plan, shortened
+from storage.records.tiers import TIERS
 
 MOST_LINES: Final = 100_000
 LONGEST_LINE: Final = 20_000
@@ -69,8 +70,8 @@ def read_csv(data: bytes) -> Plan:
 
 def _row(drafting: Drafting, place: str, cells: Mapping[str, str]) -> None:
     kind = cells.get("type", "").strip().lower()
-    if kind not in ("", "feed", "html", "push"):
-        says = f"{shortened(kind, 40)!r} is none of feed, html, push: it is detected"
+    if kind and kind not in TIERS:
+        says = f"{shortened(kind, 40)!r} is none of {', '.join(TIERS)}: it is detected"
         drafting.note(place, "type", "impossible", says)
     tags = re.split(r"[,;]", cells.get("tags", ""))
     seconds = _seconds(drafting, place, cells.get("interval", "").strip())
@@ -83,7 +84,7 @@ def _row(drafting: Drafting, place: str, cells: Mapping[str, str]) -> None:
         ignore=_some(cells.get("ignore", "")),
         seconds=seconds,
         enabled=_says(cells, "enabled", default=True) and not _says(cells, "paused", default=False),
-        kind="feed" if kind == "feed" else "html" if kind == "html" else "push" if kind == "push" else None,
+        kind=next((name for name in TIERS if name == kind), None),
     )
 
 

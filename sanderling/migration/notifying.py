@@ -1,4 +1,4 @@
-"""Where other programs send their messages, as destinations of ours: webhooks, that is. Pure.
+"""The notifications of other programs, as destinations of ours: webhooks, that is. Pure.
 
 Apprise writes each service as a URL with a scheme of its own; those that post to a web address can be kept. The message
 is another one: the event as JSON, signed, instead of a text.

@@ -1,4 +1,4 @@
-"""What became of a plan as it was carried out: one line a thing, as it happens, and the sums at the end."""
+"""The outcome of a plan as it was carried out: one line a thing, as it happens, and the sums at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file of another program would become here, and how true to it that is. Pure records.
+"""The plan made of another program's file, and how true to it that is. Pure records.
 
 A plan's bodies are those of the API, field for field, so that what a dry run shows is what is sent.
 """
@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sanderling.migration.kinds import Kind
 from storage.records.alert import Matching
+from storage.records.tiers import SourceType
 
 Grade = Literal["exact", "approximated", "impossible"]
 
@@ -34,7 +35,7 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The body of `POST /v1/sources`."""
 
     url: str
-    type: Literal["push", "feed", "html"] | None = None
+    type: SourceType | None = None
     tags: tuple[str, ...] = ()
     selector: str | None = None
     ignore: tuple[str, ...] = ()
@@ -43,7 +44,7 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class PlannedSource(Struct, frozen=True):
-    """A source to add; one that is not `enabled` is disabled right after that."""
+    """A source to add; one that is not `enabled` is paused right after that."""
 
     place: str
     body: SourceBody
@@ -112,7 +113,6 @@ class Findings:
         self._all: list[Finding] = []
 
     def __call__(self, place: str, what: str, grade: Grade, says: str = "") -> None:
-        """Add one."""
         self._all.append(Finding(place, what, grade, says))
 
     def all(self) -> tuple[Finding, ...]:

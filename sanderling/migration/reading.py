@@ -1,4 +1,4 @@
-"""Which reader reads what: the one table of them. Pure."""
+"""The table of readers: which one reads what. Pure."""
 
 from __future__ import annotations
 

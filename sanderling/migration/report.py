@@ -1,4 +1,4 @@
-"""What a person is shown of a plan before anything is done: sums, then what is not carried over as it was, and why."""
+"""The report of a plan before anything is done: sums, then what is not carried over as it was, and why."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def _some(number: int, what: str) -> str:
 
 
 def as_text(plan: Plan) -> Iterator[str]:
-    """Yield the lines of a report."""
     yield f"This is {NAMES[plan.kind]}. It becomes {sums(plan)}."
     exact: dict[str, int] = {}
     for finding in plan.findings:

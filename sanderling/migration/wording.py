@@ -1,4 +1,4 @@
-"""What another program looks for in a text, as a query of ours. Pure.
+"""Search words of another program, as a query of ours. Pure.
 
 Other programs look for any run of characters, or for a regular expression; a query has words and phrases. A plain text
 becomes a phrase; where it is `wide`, its last word may go on ("ticket" finds tickets): what is waited for is wide, what

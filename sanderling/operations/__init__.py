@@ -1,1 +1,1 @@
-"""What keeps an instance for years: backup and restore, the doctor, the self-test of a build, the installation."""
+"""The upkeep of an instance over years: backup and restore, the doctor, the self-test of a build, the installation."""

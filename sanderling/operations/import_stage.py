@@ -1,4 +1,4 @@
-"""Where an import makes the database that will take the place of an empty one; and whether one was cut off there."""
+"""The stage of an import: the database that will take the place of an empty one; and whether one was cut off there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sanderling listen` answers: honestly, or as it was told to. Pure."""
+"""The answers of `sanderling listen`: honest ones, or as it was told to. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sanderling probe` sends to a receiver: each case, what a receiver should do with it, and how much it matters.
+"""The cases of `sanderling probe`: what a receiver should do with each, and how much it matters.
 
 Pure but for the moment and the dice that a `Forge` is given. Every body is signed as a live one is; what is wrong with
 a case is put in afterwards.

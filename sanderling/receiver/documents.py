@@ -1,7 +1,7 @@
-"""What a file for `sanderling verify` holds: events and captured deliveries, in any form they are kept in.
+"""The documents that `sanderling verify` takes: events and captured deliveries, in any form they are kept in.
 
-An event; a list or a page of them; a digest; NDJSON; a recorded stream (SSE); a capture of `listen --save` or of a
-webhook bin, or a list of captures.
+An event; a list or a page of them; a digest; an envelope of CloudEvents; NDJSON; a recorded stream (SSE); a capture of
+`listen --save` or of a webhook bin, or a list of captures.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ def _of_value(value: Any, where: str) -> Iterator[Item]:
             yield Item(where, of_json(value))
         except ValueError as error:
             yield Item(where, Broken(f"this capture can't be used: {error}"))
+    elif isinstance(value, dict) and isinstance(value.get("specversion"), str) and isinstance(value.get("data"), dict):
+        yield from _of_value(value["data"], where)  # an envelope of CloudEvents
     elif isinstance(value, dict) and isinstance(value.get("events"), list):
         yield from _of_value(value["events"], where)
     elif isinstance(value, dict) and isinstance(value.get("keys"), list):

@@ -1,4 +1,4 @@
-"""What a receiver's answers mean: fault by fault, and as one grade. Pure."""
+"""The grades of a receiver's answers: fault by fault, and as one grade. Pure."""
 
 from __future__ import annotations
 

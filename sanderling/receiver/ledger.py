@@ -1,4 +1,4 @@
-"""What a receiver remembers of earlier deliveries: enough to know a repeated id and a late one. Pure, and bounded."""
+"""A receiver's memory of earlier deliveries: enough to know a repeated id and a late one. Pure, and bounded."""
 
 from __future__ import annotations
 

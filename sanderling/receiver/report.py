@@ -1,4 +1,4 @@
-"""What was received, in lines for people or as JSON: what it is, and what each of its signatures says. Pure.
+"""The report of what was received, in lines or as JSON: what it is, and what each of its signatures says. Pure.
 
 Everything here may have been written by anybody, so nothing reaches the terminal unescaped. Colour is never alone: each
 verdict is a word.
@@ -47,7 +47,6 @@ class Paper:
 
 
 def delivery_lines(capture: Capture, receipt: Receipt, entry: Entry, status: int, paper: Paper) -> Iterator[str]:
-    """Yield the lines of one delivery."""
     at = "" if capture.received_at is None else paper.clock(capture.received_at)
     id = plain(receipt.webhook_id[:64]) or "without a webhook-id"
     yield f"#{entry.number}  {at}  {what(receipt)}  {id}  {size(len(capture.body))}"
@@ -84,7 +83,6 @@ def told_line(told: ReceivedEvent, paper: Paper) -> str:
 
 
 def event_lines(event: Mapping[str, Any], paper: Paper) -> Iterator[str]:
-    """Yield what an event is about."""
     yield f"title    {fit(_title(event), paper.width - 13)}"
     yield f"from     {fit(str(event.get('source_url') or event.get('url') or ''), paper.width - 13)}"
     yield f"emitted  {_moment(event.get('emitted_at'), paper)}"

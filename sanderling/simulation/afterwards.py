@@ -1,4 +1,4 @@
-"""What was seen after all was at rest, when the database was damaged or replaced by a backup."""
+"""Observations after all was at rest, when the database was damaged or replaced by a backup."""
 
 from __future__ import annotations
 

@@ -38,7 +38,6 @@ class Service:
     keepalive: float
 
     def url(self, path: str) -> str:
-        """Return the address of a path."""
         return f"http://{self.host}:{self.port}{path}"
 
     def headers(self, more: Mapping[str, str]) -> list[tuple[bytes | str, bytes | str]]:

@@ -1,4 +1,4 @@
-"""What a disk does to those who write and read while it has a trouble."""
+"""Troubles of a disk, as its writers and readers meet them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes after everything else, when all is at rest: a page of the database is bent, or a backup is put back.
+"""The epilogue, when all is at rest: a page of the database is bent, or a backup is put back.
 
 Nothing of what was promised before is judged by what happens here; it has promises of its own (`oracle.epilogues`).
 """
@@ -38,7 +38,6 @@ class Epilogue:
     copy: sqlite3.Connection | None = None
 
     async def play(self, kind: str) -> Afterwards:
-        """Play it."""
         disk = self.machine.disk
         seen = Afterwards(kind, _bodies(disk))
         if kind == "restore":

@@ -1,4 +1,4 @@
-"""What really happened in a simulation, as far as it can be seen from outside: all that the oracle is given."""
+"""The facts of a simulation, as far as they can be seen from outside: all that the oracle is given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from sanderling.simulation.afterwards import Afterwards
 from sanderling.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
-from sanderling.simulation.deliveries.records import Letters
+from sanderling.simulation.delivery_records import Letters
 from sanderling.simulation.meddler import Deleted
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
@@ -28,7 +28,6 @@ class Logged:
 
     @cached_property
     def event(self) -> dict[str, Any]:
-        """The event, decoded."""
         decoded = json.loads(self.body)
         assert isinstance(decoded, dict)
         return decoded

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import trio
 
-from api.exchange import Exchange
+from api.server.exchange import Exchange
 
 HEADER = "x-hangs-up-at"
 """The request's header that says after how many steps of its handler it ends."""
@@ -24,7 +24,6 @@ class _Steps(trio.abc.Instrument):
         self._root, self._left, self._scope = root, most, scope
 
     def before_task_step(self, task: trio.lowlevel.Task) -> None:
-        """Count a step."""
         if self._is_of_it(task):
             self._left -= 1
             if not self._left:

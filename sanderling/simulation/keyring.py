@@ -31,7 +31,6 @@ class Keyring:
     revoked: dict[str, list[float]] = field(default_factory=dict)
 
     def cut(self, name: str) -> tuple[str, ApiKey]:
-        """Make a key."""
         draw = self.entropy(f"key/{name}").randbytes
         plaintext, record = make_key(name, EVERYTHING, entropy=draw, now=Millis(int(EPOCH * 1000)))
         insert_key(self.disk.connection, record)

@@ -37,7 +37,6 @@ class Host:
     faults: dict[str, float] = field(default_factory=dict)
 
     def suffers(self, fault: str) -> bool:
-        """Return whether it has this fault now."""
         return self.faults.get(fault, 0.0) > trio.current_time()
 
     def suffer(self, fault: str, lasts: float) -> None:

@@ -1,4 +1,4 @@
-"""What users and origins do and what goes wrong, as data: printable, comparable, cut down by hand.
+"""The program of a world: users, origins and faults, as data: printable, comparable, cut down by hand.
 
 All times are virtual seconds since the world began. Nothing bad happens in the first hour (`CALM`), nor after
 `days`; then the world goes on until everything owed has arrived, or fails as stuck. `drawing` makes programs of seeds.
@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from sanderling.simulation.deliveries.plans import Correspondence
+from sanderling.simulation.delivery_plans import Correspondence
+from storage.records.tiers import SourceType
 
 DAY = 86_400.0
 CALM = 3600.0
 
-Tier = Literal["feed", "html", "push"]
+Tier = SourceType
 Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "entries"]
 Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
@@ -143,7 +144,6 @@ class OriginPlan:
 
     @property
     def machine(self) -> str:
-        """The machine it is on."""
         return machine_of(self.host)
 
     @property
@@ -308,7 +308,6 @@ class Program:
         return dict(self.robots).get(machine, RobotsPlan())
 
     def faults_at(self, machine: str, kinds: Iterable[str] | None = None) -> list[Fault]:
-        """Return the faults of a machine, of all kinds or of some."""
         wanted = None if kinds is None else frozenset(kinds)
         return [fault for fault in self.faults if fault.where == machine and (wanted is None or fault.kind in wanted)]
 

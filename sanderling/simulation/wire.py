@@ -163,7 +163,6 @@ class SimStream(trio.abc.HalfCloseableStream):
         await trio.lowlevel.checkpoint()
 
     async def send_eof(self) -> None:
-        """Send the end of the stream."""
         await trio.lowlevel.checkpoint()
         self._out.end()
 

@@ -79,7 +79,6 @@ class Machine:
         return not self.actor_crashes or trio.current_time() > self.actor_crashes[-1] + HEAL
 
     def step_clock(self, by: float) -> None:
-        """Set the wall clock."""
         self.clock_offset += by
         self.trace.note("machine", "sets its clock", by=f"{by:+.3f}s")
 

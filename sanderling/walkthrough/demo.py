@@ -1,7 +1,7 @@
-"""`sanderling demo`: a service, the shore, three sources, and the events as they come.
+"""`sanderling demo`: a service, an origin, three sources, and the events as they come.
 
 It needs no internet and leaves nothing behind, and shows what a service is like that runs: `sanderling try` explains
-one event instead. The shore runs in this process, the service in one of its own (`own_service`).
+one event instead. The origin runs in this process, the service in one of its own (`own_service`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sanderling import keyring
 from sanderling.client.api import Client
 from sanderling.client.terminal import Audience
 from sanderling.exits import CommandFailed, Exit
+from sanderling.walkthrough.origin import DemoOrigin, own_material, real_material
 from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service
-from sanderling.walkthrough.shore import Shore, own_material, real_material
 
 PACE = 3.0
-"""Seconds between two steps of the shore."""
+"""Seconds between two steps of the origin."""
 CHECK_EVERY = 1.5
 """So often the demo asks for a look: the adaptive pace, a minute at least, would be no show."""
 SETTINGS = {
@@ -44,14 +44,14 @@ def demo(variables: Mapping[str, str], *, seconds: float | None, events: int | N
 
 
 async def _demo(variables: Mapping[str, str], folder: Path, *, seconds: float | None, events: int | None) -> int:
-    _say("Unpacking the shore...")
+    _say("Starting an origin...")
     material = await trio.to_thread.run_sync(real_material) or own_material()
     _key, plaintext = keyring.create(Settings(data=str(folder)), "demo", SCOPES)
     audience = Audience(variables, events)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(end_on_signal, nursery.cancel_scope)
-        place = await nursery.start(Shore(material, PACE).serve)
-        _say(f"The shore is at http://{place}; its feed and page are {material.whose}.")
+        place = await nursery.start(DemoOrigin(material, PACE).serve)
+        _say(f"The origin is at http://{place}; its feed and page are {material.whose}.")
         async with own_service(variables, folder, SETTINGS) as url, Client(url, plaintext) as client:
             _say(f"The service is at {url}.")
             with trio.move_on_after(seconds if seconds is not None else math.inf) as audience.scope:

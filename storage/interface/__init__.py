@@ -1,10 +1,10 @@
-"""What every storage engine promises: SQLite today, whose writer is a thread or the loop itself.
+"""The promises of every storage engine: SQLite today, whose writer is a thread or the loop itself.
 
-One file for each noun. `tests/contract` runs one suite over all engines. Three promises carry the product: `append`
-is one transaction (events and source states, all or nothing) and its order is the ids' order; a read never outlives
-its page; durable cursors move by compare-and-set together with what they caused. A cancelled write may still happen:
-its caller knows nothing until it looks. Every write names a `Lease`, whose epoch is the fencing token: a write of an
-earlier life raises `Fenced`.
+One file for each noun. `tests/storage/contract` runs one suite over all engines. Three promises carry the product:
+`append` is one transaction (events and source states, all or nothing) and its order is the ids' order; a read never
+outlives its page; durable cursors move by compare-and-set together with what they caused. A cancelled write may still
+happen: its caller knows nothing until it looks. Every write names a `Lease`, whose epoch is the fencing token: a write
+of an earlier life raises `Fenced`.
 """
 
 from __future__ import annotations

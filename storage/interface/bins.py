@@ -1,4 +1,4 @@
-"""What an engine keeps of webhook bins."""
+"""The store of webhook bins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine keeps of calls that may be repeated."""
+"""The store of calls that may be repeated."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Outbox(Protocol):
         """Return how many rows wait or are claimed."""
 
     async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
-        """Return what waits for each, claimed or not; for whom nothing waits is absent."""
+        """Return what waits for each, claimed or not; a destination for which nothing waits is absent."""
 
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None
@@ -105,4 +105,4 @@ class Outbox(Protocol):
         """Return the newest attempts first, all or those of one result, or only those with a number below `before`."""
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
-        """Return the rates of each; who has no attempts is absent."""
+        """Return the rates of each; a destination without attempts is absent."""

@@ -1,4 +1,4 @@
-"""What every engine promises of who may use the dashboard."""
+"""The store of the dashboard's password and sessions."""
 
 from __future__ import annotations
 

@@ -7,8 +7,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from storage.records.event import Kind, Stored
+from storage.records.event import Stored
 from storage.records.identity import Millis
+from storage.records.tiers import Kind
 
 Matching = Literal["change", "added", "removed", "page"]
 """Which texts of a page's event a query is held against: what changed, one side of that, or the whole page."""

@@ -1,4 +1,4 @@
-"""What storage itself reads out of an event's stored body: its id and its tags, and nothing else.
+"""The fields that storage itself reads out of an event's stored body: its id and its tags, and nothing else.
 
 The body is the exact signed wire JSON, so it is the one truth about an event; no column repeats what it says unless SQL
 filters on it. Skipping the other fields costs a fraction of decoding them.

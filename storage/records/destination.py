@@ -1,4 +1,4 @@
-"""Where an alert's matches are delivered."""
+"""Destinations: the addresses to which an alert's matches are delivered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis, Seq
 
+KindName = Literal["webhook"]
+"""The kinds by their names on the wire; what each does is in `actors/destination_kinds/`."""
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
+Format = Literal["event", "cloudevents"]
+"""What a webhook's body is: the event or digest as it is, or in an envelope (CloudEvents 1.0.2)."""
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 Notice = Literal["destination_failing", "destination_disabled"]
@@ -40,7 +44,7 @@ class Destination(Struct, frozen=True):
 
     id: str
     alert_id: str
-    kind: Literal["webhook"]
+    kind: KindName
     url: str
     delivery_mode: DeliveryMode
     label: str
@@ -62,6 +66,7 @@ class Destination(Struct, frozen=True):
     """After this position there may be matches that were neither delivered nor wait; None: there are none."""
     was_enabled: bool | None = None
     """Nobody knows its secret, as it came here without it, and this is whether it was enabled before; None: else."""
+    format: Format = "event"
 
     def missing(self, after: Seq) -> Destination:
         """Return it with matches missed after a position."""

@@ -14,8 +14,8 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from storage.records.body import tags_in
 from storage.records.identity import Millis, Seq, SourceId
+from storage.records.tiers import TIERS, Kind, SourceType
 
-SourceType = Literal["push", "feed", "html"]
 RESET = "change:reset"
 """The tag of an entry that was held: it is in the log, and for no alert. A source's own words make no such tag."""
 CONTENT_CAP = 64 * 1024
@@ -160,29 +160,13 @@ class Event(Struct, frozen=True, kw_only=True):
     signature: str | UnsetType = UNSET
 
 
-class Kind:
-    """What the log's `kind` column tells apart: source tiers, the service's own notices, what is only practice, and
-    entries that are new only because their whole feed is (`RESET`), which no alert gets.
-    """
-
-    FEED = 1
-    HTML = 2
-    PUSH = 3
-    NOTICE = 4
-    PRACTICE = 5
-    HELD = 6
-
-
-KIND_OF: dict[SourceType, int] = {"feed": Kind.FEED, "html": Kind.HTML, "push": Kind.PUSH}
-
-
 def kind_of(draft: Draft) -> int:
     """Return the log's kind of a draft: a notice, practice or held whatever its tier, else the tier."""
     if draft.alert_type is not None:
         return Kind.NOTICE
     if draft.practice:
         return Kind.PRACTICE
-    return Kind.HELD if RESET in draft.tags else KIND_OF[draft.source_type]
+    return Kind.HELD if RESET in draft.tags else TIERS[draft.source_type].kinds[0]
 
 
 class Stored(NamedTuple):

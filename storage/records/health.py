@@ -1,4 +1,4 @@
-"""How a source is doing, and its circuit breaker's memory."""
+"""A source's health, and its circuit breaker's memory."""
 
 from __future__ import annotations
 

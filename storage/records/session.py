@@ -1,4 +1,4 @@
-"""Who may use the dashboard: one password, a one-time link to set it, and the sessions that are signed in.
+"""Access to the dashboard: one password, a one-time link to set it, and the sessions that are signed in.
 
 No secret is kept: the password is an argon2id string, a link and a session are the SHA-256 (hex) of 256 random bits.
 """

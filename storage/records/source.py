@@ -11,9 +11,10 @@ from typing import Literal, NewType
 
 from msgspec import Struct
 
-from storage.records.event import Draft, SourceType
+from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, SourceId
+from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -79,6 +80,11 @@ class Source(Struct, frozen=True):
     """The user's own name for it."""
     found_title: str = ""
     """What the page or the feed calls itself, as its last looks found it."""
+
+    @property
+    def tier(self) -> Tier:
+        """What a source of its type is."""
+        return TIERS[self.type]
 
     @property
     def name(self) -> str:

@@ -48,7 +48,6 @@ class Row(Struct, frozen=True):
 
 
 def look(at: Millis, verdict: Verdict, status: int | None, *, size: int = 0, ms: int = 0) -> Row:
-    """Return the row of one look."""
     return Row(at, at, 1, status, size, ms, verdict)
 
 

@@ -21,8 +21,8 @@ from sanderling.receiver.verify import Means, check_all
 from storage.records.bin import Bin
 from tests.actors.test_delivering import Town, asked
 from tests.api.house import BASE_URL
-from tests.disks import count
 from tests.support.build import NOW
+from tests.support.disks import count
 
 SIGNED = ("webhook-timestamp", "webhook-signature", "host")
 """Headers whose values are of one attempt at one receiver."""

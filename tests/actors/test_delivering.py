@@ -16,12 +16,13 @@ import trio
 from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.signatures import event, webhook
+from actors.signatures.receipt import judge
 from actors.system import System, signing_keys
 from api.server.server import serve
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec
+from tests.actors.sources.harness import rss
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
-from tests.source.harness import rss
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 HOUR = 3600.0
@@ -101,6 +102,33 @@ async def test_an_event_of_a_matching_feed_is_posted_with_both_signatures_and_no
             assert (await client.get(f"/v1/destinations/{hook['id']}")).json()["last_delivery_at"] is not None
             history = (await client.get("/v1/events")).json()["events"]
             assert {found["title"] for found in history} == {"Weather", "New prices"}
+
+
+async def test_in_an_envelope_of_cloudevents_both_signatures_verify_too(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            hook = await asked(client, path, url="https://hook.test/in", format="cloudevents")
+            assert hook["format"] == "cloudevents"
+            town.titles += ["News"]
+            await trio.sleep(2 * HOUR)
+            (arrival,) = town.arrived
+            envelope = json.loads(arrival.body)
+            assert arrival.headers["content-type"] == "application/cloudevents+json"
+            assert envelope["id"] == arrival.headers["webhook-id"] == envelope["data"]["id"]
+            keys = event.KeySet((await client.get("/.well-known/jwks.json")).content)
+            now = int(arrival.headers["webhook-timestamp"])
+            receipt = judge(arrival.headers, arrival.body, secrets=[hook["secret"]], keys=keys, now=now)
+            assert receipt.shape == "event" and not receipt.failed
+            plain = await client.patch(f"/v1/destinations/{hook['id']}", json={"format": "event"})
+            assert plain.json()["format"] == "event"
+            town.titles += ["More news"]
+            await trio.sleep(2 * HOUR)
+            assert town.arrived[1].headers["content-type"] == "application/json"
+            assert json.loads(town.arrived[1].body)["title"] == "More news"
 
 
 async def both_verify(client: httpx.AsyncClient, secret: str, arrival: Asked) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import trio
 
+from tests.actors.sources.push.test_push import Pusher
 from tests.actors.test_delivering import HOUR, Town, asked
-from tests.source.test_push import Pusher
 from tests.support.memory_network import Answer, web
 
 

@@ -21,8 +21,8 @@ from storage.records.kept_call import KeptCall
 from storage.records.session import Password, Session
 from storage.retention import LITTLE, STEP, FreeSpace
 from storage.sqlite.in_loop import Disk, InLoopStorage
-from tests.disks import set_cursor
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
+from tests.support.disks import set_cursor
 
 DAY = 86_400_000
 

@@ -12,8 +12,8 @@ from actors.settings import Settings
 from actors.system import System, signing_keys
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Escalate
-from tests.disks import count
 from tests.support.build import a_source_id, a_state
+from tests.support.disks import count
 from tests.support.memory_network import MemoryNetwork, a_world
 
 ORDER = [

@@ -23,6 +23,7 @@ from actors.messages.destinations import DestinationMessage
 from actors.messages.importing import ImportMessage
 from actors.messages.matcher import AlertsChanged, MatcherMessage
 from actors.messages.sources import RegistryMessage
+from actors.recorder.event_builder import build
 from actors.settings import Settings
 from actors.sources.schedule.budget import LookRate
 from actors.templates.catalogue import Catalogue, built_in
@@ -32,7 +33,7 @@ from api.route import PUBLIC, SCOPES
 from api.server.server import serve
 from storage.append import events_of
 from storage.records.event import Draft, Stored
-from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of
+from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of, millis_of
 from storage.records.key import ApiKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.sqlite.in_loop import Disk, InLoopStorage
@@ -118,19 +119,8 @@ class Mint:
 
 
 def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
-    body: dict[str, Any] = {
-        "id": event_id,
-        "source_id": source,
-        "source_type": draft.source_type,
-        "title": draft.title,
-        "content": draft.content,
-        "tags": draft.tags,
-    }
-    if draft.diff is not None:
-        body["diff"] = draft.diff
-    if draft.alert_type is not None:
-        body["alert_type"] = draft.alert_type
-    return msgspec.json.encode(body, order="sorted")
+    """Return an event as the recorder writes it, but for its signature."""
+    return msgspec.json.encode(build(event_id, source, draft, BASE_URL, millis_of(seq)))
 
 
 class FakeMatcher:

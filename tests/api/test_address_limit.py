@@ -13,7 +13,7 @@ import trio.testing
 from api.address_limit import AddressLimit
 from api.server.wire import peer_of
 from tests.api.house import House, StreamPair, make_house, running
-from tests.api.test_server import GET, read_all
+from tests.api.server.test_server import GET, read_all
 
 
 class FromThere:

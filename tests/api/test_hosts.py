@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from api.hosts import is_ours, only_https
+from tests.api.dashboard.browser import PASSWORD, signed_in
 from tests.api.house import House, make_house, running
-from tests.dashboard.browser import PASSWORD, signed_in
 
 EVIL = {"Host": "rebound.evil.test:8080", "Origin": "http://rebound.evil.test:8080"}
 

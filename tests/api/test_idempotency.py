@@ -12,8 +12,8 @@ from actors.messages.views import TestResult as Result
 from storage.errors import Unavailable
 from supervision import Mailbox
 from tests.api.house import House
-from tests.api.test_alerts import made
-from tests.api.test_destinations import HOOK, hooked
+from tests.api.v1.test_alerts import made
+from tests.api.v1.test_destinations import HOOK, hooked
 
 PRICE = {"filter_query": "price"}
 DAY = 86_400

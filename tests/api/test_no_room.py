@@ -8,14 +8,14 @@ import httpx
 import pytest
 
 from actors.messages.views import SourceView
-from api.app import ROUTES
+from api.openapi.nouns import ROUTES
 from storage.errors import DiskFull
 from storage.records.source import SourceRuntime
 from supervision import Mailbox
 from tests.api.house import ALL, House, ids
-from tests.api.test_alerts import made
-from tests.api.test_destinations import HOOK, hooked
-from tests.api.test_why import a_page_draft, commit
+from tests.api.v1.test_alerts import made
+from tests.api.v1.test_destinations import HOOK, hooked
+from tests.api.v1.test_why import a_page_draft, commit
 from tests.support.build import a_source
 
 WRITES_NOTHING = {

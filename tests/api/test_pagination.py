@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,10 +18,10 @@ from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
 from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
-from tests.api.test_alerts import made
-from tests.api.test_destinations import HOOK, hooked
-from tests.disks import note_attempt
+from tests.api.v1.test_alerts import made
+from tests.api.v1.test_destinations import HOOK, hooked
 from tests.support.build import NOW, a_source
+from tests.support.disks import note_attempt
 
 URLSAFE = string.ascii_letters + string.digits + "-_"
 
@@ -89,7 +90,9 @@ async def test_the_destinations_of_one_alert_and_of_all_are_paged(house: House, 
     there = []
     for number in range(3):
         body = {**HOOK, "url": f"https://hook{number}.test/in"}
+        await trio.sleep(0.001)
         there.append((await client.post(f"/v1/alerts/{alert}/destinations", json=body)).json()["id"])
+    await trio.sleep(0.001)
     other = (await hooked(client))["id"]
     for target, expected in ((f"/v1/alerts/{alert}/destinations", there), ("/v1/destinations", [*there, other])):
         pages = await walked(client, f"{target}?limit=2")

@@ -11,8 +11,8 @@ from actors.egress.guard import Guard
 from actors.egress.traffic import tell_refusal
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from tests.api.dashboard.browser import signed_in
 from tests.api.house import House
-from tests.dashboard.browser import signed_in
 
 HOOK = {"kind": "webhook", "url": "https://inside.test/in", "delivery_mode": "instant"}
 

@@ -217,8 +217,8 @@ def git_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("touching", "rooms", "drawing", "kinds"):
         (root / f"bench/mutants/{name}.py").write_text((ROOT / f"bench/mutants/{name}.py").read_text())
     (root / "actors/recorder/doubling.py").write_text("def double(n: int) -> int:\n    return n * 2\n")
-    (root / "tests/recorder").mkdir(parents=True)
-    (root / "tests/recorder/test_doubling.py").write_text(
+    (root / "tests/actors/recorder").mkdir(parents=True)
+    (root / "tests/actors/recorder/test_doubling.py").write_text(
         "from actors.recorder.doubling import double\n\n\ndef test_it() -> None:\n    assert double(4) == 8\n"
     )
     (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')

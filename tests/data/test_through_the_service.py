@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from actors.errors import DomainError
+from tests.actors.sources.harness import ADDRESS, SITE, Origin, Watching, watching
 from tests.data.material import files, manifest, needs
 from tests.data.test_real_feeds import LEAST, folded
-from tests.source.harness import ADDRESS, SITE, Origin, Watching, watching
 from tests.support.memory_network import web
 
 pytestmark = pytest.mark.data

@@ -10,13 +10,12 @@ from typing import Any
 import openapi_spec_validator
 import pytest
 from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from api.app import ROUTES
 from api.describing import described
 from api.openapi.document import document
-from api.openapi.texts.table import OPERATIONS
+from api.openapi.nouns import OPERATIONS, ROUTES
 from api.route import JSON, SCOPES, Route
 from api.validation import read_body, read_query
 
@@ -45,7 +44,7 @@ def operations(description: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 def check(description: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
     """Raise unless a value is as a schema of the description says."""
-    registry: Registry[Any] = Registry().with_resource("urn:api", Resource(description, DRAFT202012))
+    registry: Registry[Any] = Registry().with_resource("urn:api", DRAFT202012.create_resource(description))
     pointed = json.loads(json.dumps(schema).replace('"#/', '"urn:api#/'))
     Draft202012Validator(pointed, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
 

@@ -21,22 +21,22 @@ from tests.rules.source_files import ROOT, name_of
 
 HERE = ("alerts", "receivers", "operating", "security")
 ELSEWHERE = {
-    "README.md": "tests/docs/test_readme.py, tests/contract_api/test_guide.py",
-    "docs/api.md": "tests/contract_api/test_guide.py",
+    "README.md": "tests/docs/test_readme.py, tests/api/contract/test_guide.py",
+    "docs/api.md": "tests/api/contract/test_guide.py",
     "docs/backup.md": "tests/docs/test_backup_page.py",
-    "docs/console.md": "tests/console: they take the whole terminal",
-    "docs/install.md": "tests/installing: they change the machine; make binary-check and make package run them",
+    "docs/console.md": "tests/sanderling/console: they take the whole terminal",
+    "docs/install.md": "tests/sanderling/operations/installing: they change the machine; so do make binary-check",
     "docs/moving.md": "tests/docs/test_moving_page.py, test_moving_whole.py",
     "docs/start.md": "tests/docs/test_start.py",
-    "docs/upgrade.md": "tests/keeping/test_migrate.py, tests/storage/test_upgrade.py: of an earlier schema",
-    "docs/watching.md": "tests/sanderling/test_why.py: they name a source of the reader's",
+    "docs/upgrade.md": "tests/sanderling/migration/test_migrate.py, tests/storage/sqlite/upkeep: of an earlier schema",
+    "docs/watching.md": "tests/sanderling/client/test_why.py: they name a source of the reader's",
 }
 """Pages whose commands are run, or can't be run here, and where instead."""
 ENDLESS = {
     "status --watch": "until Ctrl-C",
-    "listen ": "until Ctrl-C; tests/receiving",
-    "probe ": "tests/receiving",
-    "check": "tests/keeping/test_check.py; it takes seconds",
+    "listen ": "until Ctrl-C; tests/sanderling/receiver",
+    "probe ": "tests/sanderling/receiver",
+    "check": "tests/sanderling/operations/test_self_test.py; it takes seconds",
     "tree/sources/019db0a4": "it names a part that was quarantined",
 }
 

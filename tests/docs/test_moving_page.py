@@ -17,8 +17,8 @@ from sanderling.migration.report import as_text
 from sanderling.migration.urlwatch import filters, jobs
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
-from tests.moving import samples
 from tests.rules.source_files import ROOT
+from tests.sanderling.migration import samples
 
 PAGE = (ROOT / "docs/moving.md").read_text("utf-8")
 PART = PAGE.partition("## From another program\n")[2].partition("\n## ")[0]

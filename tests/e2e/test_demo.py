@@ -31,7 +31,7 @@ async def test_events_of_all_three_tiers_come_within_a_minute(tmp_path: Path) ->
     assert left_in(tmp_path) == []
 
 
-async def test_ctrl_c_ends_service_and_shore_and_removes_the_folder(tmp_path: Path) -> None:
+async def test_ctrl_c_ends_service_and_origin_and_removes_the_folder(tmp_path: Path) -> None:
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "sanderling", "demo"],
         cwd=ROOT,

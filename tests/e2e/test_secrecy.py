@@ -21,9 +21,9 @@ from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
 from storage.sqlite.database import open_keys, open_sqlite
 from storage.sqlite.secrets.vault import Vault, written
-from tests.contract.builders import a_harvest, a_source
 from tests.e2e.service import a_key, a_service, run_command
 from tests.e2e.test_dashboard import PASSWORD, token
+from tests.storage.contract.builders import a_harvest, a_source
 
 pytestmark = pytest.mark.real
 MASTER = b"the master key of this very test"

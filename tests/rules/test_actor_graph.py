@@ -20,7 +20,7 @@ ASKED = {
     "mailbox": "destinations",
 }
 """Whose mailbox it is that is asked, by the name that it has where it is asked."""
-OTHERS = {"worker", "breaker", "_client", "_sieve"}
+OTHERS = {"worker", "breaker", "_client", "_filter"}
 """What is asked that is no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
 OF_REGISTRY = ("explanation/untold", "index", "registry/", "schedule/overdue")
 SENDERS = {

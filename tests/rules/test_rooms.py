@@ -41,3 +41,11 @@ def test_every_package_says_what_it_is_for(package: Path) -> None:
 def test_every_folder_of_modules_is_a_package(room: str) -> None:
     folders = {path.parent for path in modules(room)}
     assert [name_of(folder) for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+def test_a_module_is_introduced_by_a_noun_and_not_by_a_clause() -> None:
+    """`The schedule of a delivery`, not `When a delivery is tried again`: a reader in a hurry looks for the noun."""
+    clauses = ("What", "Who", "Whoever", "Whether", "Which", "How", "When", "Where")
+    prefaces = {name_of(path): (ast.get_docstring(tree_of(path)) or "").split(" ")[0] for path in modules(*ROOMS)}
+    assert len(prefaces) > 700
+    assert [name for name, first in prefaces.items() if first in clauses] == []

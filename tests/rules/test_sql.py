@@ -42,8 +42,7 @@ def pieces(node: ast.expr) -> list[ast.expr] | None:
 def offences(name: str, tree: ast.Module) -> Iterator[str]:
     words = _words_of(tree)
     for node in ast.walk(tree):
-        parts = pieces(node) if isinstance(node, ast.expr) else None
-        if parts is None:
+        if not isinstance(node, ast.expr) or (parts := pieces(node)) is None:
             continue
         said = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
         values = [part for part in parts if not _is_constant(part, words)]

@@ -112,7 +112,11 @@ async def test_listeners_opened_early_are_handed_out_once() -> None:
     assert figures is not None and figures[1] not in (0, settings.port)
     (beside,) = await listening(*figures)
     (first,) = await listening("127.0.0.1", settings.port)
-    assert [one.socket.getsockname()[1] for one in (beside, first)] == [figures[1], settings.port]
+    assert isinstance(beside, trio.SocketListener) and isinstance(first, trio.SocketListener)
+    assert [one.socket.getsockname()[1] for one in (beside, first)] == [
+        figures[1],
+        settings.port,
+    ]
     with pytest.raises(CommandFailed, match=r"in use by another program.* choose with --metrics-bind"):
         await _open(listening, *figures, "--metrics-bind")
     await beside.aclose()

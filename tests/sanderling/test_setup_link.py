@@ -15,7 +15,7 @@ from sanderling import cli, keyring
 from sanderling.client.running import client_here, running_at
 from storage.sqlite.database import open_keys, open_sqlite
 from tests.api.house import make_house
-from tests.sanderling.test_status import behind_a_socket
+from tests.sanderling.client.test_status import behind_a_socket
 from tests.support.build import NOW
 
 pytestmark = pytest.mark.real

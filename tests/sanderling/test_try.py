@@ -15,9 +15,9 @@ from actors.signatures.event import Signer, jwks, new_signing_key, verify
 from actors.signatures.verdict import Cause
 from sanderling.environment import environ
 from sanderling.walkthrough import tour
+from tests.actors.signatures.events import an_event
 from tests.e2e.service import run_command
 from tests.rules.source_files import ROOT
-from tests.signatures.events import an_event
 from tests.support.build import NOW
 
 

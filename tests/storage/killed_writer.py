@@ -24,7 +24,7 @@ from storage.records.cursor import EVERYTHING
 from storage.records.delivery import Match
 from storage.records.identity import START
 from storage.sqlite import open_sqlite
-from tests.contract.builders import (
+from tests.storage.contract.builders import (
     NOW,
     CountingMint,
     a_destination,

@@ -1,4 +1,4 @@
-"""Which encoding a body is in, and its text.
+"""The encoding of a body, and its text.
 
 The order is the Encoding Standard's (https://encoding.spec.whatwg.org) as far as it carries: byte order mark, the
 header's charset, the document's own declaration. Two things are added, because two fifths of the declarations met in

@@ -1,4 +1,4 @@
-"""What may stand before the first element: white space, a byte order mark, declarations, comments, a document type.
+"""The prolog before the first element: white space, a byte order mark, declarations, comments, a document type.
 
 Scanned by hand in one pass, because patterns for comments and document types go quadratic on hostile input.
 """

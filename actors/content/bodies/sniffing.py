@@ -1,4 +1,4 @@
-"""What the first bytes and characters of a body give away."""
+"""Signs in the first bytes and characters of a body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes and goes as a whole beside the content: banners, bars, boxes of teasers. Known by place and by stay.
+"""Boxes beside the content that come and go as a whole: banners, bars, teasers. Known by place and by stay.
 
 A *box* is a few blocks that came where nothing went, or went where nothing came, and that are no heading, entry, cell.
 Sites put into them what every page gets: a sale, works on Sunday, "chat with us". No words are asked for:
@@ -62,7 +62,6 @@ class Around(Struct, frozen=True):
 
 
 def boxes(around: Around) -> Iterator[Box]:
-    """Yield the boxes in a difference."""
     before, now = around.before, around.now
     heads = _heading(before, around.title), _heading(now, around.title)
     for old, new in _gaps(around.apart):

@@ -1,4 +1,4 @@
-"""Whether a page has really changed: one look against the page's memory. A decision, never an extraction.
+"""The decision whether a page has really changed: one look against the page's memory. It extracts nothing.
 
 Blocks are compared as a multiset of canonical keys, so order, masks and mark-up do not matter. The comparison is with
 the state that was last *told*: what came or went since adds up until its weight reaches the bar (`EMIT`) and is told,

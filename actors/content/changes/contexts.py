@@ -1,4 +1,4 @@
-"""Where each block of a state stands: below which heading, in which row and column."""
+"""The place of each block of a state: below which heading, in which row and column."""
 
 from __future__ import annotations
 

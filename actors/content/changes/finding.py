@@ -1,4 +1,4 @@
-"""Where a text stands in what is remembered of a page, and in its body of today: for "why didn't I get this?"."""
+"""The place of a text in the memory of a page and in its body of today: for "why didn't I get this?"."""
 
 from __future__ import annotations
 

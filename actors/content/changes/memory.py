@@ -1,4 +1,4 @@
-"""What a source remembers of its page between looks, packed to a few kilobytes.
+"""A source's memory of its page between looks, packed to a few kilobytes.
 
 *Told* is the state that was last told (the baseline, then each event's new text): a client that applies every delta
 holds exactly these texts. What is on the page and was not told is *pending*; what was told and is not on the page is
@@ -188,7 +188,6 @@ def with_state(states: bytes, state: bytes) -> bytes:
 
 
 def states_in(states: bytes) -> list[bytes]:
-    """Return the digests, one by one."""
     return [states[i : i + _KEY] for i in range(0, len(states), _KEY)]
 
 
@@ -243,7 +242,6 @@ def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], 
 
 
 def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
-    """Return the memory with what is pending."""
     return replace(
         memory,
         pending=packed(pending.came),

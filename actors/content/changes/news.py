@@ -1,4 +1,4 @@
-"""What the difference between two states of a page is worth: each block that came or went, weighed, with the reason.
+"""The worth of a difference between two states of a page: each block that came or went, weighed, with the reason.
 
 What was seen in an earlier look, what merely moved between blocks, what other pages of the site share and what the user
 has marked as noise weighs nothing; the rest weighs what `weights` says.

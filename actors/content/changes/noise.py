@@ -1,4 +1,4 @@
-"""What a user has marked as noise: keys of blocks, and of their shapes, so that other figures in them are noise too.
+"""Noise that a user has marked: keys of blocks, and of their shapes, so that other figures in them are noise too.
 
 A price, a version and a bare figure have no shape: "From $9" marked once must not silence every later price.
 """

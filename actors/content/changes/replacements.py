@@ -1,4 +1,4 @@
-"""What stands in the place of what: blocks that went, each with the block that came where it was.
+"""Replacements: blocks that went, each with the block that came where it was.
 
 A place is known by what stands around it and did not change, never by a number: the gaps between two states (patience
 diff over keys) give it. In a gap with as many blocks before as after each has its place; elsewhere only blocks that

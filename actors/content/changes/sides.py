@@ -1,4 +1,4 @@
-"""What two states of a page have not in common: what came, what went, and what such blocks are at a glance."""
+"""The two sides of a difference: blocks that came, blocks that went, and the traits of both at a glance."""
 
 from __future__ import annotations
 

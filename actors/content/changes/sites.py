@@ -1,4 +1,4 @@
-"""What the pages of one host have in common: their furniture, whatever mark-up it wears.
+"""Furniture that the pages of one host share, whatever mark-up it wears.
 
 Measured on 80 hosts with several pages: what *two* pages share is most often the news itself, a headline on the front
 and in its section, a release on three pages of a project, and taking it for furniture cost ten changes for each alarm

@@ -20,10 +20,11 @@ from functools import cached_property
 from msgspec import Struct
 
 from actors.content.changes.memory import HeldPage, PageIdentity, SettledState, packed, unpack_keys
-from actors.content.pages.evidence import kind_of, path_of, says_it_is_another, titles_differ
+from actors.content.pages.evidence import LITTLE, kind_of, kind_of_head, path_of, titles_differ
 from actors.content.pages.page import PageReading
-from actors.content.pages.traits import HEADING, TOP
+from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
 from actors.content.wording.language import language_of
+from actors.content.wording.words import words_in
 
 _REPLACED = 0.4
 """Jaccard index of blocks below which a page may be another one."""
@@ -36,6 +37,9 @@ _APART = 5 * 60_000
 """Looks that follow another within this time count as one: they were asked for, to settle a doubt."""
 _LOOKS_WITH_WORDS = 12
 _LOOKS_SAME_FACE = 2
+_HEADS = 4
+_FIRST_SHORT = 5
+_SHORT_WORDS = 16
 MOST_LOOKS = 16
 """Looks without the told page after which whatever stands in its place is told."""
 SOON = 3
@@ -156,6 +160,25 @@ def says(reading: PageReading) -> str:
     if reading.evidence.leads_away:
         return _REDIRECT
     return says_it_is_another(reading) or ("loading" if reading.evidence.shell else "")
+
+
+def says_it_is_another(reading: PageReading) -> str:
+    """Return as what a page gives itself away (one of `KINDS`), "" for most pages.
+
+    Looked at are parts of the title and of the h1, which must say nothing else; on a page of little text also its first
+    headings and its first short blocks, which may say more. Evidence beside other evidence, never a reason by itself.
+    """
+    titles = (reading.evidence.title, reading.title)
+    rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
+    top = next((text for text, trait in rows if trait & TOP), "")
+    if kind := next((kind for head in (*titles, top) if (kind := kind_of_head(head))), ""):
+        return kind
+    if sum(words_in(text) for text, trait in rows if not trait & FURNITURE) >= LITTLE:
+        return ""
+    content = [row for row in rows if not row[1] & ASIDE]
+    heads = [*titles, *(text for text, trait in content if trait & HEADING)][:_HEADS]
+    short = [text for text, _ in content if words_in(text) <= _SHORT_WORDS][:_FIRST_SHORT]
+    return next((kind for text in (*heads, *short) if (kind := kind_of(text))), "")
 
 
 def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:

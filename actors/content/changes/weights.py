@@ -1,4 +1,4 @@
-"""How much a block that came or went weighs: 1 is a paragraph of content, 0 something that no reader would call news.
+"""The weight of a block that came or went: 1 is a paragraph of content, 0 something that no reader would call news.
 
 The kind of page comes first. On a *text page* most words stand in paragraphs of a dozen words and more, and content
 lies between the page's heading and its last paragraph; short linked blocks around it are navigation. On a *list page*

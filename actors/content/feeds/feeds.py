@@ -1,4 +1,4 @@
-"""What a feed says: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 through feedparser; JSON Feed in `json_feed.py`.
+"""The reading of feeds: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed in `json_feed.py`.
 
 feedparser gets a stream of UTF-8 bytes that this room has decoded, never a str and never bare bytes: it opens the file
 or the address that either of them names. Its sanitiser and its rewriting of links inside of HTML are off, because

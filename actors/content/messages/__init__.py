@@ -1,1 +1,1 @@
-"""What crosses the border between the service and a worker: requests, readings, hints. It imports no parser."""
+"""Messages between the service and a worker: requests, readings, hints. No parser is imported."""

@@ -1,4 +1,4 @@
-"""What a feed says about when to look again: ttl, skipHours, skipDays, the syndication module's period.
+"""A feed's hints about when to look again: ttl, skipHours, skipDays, the syndication module's period.
 
 feedparser keeps only the last of several hours, so the head of the document is read by pattern.
 """

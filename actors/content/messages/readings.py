@@ -1,4 +1,4 @@
-"""What workers say of bodies and feeds, and the rules about that which the service knows too. Imports no parser."""
+"""Workers' readings of bodies and feeds, and the rules about them that the service knows too. No parser is imported."""
 
 from __future__ import annotations
 

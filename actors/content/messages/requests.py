@@ -1,4 +1,4 @@
-"""What crosses the border between the service and a worker, encoded with msgspec's MessagePack."""
+"""Requests to a worker and their answers, encoded with msgspec's MessagePack."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.content.messages.readings import StandIn
+from actors.previews import PagePreview
 from storage.records.event import Delta, Diff
 from storage.records.identity import Millis
 
@@ -32,7 +33,7 @@ class FeedRequest(Struct, frozen=True):
 
 
 class PageRequest(Struct, frozen=True):
-    """Answered by a `pages.PageReading` (task "page"), a `PageLook` ("look_page") or a `PagePreview` ("preview_page").
+    """Answered by a `pages.PageReading` (task "page"), `PageLook` ("look_page"), `PagePreviewAnswer` ("preview_page").
 
     `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that the other
     pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
@@ -74,6 +75,13 @@ class Fault(Struct, frozen=True):
 
     index: int | None
     reason: str
+
+
+class PagePreviewAnswer(Struct, frozen=True):
+    """A page as it would be watched, or why selectors can choose nothing of it: the document has no elements."""
+
+    page: PagePreview | None
+    no_parts: str = ""
 
 
 class FindRequest(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What a look says of whose page it saw: evidence that another page stands in the watched one's place.
+"""Evidence, in one look, that another page stands in the place of the watched one.
 
 None of it decides by itself. Titles, canonical links and languages change with a page, too; words about errors and
 logins stand in pages that are about errors and logins.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
@@ -18,11 +17,7 @@ from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.stand_in_words import UNSPACED, WORDS
-from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
 from actors.content.wording.words import words_in
-
-if TYPE_CHECKING:
-    from actors.content.pages.page import PageReading
 
 LITTLE = 150
 """Words of content below which a page may be a wall, an error or a stub."""
@@ -30,9 +25,6 @@ KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge"
 
 _MOST_TITLE = 1_000
 _MOST_ADDRESS = 2_000
-_HEADS = 4
-_FIRST_SHORT = 5
-_SHORT_WORDS = 16
 _SHELL_WORDS = 30
 _MANY_SCRIPTS = 5
 _LONGEST_REFRESH = 10
@@ -140,25 +132,6 @@ def _is_shell(root: Element, blocks: Blocks) -> bool:
 
 def _waits(element: Element) -> bool:
     return (element.get("id") or "").strip().lower() in _SHELL_IDS
-
-
-def says_it_is_another(reading: PageReading) -> str:
-    """Return as what a page gives itself away (one of `KINDS`), "" for most pages.
-
-    Looked at are parts of the title and of the h1, which must say nothing else; on a page of little text also its first
-    headings and its first short blocks, which may say more. Evidence beside other evidence, never a reason by itself.
-    """
-    titles = (reading.evidence.title, reading.title)
-    rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
-    top = next((text for text, trait in rows if trait & TOP), "")
-    if kind := next((kind for head in (*titles, top) if (kind := kind_of_head(head))), ""):
-        return kind
-    if sum(words_in(text) for text, trait in rows if not trait & FURNITURE) >= LITTLE:
-        return ""
-    content = [row for row in rows if not row[1] & ASIDE]
-    heads = [*titles, *(text for text, trait in content if trait & HEADING)][:_HEADS]
-    short = [text for text, _ in content if words_in(text) <= _SHORT_WORDS][:_FIRST_SHORT]
-    return next((kind for text in (*heads, *short) if (kind := kind_of(text))), "")
 
 
 def kind_of(text: str) -> str:

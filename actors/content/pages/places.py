@@ -1,4 +1,4 @@
-"""Where a block stands in a table or a list of terms: its row's label and its column's head, in the page's own words.
+"""The place of a block in a table or a list of terms: its row's label and its column's head, in the page's own words.
 
 Tables are read as HTML lays them out: `colspan` and `rowspan` shift what follows, a cell belongs to the innermost
 table. Heads of columns are the cells of a `thead`, the `th` with `scope=col`, and rows that have nothing but `th`.

@@ -20,7 +20,7 @@ from actors.content.bodies.markup import Element
 from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.sniffing import binary_text, elements_in, image_kind, is_document, looks_like_html, text_kind
 from actors.content.bodies.text import plain
-from actors.content.errors import ContentError
+from actors.content.errors import NoParts
 from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import NO_PARTS
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks
@@ -111,9 +111,9 @@ def format_of(root: Element) -> str:
     return str(root.get("format")) if root.tag == ROOT else "html"
 
 
-def no_parts(found: Plain) -> ContentError:
+def no_parts(found: Plain) -> NoParts:
     """Return the refusal of selectors for a document that has no elements to choose from."""
-    return ContentError(f"This is {found.says}: {NO_PARTS}")
+    return NoParts(f"This is {found.says}: {NO_PARTS}")
 
 
 def _is_page(text: str) -> bool:

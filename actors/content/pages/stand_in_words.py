@@ -1,4 +1,4 @@
-"""What pages say of themselves that stand in another page's place, by language and kind.
+"""Words of pages that stand in another page's place, by language and kind.
 
 Plain phrases in lower case between bars; `*` ends a word that may go on. Kinds: `error` (not found, not allowed, gone
 wrong), `unavailable` (which may be the stock of a shop), `maintenance`, `login`, `redirect`, `loading`, `consent`

@@ -1,4 +1,4 @@
-"""What a block's place in the page says about it, as bits.
+"""Traits of a block that its place in the page gives it, as bits.
 
 *Furniture* is what stands around content: by tag, by ARIA role, by words in class and id, by the label that leads a box
 ("Related articles"). Each sign lies at times, so it is believed only as far as the whole page bears it out: names that

@@ -34,12 +34,10 @@ class DateSpan(NamedTuple):
 
     @property
     def has_year(self) -> bool:
-        """Return whether the date says its year."""
         return self.readings[0][0] > 0
 
     @property
     def has_day(self) -> bool:
-        """Return whether the date says its day."""
         return self.readings[0][2] > 0
 
 

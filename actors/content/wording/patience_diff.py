@@ -1,4 +1,4 @@
-"""What differs between two sequences, between the longest run of elements that both have.
+"""The difference of two sequences, between the longest run of elements that both have.
 
 Patience diff (Bram Cohen): elements that occur once on both sides are anchors, their longest increasing subsequence is
 kept, and the gaps between are done again. Each level is O(n log n) and the number of levels is bounded, so a hostile

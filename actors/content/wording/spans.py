@@ -1,4 +1,4 @@
-"""Which words differ between two wordings of a text, as spans of code points.
+"""The words that differ between two wordings of a text, as spans of code points.
 
 A word is a run of letters and digits with the marks upon them ("19,90" is one); where words are written without
 spaces (Japanese, Chinese, Thai, ...) it is one character with its marks. Nothing is ever cut between a letter and its

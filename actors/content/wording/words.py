@@ -1,4 +1,4 @@
-"""How long a text is, in words: also where words are written without spaces between them."""
+"""The length of a text in words: also where words are written without spaces between them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a URL is, found out by one polite look, also when that look failed and a later one answers."""
+"""Detection of a URL's tier by one polite look, also when that look failed and a later one answers."""

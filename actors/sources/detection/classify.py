@@ -1,4 +1,4 @@
-"""What a URL is, found out by one polite look, and the look itself, so that the baseline needs no second one.
+"""Classification of a URL by one polite look, and the look itself, so that the baseline needs no second one.
 
 Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
 is tried with a handshake. What can't be watched is refused in words: a PDF, an image, an empty body, a login wall,
@@ -27,11 +27,11 @@ from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.previews import RobotsWord
 from actors.sources.detection.handshake import Greeting, shake_hands
 from actors.sources.looks.fetch import fetch
-from actors.sources.looks.tier import in_jail, patience
+from actors.sources.looks.reading import in_jail, patience
 from actors.sources.ports import Ports
-from storage.records.event import SourceType
 from storage.records.identity import Millis
 from storage.records.source import Detection
+from storage.records.tiers import TIERS, SourceType
 
 CANDIDATES: Final = 3
 """Feeds of a page that are tried before the page itself is watched."""
@@ -109,7 +109,7 @@ async def classify(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classific
 
 async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED) -> Classification:
     """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
-    if url.scheme in ("ws", "wss"):
+    if url.scheme in TIERS["push"].schemes:
         if wanted.type not in (None, "push"):
             raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
         return await _greeted(ports, url, wanted)

@@ -1,4 +1,4 @@
-"""What a page or a feed calls itself: kept with the source, and shown until the user names it."""
+"""The name that a page or a feed gives itself: kept with the source, and shown until the user names it."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ from actors.sources.health.score import flag_of
 from actors.sources.looks import progress
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.sources.schedule.cadence import START_INTERVAL
-from storage.records.event import SourceType
 from storage.records.health import Health
 from storage.records.identity import Millis
 from storage.records.source import Detection, Source, SourceRuntime
+from storage.records.tiers import TIERS, SourceType
 from storage.records.trail import Verdict, look, noted
 
 MOST_SCORE: Final = 0.5
@@ -32,7 +32,7 @@ SAYS: Final = "It has yet to answer"
 
 def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
     """Return what stands for a detection until the URL answers; a page, unless something else is known."""
-    type: SourceType = wished or ("push" if url.scheme in ("ws", "wss") else "html")
+    type: SourceType = wished or ("push" if url.scheme in TIERS["push"].schemes else "html")
     evidence = f"it has yet to answer: {reason_of(error)}"
     return Detection(type, "low", evidence, url.text, "", forced=wished is not None, pending=True)
 
@@ -47,8 +47,7 @@ async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error
 
     Where a name leads has to be known before it is watched, so one that does not resolve is not added.
     """
-    is_push = url.scheme in ("ws", "wss")
-    if wished is not None and is_push != (wished == "push"):
+    if wished is not None and url.scheme not in TIERS[wished].schemes:
         raise Unprocessable(f"a {url.scheme} URL can't be watched as {wished}", "body.type", wished)
     try:
         await ports.egress.guard.check(url)

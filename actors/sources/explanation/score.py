@@ -1,4 +1,4 @@
-"""What a source's score is made of, and why the next look is when it is: sentences for whoever looks at it. Pure."""
+"""The parts of a source's score, and the reason for the moment of its next look, in sentences. Pure."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
     source, hot = view.source, view.hot
     if not source.enabled:
         return "It is paused: there is no next look."
-    if source.type == "push":
+    if not source.tier.polled:
         return _connection(view)
     if hot.last_look_at is None or hot.next_look_at is None:
         return "It has not been looked at yet: the first look comes as soon as its host's turn does."

@@ -1,1 +1,1 @@
-"""How a source is doing: its score, and the notices that say so."""
+"""A source's health: its score, and the notices that say so."""

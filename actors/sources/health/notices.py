@@ -1,4 +1,4 @@
-"""What a source has to say about itself: that it fails, that it has gone quiet, that all is well again. Pure.
+"""A source's notices about itself: it fails, it has gone quiet, all is well again. Pure.
 
 That it fails is told by how long that has lasted, whatever the flag says: each alert hears of it when the run of
 failures is as old as its `notice_after`, and alerts that wait for the same time share one notice. Answers that can be

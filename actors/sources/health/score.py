@@ -1,4 +1,4 @@
-"""How a source is doing: a score from 0 to 1, a flag, and the sentence that explains it. Pure.
+"""The health of a source: a score from 0 to 1, a flag, and the sentence that explains it. Pure.
 
     score = min(reach, 0.2 + 0.8 * yield) * (1 - 0.5 * partial)
 

@@ -1,4 +1,4 @@
-"""What a failing source does between two looks: it sleeps, and tells of its trouble when somebody's patience is over.
+"""The timer of a failing source between two looks: it tells of the trouble when an alert's patience is over.
 
 A look fails within a minute or two, and then they become rare; an alert that wants to know after a minute must not
 wait for the next. Nothing is told while it is not sure to be the source's trouble: while our own line is down or looks

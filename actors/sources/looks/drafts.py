@@ -15,23 +15,23 @@ class Piece(Protocol):
     """What a piece of news says; absent texts are "". `content` is capped, the hashes are of the uncut text."""
 
     @property
-    def url(self) -> str: ...  # noqa: D102
+    def url(self) -> str: ...
     @property
-    def title(self) -> str: ...  # noqa: D102
+    def title(self) -> str: ...
     @property
-    def author(self) -> str: ...  # noqa: D102
+    def author(self) -> str: ...
     @property
-    def content(self) -> str: ...  # noqa: D102
+    def content(self) -> str: ...
     @property
-    def content_truncated(self) -> bool: ...  # noqa: D102
+    def content_truncated(self) -> bool: ...
     @property
-    def content_hash(self) -> str: ...  # noqa: D102
+    def content_hash(self) -> str: ...
     @property
-    def simhash(self) -> int: ...  # noqa: D102
+    def simhash(self) -> int: ...
     @property
-    def tags(self) -> tuple[str, ...]: ...  # noqa: D102
+    def tags(self) -> tuple[str, ...]: ...
     @property
-    def published_at(self) -> Millis | None: ...  # noqa: D102
+    def published_at(self) -> Millis | None: ...
 
 
 def draft_of(source: Source, piece: Piece, change: str, at: Millis) -> Draft:

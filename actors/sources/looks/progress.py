@@ -1,4 +1,4 @@
-"""What a look does to a source's memory: validators, breaker, health and cadence move together here. Pure.
+"""The effect of a look on a source's memory: validators, breaker, health and cadence move together here. Pure.
 
 The breaker counts by the wall clock, because its state outlives the process; a clock that stepped back can therefore
 leave a wait in the far future, and is met by `settle`, which lets no wait exceed what it could have been when it

@@ -1,4 +1,4 @@
-"""Sources that are asked again and again: feeds and pages.
+"""Sources that are asked again and again, whatever tier reads them.
 
-`actor.py` is a source's life, `feed.py` and `page.py` read a body, the rest is what feeds and pages remember.
+`actor.py` is the life of such a source; how a body is read is its tier's (`actors/sources/tiers.py`).
 """

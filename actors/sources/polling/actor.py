@@ -26,14 +26,14 @@ from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of, look_at, refusal
 from actors.sources.looks.progress import LookResult
-from actors.sources.looks.tier import Reading, Tier
-from actors.sources.polling.feed import reading_of, without_reports
+from actors.sources.looks.reading import BodyReader, Reading
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Harvest, SourceRuntime, SourceState, Validators
+from storage.records.tiers import SourceType
 from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
@@ -41,12 +41,12 @@ from supervision import Child, MailboxFull, Unanswered
 class PolledSource:
     """The actor of one feed or page."""
 
-    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_tiers")
+    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_readers")
 
-    def __init__(self, ports: Ports, live: LiveSource, tiers: Mapping[str, Tier]) -> None:
+    def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, BodyReader]) -> None:
         self._ports = ports
         self._live = live
-        self._tiers = tiers
+        self._readers = readers
         self._limits = limits_of(live.source, ports.settings)
         self._chance = ports.world.chance(f"source/{live.source.id}")
         self._bell = TroubleTimer(ports, live)
@@ -80,10 +80,10 @@ class PolledSource:
         """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
-            child.note("paused: the service is drained", paused=True)
+            child.note("on hold: the service is drained", on_hold=True)
             wait = await gate.clearance(self._chance.random())
         elif line.down:
-            child.note("paused: our own line is down", paused=True)
+            child.note("on hold: our own line is down", on_hold=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
         else:
             return True
@@ -94,7 +94,7 @@ class PolledSource:
 
     async def _look(self, *, asked: bool) -> None:
         live, ports, before = self._live, self._ports, self._live.hot
-        claim, tier = Ticket(live.source.id, before.last_look_at or 0, asked), self._tiers[live.source.type]
+        claim, tier = Ticket(live.source.id, before.last_look_at or 0, asked), self._readers[live.source.type]
         reading: Reading | None
         try:
             if live.source.detection.pending:
@@ -144,10 +144,8 @@ class PolledSource:
         found = await newcomer.find_out(ports, live.source, claim)
         assert found.fetched is not None, "what is polled was fetched"
         source = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
-        if found.feed is not None:
-            reading = reading_of(source, b"", without_reports(found.feed, found.fetched), found.fetched, found.at)
-        else:
-            reading = await self._tiers[found.type].read(ports.world.jail, source, b"", found.fetched, found.at)
+        reader = self._readers[found.type]
+        reading = await reader.first(ports.world.jail, source, found.fetched, found.at, found.feed)
         stored = await ports.storage.sources.get(source.id)
         kept = note.opened(stored.base if stored is not None else b"")._replace(tier=b"")
         await newcomer.answered(ports, live, found)
@@ -204,7 +202,7 @@ class PolledSource:
         kept = note.opened(stored.base if stored is not None else b"")
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
-        reading = await self._tiers[self._live.source.type].read(
+        reading = await self._readers[self._live.source.type].read(
             self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since, number=number
         )
         return replace(reading, base=note.after(kept, reading.base, reading.note))

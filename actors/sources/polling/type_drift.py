@@ -15,7 +15,7 @@ from actors.content.messages.readings import FORMATS, Finding, is_same
 from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import FetchedResponse
-from actors.sources.looks.tier import in_jail
+from actors.sources.looks.reading import in_jail
 from actors.world import Jail
 
 _HEAD: Final = 4096

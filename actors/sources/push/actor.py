@@ -123,11 +123,11 @@ class PushSource:
         """Wait while the gate is closed or our own line is down, and then for this source's moment in the spread."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
-            child.note("paused: the service is drained", paused=True)
+            child.note("on hold: the service is drained", on_hold=True)
             self._live.doubted = True
             await self._rest(await gate.clearance(self._chance.random()))
         if line.down:
-            child.note("paused: our own line is down", paused=True)
+            child.note("on hold: our own line is down", on_hold=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
             if wait:
                 await self._rest(wait)
@@ -136,7 +136,7 @@ class PushSource:
         """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
         self._frames, self._proved, self._began = None, False, trio.current_time()
         self._intake.begin()
-        url = parse_url(self._live.source.watch_url, schemes=("ws", "wss"))
+        url = parse_url(self._live.source.watch_url, schemes=self._live.source.tier.schemes)
         async with AsyncExitStack() as stack:
             frames = self._frames = await self._connect(stack, url)
             child.note("connected")

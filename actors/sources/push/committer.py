@@ -1,4 +1,4 @@
-"""What a push source has to have kept: harvests of admitted frames, notices of its health, and its window at a stop.
+"""The commits of a push source: harvests of admitted frames, notices of its health, and its window at a stop.
 
 Without an answer from the recorder it is unknown whether a harvest was committed. Storage says what it had, and the
 rest is sent again: by this life, or by the next one, which is given what this one never heard of (`LiveSource.owed`).

@@ -1,4 +1,4 @@
-"""What a connection of a push source does to its memory: it opened, it is proved, it lived on, it ended. Pure.
+"""The effect of a connection on a push source's memory: it opened, it is proved, it lived on, it ended. Pure.
 
 A handshake proves nothing: a server may accept and drop. A connection is proved by a minute of life or by a frame that
 somebody wants; only then are earlier failures over. From then on each minute counts as one look at a polled source

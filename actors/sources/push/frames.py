@@ -23,7 +23,7 @@ from actors.egress.failures import LookFailed
 from actors.messages.views import PushView
 from actors.sources.dedup_window import DedupWindow, decode
 from actors.sources.looks.drafts import NEW, draft_of
-from actors.sources.looks.tier import in_jail
+from actors.sources.looks.reading import in_jail
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
 from storage.records.event import Draft

@@ -36,11 +36,11 @@ from actors.messages.sources import (
 )
 from actors.notices import draft
 from actors.sources.explanation.score import examined
-from actors.sources.explanation.untold import Explainer
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports, limits_of
+from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.lanes import Lane, Lanes
-from actors.sources.registry.practice import Rehearsal
+from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.service import SourceService
 from actors.sources.schedule.budget import Spending
 from actors.sources.schedule.look_price import moved
@@ -66,9 +66,9 @@ class Registry:
         self._mailbox = mailbox
         self.table = SourceIndex(ports, sources)
         self.watchman = OverdueMonitor()
-        self._desk = SourceService(ports, self.table)
+        self._service = SourceService(ports, self.table)
         self._inquiry = Explainer(ports, self.table)
-        self._rehearsal = Rehearsal(ports, self.table, self._desk)
+        self._practice = PracticeService(ports, self.table, self._service)
         self.lanes = Lanes()
 
     async def run(self, child: Child) -> None:
@@ -138,26 +138,26 @@ class Registry:
     async def _result(self, message: RegistryMessage) -> object:
         match message:
             case AddSource():
-                return await self._desk.add(message)
+                return await self._service.add(message)
             case DetectUrl():
-                return await self._desk.detect(message.request)
+                return await self._service.detect(message.request)
             case PreviewSource():
-                return await self._desk.preview(message)
+                return await self._service.preview(message)
             case EditSource():
-                return await self._desk.edit(message.source, message.patch, message.expected)
+                return await self._service.edit(message.source, message.patch, message.expected)
             case Teach():
-                return await self._desk.teach(message)
+                return await self._service.teach(message)
             case DeleteSource():
-                await self._desk.delete(message.source, message.expected)
+                await self._service.delete(message.source, message.expected)
                 return None
             case CheckNow():
-                return self._desk.check(message.source)
+                return self._service.check(message.source)
             case ShowPractice():
-                return await self._rehearsal.show(start=message.start)
+                return await self._practice.show(start=message.start)
             case ChangePractice():
-                return await self._rehearsal.change(message.what)
+                return await self._practice.change(message.what)
             case EndPractice():
-                await self._rehearsal.end()
+                await self._practice.end()
                 return None
             case DescribeSource():
                 return self.table.describe(message.source)
@@ -184,8 +184,8 @@ class Registry:
         while True:
             found = await self.table.round()
             self._weigh(spending)
-            paused = self._ports.egress.line.down or self._ports.gate.closed
-            news = self.watchman.see(found, trio.current_time(), paused=paused)
+            on_hold = self._ports.egress.line.down or self._ports.gate.closed
+            news = self.watchman.see(found, trio.current_time(), on_hold=on_hold)
             if news is not News.NOTHING:
                 self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
             if news is News.STALLED and found.worst is not None:

@@ -1,4 +1,4 @@
-"""Which questions to the registry wait for what: memory, storage, or the network. A bound for each, and none waits for
+"""The lanes of questions to the registry: memory, storage, the network. Each has a bound, and none waits for
 another.
 
 What memory answers is answered in turn, at once. What needs storage or a worker has a task of its own, and so has what

@@ -1,4 +1,4 @@
-"""What the registry does for practice: puts its sources there, changes one and has it looked at, takes them away.
+"""The registry's part in practice: it adds the practice sources, changes one and asks for a look, removes them.
 
 They are sources like others, except that their record says "practice". So their bodies come from this process and never
 from the network (`fetch.look_at`), no list and no limit knows them (`SourceIndex`), and only alerts that name them get
@@ -26,9 +26,9 @@ from actors.sources.looks.practised import practised
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.service import SourceService
 from actors.sources.schedule.cadence import START_INTERVAL
-from storage.records.event import SourceType
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Source, SourceRuntime
+from storage.records.tiers import SourceType
 from supervision import MailboxFull
 
 PACE: Final = 3_000
@@ -39,11 +39,11 @@ _SELDOM: Final = 7 * 86_400
 """Seconds between two looks when nobody presses anything: as seldom as a schedule can say."""
 
 
-class Rehearsal:
+class PracticeService:
     """Handles the questions about practice."""
 
-    def __init__(self, ports: Ports, table: SourceIndex, desk: SourceService) -> None:
-        self._ports, self._table, self._desk = ports, table, desk
+    def __init__(self, ports: Ports, table: SourceIndex, service: SourceService) -> None:
+        self._ports, self._table, self._service = ports, table, service
         self._chance = ports.world.chance("registry/practice")
 
     async def show(self, *, start: bool) -> Sequence[SourceView]:
@@ -54,7 +54,7 @@ class Rehearsal:
     async def change(self, what: What) -> PracticeChange:
         """Change a document and ask for a look at it. Raises TooSoon, Conflict, StorageError."""
         live = await self._ready(what)
-        async with self._desk.locks.hold(live.source.url):
+        async with self._service.locks.hold(live.source.url):
             live = self._table.get(live.source.id)
             now = self._ports.world.now()
             _check(live, now)
@@ -76,7 +76,7 @@ class Rehearsal:
 
     async def _drop(self, live: LiveSource) -> None:
         with suppress(NotFound):  # somebody else has been quicker
-            await self._desk.delete(live.source.id)
+            await self._service.delete(live.source.id)
 
     def _here(self) -> Sequence[LiveSource]:
         """Return the practice sources of the present address, in the order of WHATS."""
@@ -95,7 +95,7 @@ class Rehearsal:
                 return live
             if named(live.source.url) == what:
                 await self._drop(live)  # of another address
-        async with self._desk.locks.hold(url):
+        async with self._service.locks.hold(url):
             there = await self._ports.storage.sources.by_url(url)
             if there is None:
                 return await self._make(url)
@@ -124,15 +124,15 @@ class Rehearsal:
             practice=0,
         )
         live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
-        await self._desk.begin(live, found)
+        await self._service.begin(live, found)
         self._table.put(live)
         return live
 
 
 def _check(live: LiveSource, now: Millis) -> None:
-    """Raise Conflict for a disabled source; TooSoon after the last change, and while that waits for its look."""
+    """Raise Conflict for a paused source; TooSoon after the last change, and while that waits for its look."""
     if not live.source.enabled:
-        raise Conflict("the practice source is disabled: enable it first")
+        raise Conflict("the practice source is paused: resume it first")
     if now < live.asked_at + PACE:
         wait = -((now - live.asked_at - PACE) // 1000)
         raise TooSoon(f"it was changed just now, and once in {PACE // 1000} s is the most: again in {wait} s", wait)

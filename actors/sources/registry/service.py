@@ -1,4 +1,4 @@
-"""What the registry does with each question about a source: add, detect, edit, delete, check now."""
+"""The registry's answers to each question about a source: add, detect, edit, delete, check now."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ from actors.sources.detection.classify import RECENT, Classification, ClassifyRe
 from actors.sources.detection.naming import named
 from actors.sources.index import SourceIndex, renewed
 from actors.sources.looks.fetch import host_of, look_at
-from actors.sources.looks.tier import Reading, in_jail
+from actors.sources.looks.reading import Reading, in_jail
+from actors.sources.page.preview import Narrowing, check_selectors, preview_page
+from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import first_state
-from actors.sources.polling.feed import reading_of, without_reports
-from actors.sources.polling.page import HtmlTier
 from actors.sources.ports import LiveSource, Ports, drawn
-from actors.sources.registry.preview import LISTEN, Narrowing, check_selectors, preview, preview_page
+from actors.sources.push.preview import LISTEN
 from actors.sources.schedule.cadence import START_INTERVAL
+from actors.sources.tiers import BEHAVIOURS
 from storage.errors import StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
 from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, Source, SourceRuntime, SourceState, Validators
+from storage.records.tiers import TIERS
 from supervision import MailboxFull
 
 
@@ -61,14 +63,14 @@ class SourceService:
         await check_selectors(self._ports, part)
         wanted = ClassifyRequest(request.type, narrowed=bool(part), recent=True, listen=LISTEN)
         found = await classify(self._ports, url, wanted)
-        shown = await preview(self._ports, found, part, request.filter)
+        shown = await BEHAVIOURS[found.type].preview(self._ports, found, request)
         known = await self._ports.storage.sources.by_url(url.text)
         return Previewed(found.detection, shown, None if known is None else known.id)
 
     async def preview(self, wish: PreviewSource) -> Preview:
         """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
         live = self._table.get(wish.source)
-        if live.source.type != "html":
+        if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
         part = Narrowing(wish.selector, wish.ignore)
         await check_selectors(self._ports, part)
@@ -85,7 +87,7 @@ class SourceService:
                 return kept.fetched, kept.at
             self._check_polite(live)
             claim = Ticket(live.source.id, asked=True)
-            fetched = await look_at(self._ports, claim, live.source, accept=HtmlTier.accept, robots=True)
+            fetched = await look_at(self._ports, claim, live.source, accept=PageReader.accept, robots=True)
         except TooSoon:
             if (kept := shelf.find(url)) is None:
                 raise
@@ -102,7 +104,7 @@ class SourceService:
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
         _check_filter(new.filter)
-        if url.scheme not in ("ws", "wss"):
+        if url.scheme not in TIERS["push"].schemes:
             _check_only_push(new.subprotocols, new.hello)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
@@ -172,14 +174,14 @@ class SourceService:
         before, source = live.source, live.source.id
         after = _edited(before, given, self._ports.world.now())
         _check_filter(after.filter)
-        if after.type != "push":
+        if after.tier.polled:
             _check_only_push(after.subprotocols, after.hello)
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
         if (selector or ignore) and before.detection.format in FORMATS:
             where = "body.selector" if selector else "body.ignore"
             raise Unprocessable(f"{before.url} is a document without elements: {NO_PARTS}", where)
-        if after.type != before.type and "push" in (after.type, before.type):
+        if after.tier.polled != before.tier.polled:
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         if after == before:
             return self._table.describe(source)
@@ -217,7 +219,7 @@ class SourceService:
         """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
         async with self.locks.hold(self._table.get(lesson.source).source.url):
             live = self._table.get(lesson.source)
-            if live.source.type != "html":
+            if "noise" not in live.source.tier.settings:
                 raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
             keys = dict.fromkeys(await self._keys(lesson.texts))
             kept = [key for key in live.source.noise if key not in keys]
@@ -255,7 +257,7 @@ class SourceService:
         """Ask for a look now. Raises TooSoon while politeness forbids it."""
         live = self._table.get(source)
         if not live.source.enabled:
-            raise Conflict(f"source {source} is disabled: enable it first")
+            raise Conflict(f"source {source} is paused: resume it first")
         now = self._check_polite(live)
         if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
             return now
@@ -314,9 +316,8 @@ class SourceService:
         self, source: Source, found: Classification, fetched: FetchedResponse, now: Millis
     ) -> Reading:
         """Return what the body that classified a source says; a feed was read for that already."""
-        if found.feed is not None:
-            return reading_of(source, b"", without_reports(found.feed, fetched), fetched, now)
-        return await self._table.tiers[source.type].read(self._ports.world.jail, source, b"", fetched, now)
+        reader = self._table.readers[source.type]
+        return await reader.first(self._ports.world.jail, source, fetched, now, found.feed)
 
 
 def _refuse_stale(source: Source, expected: Expected) -> None:

@@ -1,4 +1,4 @@
-"""When to look. `cadence.py` decides, and the others say what it decides by.
+"""The schedule of looks. `cadence.py` decides, and the others are its inputs.
 
 `change_rate.py` predicts when a source changes, `look_price.py` and `budget.py` hold all looks together to the setting,
 `stored.py` packs what was learned. `silence.py` knows how long a source is quiet, `overdue.py` whether looks happen at

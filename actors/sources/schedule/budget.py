@@ -1,4 +1,4 @@
-"""Whether the looks that are made keep to `looks_per_second`, and if not, since when. Pure.
+"""The budget `looks_per_second`: whether the looks that are made keep to it, and if not, since when. Pure.
 
 The price of a look (`price`) brings the looks back to the budget, but slowly: a source takes a new price at its next
 look, and after the import of a list many first looks come together. What people then see must be said.

@@ -1,4 +1,4 @@
-"""When to look next. Pure.
+"""The cadence: when to look next. Pure.
 
 The sum to be kept small is the lateness of all changes plus the price of all looks. Let `r(t)` be the predicted rate
 of changes (`rhythm`), `a` the last look, `b` the next and `c` the one after it. Moving `b` by a moment makes what has

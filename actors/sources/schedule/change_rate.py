@@ -1,4 +1,4 @@
-"""When a source changes: what has been learned of it, and the rate of changes that this predicts. Pure.
+"""The rate of a source's changes, learned from its past, and the moments that it predicts. Pure.
 
 The rate ahead is `base * hour * day + burst`. The base is a Gamma estimate with slow forgetting: changes seen over
 seconds watched. Hour of day and weekend are shares of what was seen, shrunk towards even; a burst teaches them once,

@@ -1,4 +1,4 @@
-"""How long alerts wait before they are told that a source fails: by source, the times at which somebody wants to know.
+"""The delays before alerts are told that a source fails: by source, the times at which somebody wants to know.
 
 The matcher hands over the alerts whenever it has read them. Whoever sleeps with a trouble that is not told to everyone
 yet leaves its scope here, and is woken when the times have changed.

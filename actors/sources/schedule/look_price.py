@@ -1,4 +1,4 @@
-"""What one look costs, the same for all sources, and the controller that moves it. Pure.
+"""The price of one look, the same for all sources, and the controller that moves it. Pure.
 
 A source looks when waiting any longer would cost more lateness than a look is worth (`cadence`). How much that is, is
 one number for all: the *price*, in event-seconds of lateness, for a source with one change a day. When all sources

@@ -1,4 +1,4 @@
-"""Whether the watching itself goes on: it must never be silent about its own silence. Pure.
+"""The monitor of the watching itself: it must never be silent about its own silence. Pure.
 
 A source whose due look has not happened is overdue; a busy host alone makes many of those. But when some are overdue
 and not one look has ended for ten minutes, whatever the reason (a host's queue that is stuck, a worker pool that is
@@ -59,9 +59,9 @@ class OverdueMonitor:
         state = "stalled" if self.stalled else "well"
         return f"<OverdueMonitor {state}; {self.last.overdue} of {self.last.sources} sources overdue>"
 
-    def see(self, found: Round, now: float, *, paused: bool) -> News:
-        """Take a round; `paused` says that looks don't happen on purpose."""
-        moved = found.looks != self.last.looks or not found.waiting or paused
+    def see(self, found: Round, now: float, *, on_hold: bool) -> News:
+        """Take a round; `on_hold` says that looks don't happen on purpose."""
+        moved = found.looks != self.last.looks or not found.waiting or on_hold
         self.last = found
         if moved or self._still_since is None:
             self._still_since = None if moved else now

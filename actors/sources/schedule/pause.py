@@ -1,4 +1,4 @@
-"""Whether looks may be made at all: somebody who operates the service may close the gate, before maintenance say.
+"""The pause switch of the whole service: while it is closed no look is made. An operator drains the service with it.
 
 Nothing is lost by it: looks under way end, and what is found goes on to the log and to the destinations.
 """
@@ -34,7 +34,7 @@ class PauseSwitch:
         self._opened.set()
 
     async def clearance(self, draw: float) -> float:
-        """Wait while it is closed. Return in how many seconds a look may be made: 0 for who had not to wait."""
+        """Wait while it is closed; return the seconds until a look may be made: 0 if it was open."""
         waited = False
         while self.closed:
             waited = True

@@ -1,4 +1,4 @@
-"""What a source used to yield, as it lies in `HotState.pulse`: its newest silences, and how long this one has lasted.
+"""A source's silences, as they lie in its runtime record: the newest ones, and how long this one has lasted.
 
 Peaks over threshold: only long silences say how long a silence may be. With `u` the third quartile of the newest gaps,
 `p` the share of all gaps that were above it and `b` the mean of the newest m <= 64 excesses over it, the chance that a

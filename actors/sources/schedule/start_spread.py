@@ -1,4 +1,4 @@
-"""When sources that are overdue after a start are looked at, so that the start is no stampede (B6). Pure.
+"""The spread of looks that are overdue after a start, so that the start is no stampede (B6). Pure.
 
 After a stop of an hour every source is overdue. Each gets a moment within its own interval: then all of them together
 ask for no more in the first minute than in any other one. A small library need not wait that long: at a modest pace all

@@ -62,7 +62,6 @@ def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
 
 
 def encode(pace: Pace) -> bytes:
-    """Return a memory as bytes."""
     of = pace.rhythm
     scales = (of.last, of.events, of.seconds, of.quick, of.slow, of.followed, of.judged)
     numbers = _NUMBERS.pack(VERSION, *scales, *of.hours, *of.days, *of.came, *of.awaited)

@@ -25,10 +25,10 @@ from api.dashboard.alerts.form import (
 from api.dashboard.alerts.highlights import Fault, fault_of
 from api.dashboard.alerts.picker import ids_of, picker
 from api.dashboard.alerts.trying import TrialResult, tried
+from api.dashboard.destinations.choices import BIN, MODES, signing_secret
 from api.dashboard.forms import Draft, Wrong
-from api.dashboard.screen import Go, Page, Secret, Visit
+from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations
-from api.operations.destination_urls import admitted
 from api.problems import Refusal
 from api.schemas import alerts as wire
 
@@ -44,14 +44,6 @@ NOTICES = (
     ("storage_damaged", "The database is damaged", "A backup must be restored."),
 )
 AFTER = ((0, "at once"), (900, "15 minutes"), (3600, "an hour"), (21600, "6 hours"), (86400, "a day"))
-MODES = (
-    ("instant", "At once, each event by itself"),
-    ("15min", "Every 15 minutes, in one digest"),
-    ("hourly", "Every hour, in one digest"),
-    ("daily", "Every day, in one digest"),
-)
-BIN = "Webhook bin"
-"""The label of a bin that is made for an alert."""
 assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 
 
@@ -131,21 +123,12 @@ async def change(visit: Visit) -> Go:
     return Go(f"/alerts/{alert.id}", "Saved. The change holds for the next event.")
 
 
-def signing_secret(label: str, secret: str) -> Secret:
-    """Return a destination's secret, to be shown once."""
-    return Secret(
-        f"Signing secret of {label}",
-        secret,
-        "Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it.",
-    )
-
-
 async def _check_address(visit: Visit, url: str | None) -> None:
     """Raise Wrong for an address that can be no destination, before anything is made."""
     if url is None:
         raise Wrong(url="Where to? Write the address, or choose another way.")
     try:
-        await admitted(url, visit.context)
+        await destinations.admitted(visit, "webhook", url)
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
 

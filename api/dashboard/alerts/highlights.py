@@ -63,7 +63,6 @@ def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[
 
 
 def shown(match: PreviewMatch) -> Shown:
-    """Return a match in pieces."""
     marks = match.highlights
     excerpts = [Excerpt(WORDS[part.part], _in_pieces(part)) for part in marks.diff]
     excerpts += [Excerpt("", _in_pieces(part)) for part in marks.content]

@@ -8,7 +8,8 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 
 from actors.query import languages
-from api.dashboard.alerts.volume import Volume, days_until, many, volume
+from api.dashboard.alerts.volume import Volume, days_until, volume
+from api.dashboard.amounts import counted
 from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
 from storage.records.alert import Alert
@@ -25,7 +26,7 @@ class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Row(NamedTuple):
-    """An alert in the list. trouble: how many of its destinations fail or are disabled."""
+    """An alert in the list. trouble: how many of its destinations fail, are disabled or paused."""
 
     alert: Alert
     language: str
@@ -60,7 +61,7 @@ def caption(total: int, start: int, shown: int) -> str:
     >>> caption(3, 0, 3), caption(120, 50, 50)
     ('3 alerts, the newest first', '51 to 100 of 120 alerts, the newest first')
     """
-    says = f"{many(total, 'alert')}, the newest first"
+    says = f"{counted(total, 'alert')}, the newest first"
     return says if shown == total else f"{start + 1:,} to {start + shown:,} of {says}"
 
 
@@ -81,7 +82,7 @@ def _row(visit: Visit, alert: Alert, met: Mapping[int, int], hooks: Sequence[Des
         alert=alert,
         language=language_name(alert.language),
         sources=sources_words(alert),
-        destinations=many(len(hooks), "destination") if hooks else "",
+        destinations=counted(len(hooks), "destination") if hooks else "",
         trouble=sum(not hook.enabled or hook.state != "active" for hook in hooks),
         volume=volume(met, visit.now, visit.zone),
     )
@@ -93,5 +94,4 @@ def language_name(code: str) -> str:
 
 
 def sources_words(alert: Alert) -> str:
-    """Return what an alert is over."""
-    return many(len(alert.source_ids), "source") if alert.source_ids else "all sources"
+    return counted(len(alert.source_ids), "source") if alert.source_ids else "all sources"

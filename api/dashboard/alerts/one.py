@@ -1,4 +1,4 @@
-"""One alert: what it has matched, where that goes, and its switch."""
+"""One alert: what it has matched, where that goes, and whether it is paused."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from api.dashboard.alerts.form import ABOUT
 from api.dashboard.alerts.highlights import Shown, shown
 from api.dashboard.alerts.listing import language_name
 from api.dashboard.alerts.volume import days_until, volume
+from api.dashboard.confirming import check_confirmed
 from api.dashboard.destinations.standing import standings
-from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import name_of
 from api.operations import alerts
@@ -43,12 +43,6 @@ class OneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     before: Annotated[str, Meta(max_length=40)] = ""
 
 
-class Deletion(Form, frozen=True, kw_only=True):
-    """What must be typed to delete something."""
-
-    confirm: str = ""
-
-
 class Matches(NamedTuple):
     """A page of matches. older: the id to go on from; looked_at: how many events this page took."""
 
@@ -59,7 +53,6 @@ class Matches(NamedTuple):
 
 
 async def one(visit: Visit) -> Page:
-    """Show an alert."""
     alert = await alerts.named(visit, visit.path["id"])
     met = await visit.context.storage.alerts.matched([alert.id], days_until(visit.now))
     hooks = await visit.context.storage.alerts.destinations(alert.id)
@@ -78,14 +71,14 @@ async def one(visit: Visit) -> Page:
     return Page("alerts/one.html", alert.name, shows)
 
 
-async def enable(visit: Visit) -> Go:
+async def resume(visit: Visit) -> Go:
     """Have an alert match again."""
     return await _switch(visit, enabled=True, says="The alert matches again, from the next event on.")
 
 
-async def disable(visit: Visit) -> Go:
-    """Have an alert match nothing, until it is enabled."""
-    return await _switch(visit, enabled=False, says="The alert rests. What was matched before is still delivered.")
+async def pause(visit: Visit) -> Go:
+    """Have an alert match nothing, until it is resumed."""
+    return await _switch(visit, enabled=False, says="Paused. What was matched before is still delivered.")
 
 
 async def delete(visit: Visit) -> Go:
@@ -94,12 +87,6 @@ async def delete(visit: Visit) -> Go:
     check_confirmed(visit.form)
     await alerts.delete(visit, alert.id)
     return Go("/alerts", f"“{alert.name}” is deleted, with its destinations.")
-
-
-def check_confirmed(form: Deletion) -> None:
-    """Raise Wrong unless the word was typed."""
-    if form.confirm.strip().casefold() != "delete":
-        raise Wrong(confirm="Type the word delete; nothing was deleted.")
 
 
 async def _switch(visit: Visit, *, enabled: bool, says: str) -> Go:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.dashboard.alerts import editing, listing, one
 from api.dashboard.alerts.form import AlertEdit, NewAlertForm
+from api.dashboard.confirming import Deletion
 from api.dashboard.forms import Form
 from api.dashboard.screen import Screen
 
@@ -16,7 +17,7 @@ SCREENS = (
     Screen(path="/alerts/{id}/edit", run=editing.edit),
     Screen(method="POST", path="/alerts/{id}/edit", run=editing.change, form=AlertEdit, again=editing.edit),
     Screen(method="POST", path="/alerts/{id}/try", run=editing.try_edit, form=AlertEdit, again=editing.edit),
-    Screen(method="POST", path="/alerts/{id}/enable", run=one.enable, form=Form),
-    Screen(method="POST", path="/alerts/{id}/disable", run=one.disable, form=Form),
-    Screen(method="POST", path="/alerts/{id}/delete", run=one.delete, form=one.Deletion, again=one.one),
+    Screen(method="POST", path="/alerts/{id}/resume", run=one.resume, form=Form),
+    Screen(method="POST", path="/alerts/{id}/pause", run=one.pause, form=Form),
+    Screen(method="POST", path="/alerts/{id}/delete", run=one.delete, form=Deletion, again=one.one),
 )

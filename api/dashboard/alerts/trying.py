@@ -1,4 +1,4 @@
-"""What a query would have told in the last week, as a page shows it."""
+"""The trial of a query over the last week, as a page shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 from actors.errors import DomainError
 from api.dashboard.alerts.form import AlertForm, asked
 from api.dashboard.alerts.highlights import Fault, Shown, fault_of, shown
-from api.dashboard.alerts.volume import DAYS, Volume, many, volume
+from api.dashboard.alerts.volume import DAYS, Volume, volume
+from api.dashboard.amounts import counted
 from api.dashboard.screen import Visit
 from api.operations.alerts import check_query
 from api.operations.trials import Stretch, preview
@@ -62,7 +63,7 @@ def of(found: AlertPreview, now: Millis, zone: ZoneInfo) -> TrialResult:
 def _headline(found: AlertPreview) -> str:
     if not found.looked_at:
         return "There were no events in the last week to try it on."
-    says = f"{found.matches_found:,} of {many(found.looked_at, 'event')} would have been told"
+    says = f"{found.matches_found:,} of {counted(found.looked_at, 'event')} would have been told"
     if found.per_day is not None:
         rate = f"{found.per_day:.0f}" if found.per_day >= 10 else f"{found.per_day:.1f}"
         says += f", about {rate} a day"
@@ -73,4 +74,4 @@ def _reach(found: AlertPreview) -> str:
     """Return how far it came, when that is not the whole week."""
     if found.complete and found.looked_at < MOST_EVENTS:
         return ""
-    return f"Only the newest {many(found.looked_at, 'event')} were looked at."
+    return f"Only the newest {counted(found.looked_at, 'event')} were looked at."

@@ -11,7 +11,6 @@ from storage.records.bin import Bin
 
 
 async def show(visit: Visit) -> Page:
-    """Show a capture."""
     bin, seen = await _found(visit)
     capture, address = seen.capture, acts.bins_of(visit).address(bin)
     return Page(

@@ -32,7 +32,6 @@ class Row(NamedTuple):
 
 
 async def show_all(visit: Visit) -> Page:
-    """List the bins."""
     every = list(reversed(await acts.every(visit)))
     start = (visit.query.page - 1) * PAGE
     shown = every[start : start + PAGE]
@@ -51,6 +50,5 @@ async def _row(visit: Visit, bin: Bin, senders: Sequence[Destination]) -> Row:
 
 
 async def mint(visit: Visit) -> Reply:
-    """Make a bin."""
     bin = await acts.bins_of(visit).mint()
     return Go(f"/webhook-bins/{bin.id}", "The bin is made. It lives for seven days.")

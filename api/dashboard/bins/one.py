@@ -37,7 +37,6 @@ class Deletion(Confirm, frozen=True):
 
 
 async def show(visit: Visit) -> Page:
-    """Show a bin."""
     bin = await acts.named(visit, visit.path["id"])
     seen, more = await acts.captures(visit, bin, visit.query.before, PAGE)
     rows = [(each, behind(each.capture)[:80], badge(each.check.hmac), badge(each.check.ed25519)) for each in seen]
@@ -82,7 +81,6 @@ async def test(visit: Visit) -> Reply:
 
 
 async def delete(visit: Visit) -> Reply:
-    """Forget a bin."""
     visit.form.check("delete")
     await acts.delete(visit, visit.path["id"])
     return Go("/webhook-bins", "The bin is deleted, with what it was sent.")

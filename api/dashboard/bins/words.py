@@ -35,7 +35,6 @@ class Body(NamedTuple):
 
 
 def badge(check: Checked) -> Badge:
-    """Return a verdict in a word."""
     if check.ok:
         return Badge("verified", "good", check.why)
     if check.ok is None:

@@ -1,4 +1,4 @@
-"""What the buttons of a destination do: test, rotate, switch, replay, delete."""
+"""The buttons of a destination: test, rotate, pause, replay, delete."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from api.dashboard.alerts.editing import signing_secret
-from api.dashboard.alerts.one import check_confirmed
-from api.dashboard.alerts.volume import many
+from api.dashboard.amounts import counted
+from api.dashboard.confirming import check_confirmed
+from api.dashboard.destinations.choices import signing_secret
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Visit
 from api.operations import destinations
@@ -49,11 +49,11 @@ async def rotate(visit: Visit) -> Go:
     made = await destinations.rotate(visit, visit.path["id"])
     says = "For 24 hours each delivery is signed with both, the old secret and the new: time to change over."
     if not made.destination.enabled:
-        says = "Give it to the receiver, then enable the destination."
+        says = "Give it to the receiver, then resume the destination."
     return Go(_page(visit), says, secret=signing_secret(made.destination.label, made.secret))
 
 
-async def enable(visit: Visit) -> Go:
+async def resume(visit: Visit) -> Go:
     """Deliver again."""
     hook = await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=True))
     if hook.missed_after is None:
@@ -61,10 +61,10 @@ async def enable(visit: Visit) -> Go:
     return Go(_page(visit), "It is delivered to again. What matched in the meantime can be replayed, below.")
 
 
-async def disable(visit: Visit) -> Go:
-    """Deliver nothing until it is enabled."""
+async def pause(visit: Visit) -> Go:
+    """Deliver nothing until it is resumed."""
     await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=False))
-    return Go(_page(visit), "Switched off: nothing is sent, and what matches now is not queued.")
+    return Go(_page(visit), "Paused: nothing is sent, and what matches now is not queued.")
 
 
 async def decline(visit: Visit) -> Go:
@@ -93,7 +93,7 @@ async def again(visit: Visit) -> Go:
         wanted = wire.ReplayRequest(since=position(form.since, visit.zone, "since"), until=until)
     answer = await replay(visit, visit.path["id"], wanted)
     there = f"{_page(visit)}/deliveries"
-    says = f"{many(answer.queued, 'delivery waits', 'deliveries wait')} anew, under the ids they had."
+    says = f"{counted(answer.queued, 'delivery waits', 'deliveries wait')} anew, under the ids they had."
     if not answer.queued:
         says = "Nothing was added: there was no match in it, or it waits already."
     if answer.next_since is None:

@@ -1,4 +1,4 @@
-"""When something is tried next, and what the schedule has left after that. Pure."""
+"""The moment of the next attempt, and the rest of the schedule after that. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _state(number: int, done: int) -> str:
 def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> Next:
     """Return when a destination sends next, as far as it is known."""
     if not destination.enabled or destination.state == "disabled":
-        return Next(None, "disabled" if waiting is None else "waits until it is enabled")
+        return Next(None, "nothing is sent" if waiting is None else "waits until it is resumed")
     if waiting is None:
         return Next(None, "nothing waits")
     if destination.delivery_mode != "instant":

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
-from api.dashboard.alerts.volume import many
+from api.dashboard.amounts import counted
 from api.dashboard.destinations.acting import position
 from api.dashboard.destinations.causes import cause_of, causes
 from api.dashboard.destinations.clock import clock_of
@@ -53,7 +53,6 @@ class Part(NamedTuple):
     delivery: str
 
     def has(self, line: Attempt) -> bool:
-        """Return whether an attempt is meant."""
         return (
             (self.start is None or line.at >= self.start)
             and (self.end is None or line.at < self.end)
@@ -97,7 +96,7 @@ async def deliveries(visit: Visit) -> Page:
         "lines": page,
         "odd": odd,
         "filtered": bool(query.result or query.cause or query.delivery or query.start or query.end),
-        "caption": f"{many(len(page), 'attempt')}, the newest first",
+        "caption": f"{counted(len(page), 'attempt')}, the newest first",
         "next": "" if further is None else link(hook, query, before=further),
         "previous": link(hook, query) if query.before else "",
         "causes": causes(await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)),

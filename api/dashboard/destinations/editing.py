@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 from msgspec import Meta, Struct
 
 from actors.errors import Stale, UrlRefused
-from api.dashboard.alerts.editing import BIN, MODES, signing_secret
+from api.dashboard.destinations.choices import BIN, FORMATS, MODES, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
     DestinationForm,
@@ -86,6 +86,7 @@ def _page(visit: Visit, form: DestinationForm, title: str, **more: object) -> Pa
     shows = {
         "form": form,
         "modes": MODES,
+        "formats": FORMATS,
         "hours": [(hour, f"{hour:02d}:00") for hour in range(24)],
         "days": [(day, name, "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),

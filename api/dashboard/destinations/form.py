@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from api.dashboard.forms import Form, Wrong
 from api.schemas import alerts as wire
-from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Weekday
+from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
 from storage.records.revision import Expected, revision_of
 
 
@@ -20,6 +20,7 @@ class DestinationForm(Form, frozen=True, kw_only=True):
     delivery_mode: DeliveryMode = "instant"
     digest_hour: wire.Hour = 8
     digest_timezone: wire.Zone = "UTC"
+    format: Format = "event"
     quiet: Literal["no", "yes"] = "no"
     quiet_from: wire.ClockTime = "22:00"
     quiet_to: wire.ClockTime = "07:00"
@@ -60,6 +61,7 @@ def new_destination(form: NewDestinationForm, url: str, label: str | None) -> wi
         url=url,
         delivery_mode=form.delivery_mode,
         label=label,
+        format=form.format,
         digest_hour=form.digest_hour,
         digest_timezone=form.digest_timezone,
         quiet_hours=quiet_of(form),
@@ -72,6 +74,7 @@ def patch_of(form: DestinationEdit, old: Destination) -> wire.DestinationPatch:
         url=UNSET if form.url == old.url else form.url,
         delivery_mode=form.delivery_mode,
         label=form.label or old.label,
+        format=form.format,
         digest_hour=form.digest_hour,
         digest_timezone=form.digest_timezone,
         quiet_hours=quiet_of(form),
@@ -93,6 +96,7 @@ def form_of(hook: Destination) -> DestinationEdit:
     return DestinationEdit(
         url=hook.url,
         label=hook.label,
+        format=hook.format,
         delivery_mode=hook.delivery_mode,
         digest_hour=hook.digest_hour,
         digest_timezone=hook.digest_timezone,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.dashboard.alerts.volume import many
+from api.dashboard.amounts import counted
 from api.dashboard.destinations.standing import standings
 from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
@@ -21,12 +21,11 @@ class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Words of the label or address, a state, and the id of the last one of the page before."""
 
     q: Annotated[str, Meta(max_length=200)] = ""
-    state: Literal["", "active", "failing", "disabled"] = ""
+    state: Literal["", "active", "failing", "disabled", "paused"] = ""
     after: Annotated[str, Meta(max_length=40)] = ""
 
 
 async def listing(visit: Visit) -> Page:
-    """Show the destinations."""
     query: DestinationsQuery = visit.query
     everyone = ranked(await visit.context.storage.alerts.destinations())
     fitting = [hook for hook in everyone if fits(hook, query)]
@@ -36,7 +35,7 @@ async def listing(visit: Visit) -> Page:
         "total": len(everyone),
         "fitting": len(fitting),
         "has_alerts": bool(everyone) or bool(await visit.context.storage.alerts.all()),
-        "caption": f"{many(len(fitting), 'destination')}, those in trouble first",
+        "caption": f"{counted(len(fitting), 'destination')}, those in trouble first",
         "next": page.last and here(after=page.last),
         "previous": here() if page.start else "",
     }
@@ -44,7 +43,7 @@ async def listing(visit: Visit) -> Page:
 
 
 def ranked(hooks: Sequence[Destination]) -> list[Destination]:
-    """Return destinations: disabled by their failures, failing, well, switched off; in each the newest first."""
+    """Return destinations: disabled, failing, active, paused; in each the newest first."""
     newest = sorted(hooks, key=lambda hook: (hook.created_at, hook.id), reverse=True)
     return sorted(newest, key=_rank)
 
@@ -57,6 +56,6 @@ def _rank(hook: Destination) -> int:
 
 def fits(hook: Destination, query: DestinationsQuery) -> bool:
     """Return whether a destination is asked for."""
-    state = hook.state if hook.enabled else "disabled"
+    state = hook.state if hook.enabled else "paused"
     text = f"{hook.label} {hook.url}".casefold()
     return query.state in ("", state) and all(word in text for word in query.q.casefold().split())

@@ -19,7 +19,6 @@ RECENT = 10
 
 
 async def one(visit: Visit) -> Page:
-    """Show a destination."""
     hook = await destinations.named(visit, visit.path["id"])
     lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
     (standing,) = await standings(visit, [hook])

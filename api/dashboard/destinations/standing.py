@@ -1,21 +1,21 @@
-"""How destinations stand: state, what waits, what failed, how quick their receivers are, what comes next."""
+"""The standing of destinations: state, waiting deliveries, failures, latency of their receivers, next attempt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from api.dashboard.destinations.clock import Next, next_of
 from api.dashboard.screen import Visit
 from storage.records.delivery import Attempt, Rates, Waiting
 from storage.records.destination import Destination, QuietHours
 from storage.records.identity import Millis, id_of, millis_of
+from storage.records.states import DESTINATIONS, DestinationState, State
 
 MODES = {"instant": "at once", "15min": "every 15 min", "hourly": "hourly", "daily": "daily"}
 SERIES = 40
 """Newest attempts that a latency line is drawn from."""
 _DAYS = {"mon": "Mon", "tue": "Tue", "wed": "Wed", "thu": "Thu", "fri": "Fri", "sat": "Sat", "sun": "Sun"}
-Mood = Literal["good", "warn", "bad", "calm"]
 
 
 class Latency(NamedTuple):
@@ -35,8 +35,7 @@ class Standing(NamedTuple):
 
     destination: Destination
     alert: str
-    state: str
-    mood: Mood
+    state: State
     mode: str
     waiting: Waiting | None
     failure: str
@@ -66,13 +65,11 @@ def standing(  # noqa: PLR0917 - what there is to know of one destination
     hook: Destination, alert: str, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt], now: Millis
 ) -> Standing:
     """Return how a destination stands; its attempts come newest first."""
-    state, mood = state_of(hook, lines)
     old = [secret.until for secret in hook.secrets if secret.until is not None and secret.until > now]
     return Standing(
         destination=hook,
         alert=alert,
-        state=state,
-        mood=mood,
+        state=DESTINATIONS[state_of(hook, lines)],
         mode=mode_words(hook),
         waiting=waiting,
         failure=percent(rates.failure),
@@ -83,19 +80,17 @@ def standing(  # noqa: PLR0917 - what there is to know of one destination
     )
 
 
-def state_of(hook: Destination, lines: Sequence[Attempt]) -> tuple[str, Mood]:
-    """Return a destination's state as a word, and its mood."""
+def state_of(hook: Destination, lines: Sequence[Attempt]) -> DestinationState:
+    """Return a destination's state; its attempts come newest first."""
     if hook.was_enabled is not None:
-        return "needs a secret", "warn" if hook.was_enabled else "calm"
+        return "needs_secret"
     if not hook.enabled:
-        return "switched off", "calm"
-    if hook.state == "disabled":
-        return "disabled", "bad"
-    if hook.state == "failing":
-        return "failing", "bad"
-    if lines and lines[0].result != "sent":
-        return "last try failed", "warn"
-    return ("active", "good") if lines else ("not used yet", "calm")
+        return "paused"
+    if hook.state != "active":
+        return hook.state
+    if not lines:
+        return "unused"
+    return "active" if lines[0].result == "sent" else "last_failed"
 
 
 def latency(lines: Sequence[Attempt]) -> Latency:

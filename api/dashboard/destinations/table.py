@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.dashboard.alerts.one import Deletion
+from api.dashboard.confirming import Deletion
 from api.dashboard.destinations import acting, deliveries, editing, listing, one
 from api.dashboard.destinations.form import DestinationEdit, NewDestinationForm
 from api.dashboard.forms import Form
@@ -18,8 +18,8 @@ SCREENS = (
     Screen(method="POST", path=f"{_ONE}/edit", run=editing.change, form=DestinationEdit, again=editing.edit),
     Screen(method="POST", path=f"{_ONE}/test", run=acting.test, form=Form, again=one.one),
     Screen(method="POST", path=f"{_ONE}/rotate", run=acting.rotate, form=Form),
-    Screen(method="POST", path=f"{_ONE}/enable", run=acting.enable, form=Form),
-    Screen(method="POST", path=f"{_ONE}/disable", run=acting.disable, form=Form),
+    Screen(method="POST", path=f"{_ONE}/resume", run=acting.resume, form=Form),
+    Screen(method="POST", path=f"{_ONE}/pause", run=acting.pause, form=Form),
     Screen(method="POST", path=f"{_ONE}/decline", run=acting.decline, form=Form),
     Screen(method="POST", path=f"{_ONE}/delete", run=acting.delete, form=Deletion, again=one.one),
     Screen(path=f"{_ONE}/deliveries", run=deliveries.deliveries, query=deliveries.DeliveriesQuery),

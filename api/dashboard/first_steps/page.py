@@ -40,7 +40,6 @@ class Document(NamedTuple):
 
 
 async def show(visit: Visit) -> Page:
-    """Show the first steps."""
     views = await practice.practice(visit)
     newest = await practice.latest(visit, views, SHOWN)
     bins = await practice.wired(visit) if views else ()

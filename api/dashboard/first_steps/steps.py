@@ -1,4 +1,4 @@
-"""What the buttons do: change a document and wait for its event, make a key, wire a bin, end the practice."""
+"""The buttons of practice: change a document and wait for its event, make a key, wire a bin, end the practice."""
 
 from __future__ import annotations
 
@@ -48,6 +48,5 @@ async def wire(visit: Visit) -> Reply:
 
 
 async def end(visit: Visit) -> Reply:
-    """End the practice."""
     await practice.end(visit)
     return Go(PATH, "The practice is over: its sources, its alert and its bin are deleted. Its events stay in the log.")

@@ -14,18 +14,19 @@ from actors.errors import DomainError
 from actors.messages.requests import DetectRequest, NewSource, Tags, Url
 from actors.messages.views import AddedSource
 from actors.previews import Previewed
+from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources.options import Options, checked, ignore_of, settings_in, words_in
-from api.dashboard.sources.words import KINDS, counted
+from api.dashboard.sources.words import KINDS
 from api.operations import sources
 from api.operations.batches import Failed
 from api.problems import Refusal
 from api.refusals import refusal_of
 from api.schemas.previews import DetectAnswer
 from api.v1.previews import detection_of
-from storage.records.event import SourceType
 from storage.records.source import Source
+from storage.records.tiers import TIERS, Setting, SourceType
 
 MOST: Final = 20
 """URLs of one step, as in the API's batch."""
@@ -85,9 +86,9 @@ class FoundUrl(NamedTuple):
         return "" if self.answer is None else KINDS[watched_as(self.answer)]
 
     @property
-    def watched(self) -> SourceType | None:
-        """The type that it would be watched as, which may be another than what it was found to be."""
-        return None if self.answer is None else watched_as(self.answer)
+    def settings(self) -> frozenset[Setting]:
+        """What may be set of it as what it would be watched as, which may be another than what it was found to be."""
+        return frozenset() if self.answer is None else TIERS[watched_as(self.answer)].settings
 
     @property
     def title(self) -> str:
@@ -233,7 +234,6 @@ def _found(url: str, outcome: Previewed | Failed) -> FoundUrl:
 
 
 async def add(visit: Visit) -> Go:
-    """Add the one that was shown."""
     form: Look = visit.form
     urls = _lines(form.urls)
     if len(urls) != 1:

@@ -1,8 +1,8 @@
-"""What is done to one source: look now, pause, watch again, edit with a try-out of selectors, delete."""
+"""The acts on one source: look now, pause, resume, edit with a try-out of selectors, delete."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
 import trio
 
@@ -13,7 +13,7 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.one import PATH, show
-from api.dashboard.sources.options import FOR, Options, ignore_of, settings_in, shown_of
+from api.dashboard.sources.options import Options, ignore_of, settings_in, shown_of
 from api.operations import sources
 from api.problems import Refusal
 from api.refusals import refusal_of
@@ -22,6 +22,8 @@ from api.v1.previews import preview_of
 from storage.records import trail
 from storage.records.revision import revision_of
 from storage.records.source import Source
+from storage.records.states import LOOKS as LOOK_STATES
+from storage.records.tiers import Setting
 from storage.records.trail import Verdict
 
 PATIENCE: Final = 8.0
@@ -71,7 +73,7 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
         return "Looked at.", False
     row = rows[-1]
     if row.verdict >= Verdict.REMOTE_TRANSIENT:
-        return f"Looked at just now: {words.VERDICTS[row.verdict]}. {view.hot.last_error or ''}".strip(), True
+        return f"Looked at just now: {LOOK_STATES[row.verdict].word}. {view.hot.last_error or ''}".strip(), True
     news = {Verdict.CHANGED: "there is news", Verdict.UNCHANGED: "nothing has changed"}
     says = news.get(row.verdict, "it has changed, and nothing of that is worth telling")
     return f"Looked at just now: {says}. ({row.status or 'no status'}, {row.ms} ms)", False
@@ -80,7 +82,7 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 async def pause(visit: Visit) -> Go:
     """Stop watching, keep the source."""
     view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=False))
-    return Go(f"/sources/{view.source.id}", "Paused. It is not looked at until you say so.")
+    return Go(f"/sources/{view.source.id}", "Paused. It is not looked at until you resume it.")
 
 
 async def resume(visit: Visit) -> Go:
@@ -90,7 +92,6 @@ async def resume(visit: Visit) -> Go:
 
 
 async def delete(visit: Visit) -> Go:
-    """Forget a source."""
     form: Deletion = visit.form
     view = await sources.view(visit, visit.path["id"])
     if form.confirm != CONFIRM:
@@ -149,7 +150,8 @@ def patch_of(source: Source, form: Edit) -> SourcePatch:
     given = settings_in(form)
     if form.hello is None and not form.forget_hello:
         del given["hello"]
-    return SourcePatch(**{name: value for name, value in given.items() if source.type in FOR.get(name, words.KINDS)})
+    others = frozenset(get_args(Setting)) - source.tier.settings
+    return SourcePatch(**{name: value for name, value in given.items() if name not in others})
 
 
 SCREENS = (

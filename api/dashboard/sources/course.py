@@ -1,4 +1,4 @@
-"""How a source's health went, day by day. Pure."""
+"""The course of a source's health, day by day. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from api.dashboard.alerts.volume import by_utc, named
+from api.dashboard.amounts import by_utc, named
 from storage.records.identity import Millis, day_of
 from storage.records.scores import DAYS
 

@@ -11,6 +11,7 @@ from actors.messages.requests import SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from api.cursors import decode_cursor, encode_cursor
+from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.lists import address
 from api.dashboard.screen import Go, Page, Screen, Visit
@@ -20,12 +21,12 @@ from api.dashboard.sources.ticks import Strip, strip
 from api.operations import sources
 from api.operations.batches import Failed
 from storage.records import trail
-from storage.records.event import SourceType
+from storage.records.states import SELECTABLE, SOURCES, SelectableState
+from storage.records.tiers import SourceType
 
 ON_A_PAGE = 30
 MOST_AT_ONCE = 200
 PATH = "/sources"
-State = Literal["rotten", "degraded", "ok", "overdue", "resting", "paused"]
 _Text = Annotated[str, Meta(max_length=200)]
 Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]
 
@@ -34,7 +35,7 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which sources. q: words."""
 
     q: _Text = ""
-    state: State | Literal[""] = ""
+    state: SelectableState | Literal[""] = ""
     kind: SourceType | Literal[""] = ""
     tag: _Text = ""
     cursor: Annotated[str, Meta(max_length=500)] = ""
@@ -68,7 +69,6 @@ class SourceLine(NamedTuple):
 
 
 async def listing(visit: Visit) -> Page:
-    """Show a page of sources."""
     query: ListQuery = visit.query
     target = _target(query)
     after = decode_cursor(query.cursor, tuple[int, float, str, int], target) if query.cursor else None
@@ -84,14 +84,13 @@ async def listing(visit: Visit) -> Page:
         "following": _target(query, cursor=cursor) if cursor is not None else "",
         "first": target if query.cursor else "",
         "here": _target(query, cursor=query.cursor),
-        "states": list(words.STATES.items()),
+        "states": [(name, SOURCES[name].word) for name in SELECTABLE],
         "kinds": list(words.KINDS.items()),
     }
     return Page("sources/list.html", "Sources", shows)
 
 
 def picked(query: ListQuery) -> SourceSelection:
-    """Return which sources a query means."""
     return SourceSelection(
         words=tuple(query.q.split()),
         states=(query.state,) if query.state else (),
@@ -117,15 +116,15 @@ def _line(view: SourceView) -> SourceLine:
 
 
 async def many(visit: Visit) -> Go | Page:
-    """Pause the ticked sources or watch them again; a deletion asks once more."""
+    """Pause or resume the ticked sources; a deletion asks once more."""
     form: Many = visit.form
     if not form.source:
         return Go(own_path(form.back), "Nothing was done: no source is ticked.", bad=True)
     if form.act == "delete":
         return await sure(visit)
-    done = "paused" if form.act == "pause" else "watched again"
+    done = "paused" if form.act == "pause" else "resumed"
     patch = SourcePatch(enabled=form.act != "pause")
-    outcomes = await sources.each(visit, form.source, lambda desk, id: sources.change(desk, id, patch))
+    outcomes = await sources.each(visit, form.source, lambda call, id: sources.change(call, id, patch))
     return Go(own_path(form.back), *_outcome(outcomes, done))
 
 
@@ -142,7 +141,7 @@ async def sure(visit: Visit) -> Page:
         "word": sure_word(len(views)),
         "back": own_path(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)),
     }
-    return Page("sources/delete.html", f"Delete {words.counted(len(views), 'source')}", shows)
+    return Page("sources/delete.html", f"Delete {counted(len(views), 'source')}", shows)
 
 
 def sure_word(count: int) -> str:
@@ -156,7 +155,6 @@ def _ids(visit: Visit) -> tuple[str, ...]:
 
 
 async def delete_many(visit: Visit) -> Go:
-    """Delete these sources."""
     form: Deletion = visit.form
     ids = _ids(visit)
     if form.confirm != sure_word(len(ids)):
@@ -167,7 +165,7 @@ async def delete_many(visit: Visit) -> Go:
 def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
     """Return what came of one thing done to each: a sentence, and whether it is bad."""
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-    says = f"{words.counted(len(outcomes) - len(failed), 'source')} {done}."
+    says = f"{counted(len(outcomes) - len(failed), 'source')} {done}."
     if failed:
         says += f" {len(failed)} not: {words.sentence(failed[0].refusal.detail)}"
     return says, bool(failed)

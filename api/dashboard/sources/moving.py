@@ -16,10 +16,10 @@ from actors.messages.importing import BeginImport, Importing, ShowImport, StopIm
 from actors.messages.requests import Tags
 from actors.outline import FeedLine, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Download, Go, Page, Screen, Visit
 from api.dashboard.sources.options import checked, words_in
-from api.dashboard.sources.words import counted
 from api.operations import sources
 from storage.records.source import Source
 
@@ -109,7 +109,6 @@ async def _foreseen(visit: Visit, line: FeedLine) -> Foreseen:
 
 
 async def begin(visit: Visit) -> Go:
-    """Begin to add a list."""
     form: Begin = visit.form
     given: tuple[str, ...] = checked("tags", words_in(form.tags), Tags)
     try:

@@ -24,9 +24,10 @@ from api.schemas.why import SourceWhy
 from api.v1.why import explanation_of
 from storage.records import scores, trail
 from storage.records.cursor import Filter
-from storage.records.event import Kind, SourceType
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note
+from storage.records.states import LOOKS as LOOK_STATES
+from storage.records.tiers import Kind, SourceType
 from storage.records.trail import Row, Verdict
 
 PATH: Final = "/sources/{id}"
@@ -69,7 +70,6 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> list[Line]:
-        """Its difference."""
         return lines_of(self, MOST_LINES)
 
 
@@ -93,7 +93,6 @@ _told = msgspec.json.Decoder(ShownEvent)
 
 
 async def show(visit: Visit) -> Page:
-    """Show a source."""
     query: ShowQuery = visit.query
     answer = None
     if query.text.strip():
@@ -130,7 +129,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "held": held,
         "size": size,
         "line": timeline(rows, visit.now, _next(view)),
-        "verdicts": words.VERDICTS,
+        "verdicts": {verdict: state.word for verdict, state in LOOK_STATES.items()},
         "last": rows[-1] if rows else None,
         "looked": _looked(rows, await notes_of(visit.context.storage.sources, id)),
         "told": told.events,
@@ -171,7 +170,7 @@ def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[LookRow]:
         # A row has whole seconds, a note milliseconds.
         noted = next((one for one in reversed(notes) if row.first_at <= one.at < row.last_at + 1000), None)
         failed = row.verdict >= Verdict.REMOTE_TRANSIENT
-        found.append(LookRow(row, words.VERDICTS[row.verdict], failed, noted.reason if noted is not None else ""))
+        found.append(LookRow(row, LOOK_STATES[row.verdict].word, failed, noted.reason if noted is not None else ""))
     return found
 
 

@@ -1,8 +1,8 @@
-"""How a source is watched, as a form has it: what adding and editing share. Pure."""
+"""The options of watching a source, as a form has them: adding and editing share them. Pure."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -10,7 +10,6 @@ from msgspec import Meta
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong, plainly
 from api.dashboard.sources.words import labels
-from storage.records.event import SourceType
 from storage.records.source import Source
 from storage.records.times import interval_text
 
@@ -36,18 +35,6 @@ class Options(Form, frozen=True):
     def wanted(self) -> str | None:
         """The query that frames must match; "" admits each of them."""
         return "" if self.everything else self.filter
-
-
-FOR: Final[dict[str, tuple[SourceType, ...]]] = {
-    "selector": ("html",),
-    "ignore": ("html",),
-    "bar": ("html",),
-    "schedule": ("feed", "html"),
-    "filter": ("push",),
-    "subprotocols": ("push",),
-    "hello": ("push",),
-}
-"""What only some kinds of sources have."""
 
 
 def settings_in(form: Options) -> dict[str, Any]:

@@ -1,42 +1,23 @@
-"""What is shown of a source in words: its state, its kind, how a look went. Pure."""
+"""A source in words: its state, its kind, how a look went. Pure."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 from actors.messages.views import SourceView
-from storage.records.event import SourceType
 from storage.records.source import OWN_NAMESPACES, Source
+from storage.records.states import SOURCES, State
+from storage.records.tiers import TIERS
 from storage.records.times import spoken
-from storage.records.trail import Verdict
 
-KINDS: Final[dict[SourceType, str]] = {"feed": "feed", "html": "page", "push": "WebSocket"}
-STATES: Final = {
-    "rotten": "rotten",
-    "degraded": "degraded",
-    "ok": "ok",
-    "overdue": "overdue",
-    "resting": "resting after failures",
-    "paused": "paused",
-}
+KINDS: Final = {name: tier.noun for name, tier in TIERS.items()}
 CAUSES: Final = {"reach": "Answers", "yield": "Brings news", "partial": "Readable", "stuck": "Can recover"}
-VERDICTS: Final[dict[Verdict, str]] = {
-    Verdict.UNCHANGED: "unchanged",
-    Verdict.CHANGED: "news",
-    Verdict.NOTHING_TO_TELL: "changed, nothing to tell",
-    Verdict.REMOTE_TRANSIENT: "failed",
-    Verdict.THROTTLED: "asked to wait",
-    Verdict.REMOTE_PERMANENT: "failed, will not mend by itself",
-    Verdict.CONTENT: "could not be read",
-    Verdict.LOCAL: "our own line was down",
-}
 
 
 class Standing(NamedTuple):
-    """A source's state: a word with its mood, and the sentence that explains it."""
+    """A source's state, and the sentence that explains it for this one."""
 
-    word: str
-    mood: str
+    state: State
     says: str
 
 
@@ -44,14 +25,14 @@ def standing(view: SourceView) -> Standing:
     """Return how a source stands: what keeps it from being watched first, else its health."""
     source, hot = view.source, view.hot
     if not source.enabled:
-        return Standing("paused", "calm", f"Not watched since {spoken(source.updated_at)}.")
+        return Standing(SOURCES["paused"], f"Not watched since {spoken(source.updated_at)}.")
     if hot.health.flag != "ok":
-        return Standing(hot.health.flag, "bad" if hot.health.flag == "rotten" else "warn", hot.health.reason)
+        return Standing(SOURCES[hot.health.flag], hot.health.reason)
     if view.overdue:
-        return Standing("overdue", "warn", "A look was due and has not happened yet.")
+        return Standing(SOURCES["overdue"], SOURCES["overdue"].says)
     if hot.last_look_at is None:
-        return Standing("new", "calm", "It has not been looked at yet.")
-    return Standing("ok", "good", hot.last_error or hot.health.reason)
+        return Standing(SOURCES["new"], SOURCES["new"].says)
+    return Standing(SOURCES["ok"], hot.last_error or hot.health.reason)
 
 
 def name_of(source: Source) -> str:
@@ -81,12 +62,3 @@ def sentence(text: str) -> str:
     'Again in 42 s.'
     """
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "source"), counted(1200, "source")
-    ('1 source', '1,200 sources')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

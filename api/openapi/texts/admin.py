@@ -27,7 +27,7 @@ a rate.""",
         name="listTree",
         tag=_TAG,
         explains="""\
-Fixed parts, destinations and sources, disabled ones too. Sorted worst first, the fixed parts come before all others \
+Fixed parts, destinations and sources, paused ones too. Sorted worst first, the fixed parts come before all others \
 that are as well. An order is kept for a second or some, so a part may have changed since it got its place: the row \
 says how it is now. `start` may be anywhere; there is no cursor. With `paths`, the rows of just these: what is on a \
 screen is kept up without its order changing.""",
@@ -61,7 +61,7 @@ values of closed sets only, so there are as many series with 100,000 sources as 
         name="listDeliveryRows",
         tag=_TAG,
         explains="""\
-A row a destination, switched off ones too: who fails first, then who has most waiting. `GET \
+A row a destination, paused ones too: who fails first, then who has most waiting. `GET \
 /v1/destinations/{id}/deliveries` lists the attempts of one. `start` may be anywhere; there is no cursor.""",
     ),
     "GET /v1/admin/sizes": Operation(
@@ -89,8 +89,8 @@ secrets cut. Ask again with `after` as `last` was.""",
     "POST /v1/admin/tree/{path}/release": Operation(
         name="releasePart", tag=_TAG, explains=f"If it crashes again soon, it is back in quarantine. {_ACT}"
     ),
-    "POST /v1/admin/tree/{path}/disable": Operation(name="disablePart", tag=_TAG, explains=_ACT),
-    "POST /v1/admin/tree/{path}/enable": Operation(name="enablePart", tag=_TAG, explains=_ACT),
+    "POST /v1/admin/tree/{path}/disable": Operation(name="disablePart", tag=_TAG, explains=f"Pauses a source. {_ACT}"),
+    "POST /v1/admin/tree/{path}/enable": Operation(name="enablePart", tag=_TAG, explains=f"Resumes a source. {_ACT}"),
     "POST /v1/admin/drain": Operation(
         name="drain",
         tag=_TAG,

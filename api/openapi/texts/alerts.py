@@ -56,7 +56,7 @@ Errors are those of adding an alert. 429 after 10 previews at once, all keys tog
             },
         },
     ),
-    "GET /v1/alerts": Operation(name="listAlerts", tag="Alerts", explains="All alerts, disabled ones too."),
+    "GET /v1/alerts": Operation(name="listAlerts", tag="Alerts", explains="All alerts, paused ones too."),
     "GET /v1/alerts/{id}": Operation(
         name="readAlert", tag="Alerts", explains="With how often it has matched, and when last."
     ),

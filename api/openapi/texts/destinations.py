@@ -66,7 +66,7 @@ while `needs_secret`.""",
         tag=_TAG,
         explains="""\
 Posts a sample that is signed and shaped like a live delivery, and waits for the answer. `result`: sent, retry (a \
-live one would be tried again) or terminal. 409 when the destination is disabled.""",
+live one would be tried again) or terminal. 409 when the destination is paused or disabled.""",
     ),
     "POST /v1/destinations/{id}/rotate-secret": Operation(
         name="rotateSecret",

@@ -1,4 +1,4 @@
-"""What holds for every route, said once."""
+"""The rules that hold for every route, said once."""
 
 from __future__ import annotations
 
@@ -28,17 +28,3 @@ page has none. Cursors are opaque.
 
 `X-Request-Id` comes back on every answer and is in the service's log. `HEAD` is what `GET` is, without its body.
 """
-TAGS: dict[str, str] = {
-    "Sources": "What is watched.",
-    "Watching": "How it goes: health, looks, previews, and why something was told or not.",
-    "Streams": "Events as they happen, and again from any point of the log.",
-    "Events": "The past.",
-    "Alerts": "Standing queries over sources, in a language.",
-    "Destinations": "Where an alert's matches go, and what became of each.",
-    "Deliveries": "What destinations get.",
-    "Templates": "Groups of sources with suggested alerts, attached in one call.",
-    "Webhook bins": "Addresses that keep what they are sent, to be looked at.",
-    "Practice": "Sources of the service's own that change when you ask for it, to see an event come of it.",
-    "Operating": "The tree of parts, figures, log, and acts on them: with the scope `admin`, or on the admin socket.",
-    "Service": "Keys, schemas, health: without a key.",
-}

@@ -1,4 +1,4 @@
-"""What needs no key."""
+"""Routes that need no key."""
 
 from __future__ import annotations
 
@@ -60,8 +60,10 @@ budget, or weaker here than it should be.""",
             200: {
                 "$schema": "https://json-schema.org/draft/2020-12/schema",
                 "$id": "http://127.0.0.1:8080/schemas/breaker/1.json",
-                "$ref": "#/$defs/Breaker",
-                "$defs": {"Breaker": {"title": "Breaker", "type": "object", "properties": {}, "required": []}},
+                "title": "Breaker",
+                "type": "object",
+                "properties": {"state": {"enum": ["closed", "half-open", "open"]}},
+                "required": ["state"],
             }
         },
     ),

@@ -82,18 +82,18 @@ and the next look is a new baseline.""",
     "POST /v1/sources/{id}/disable": Operation(
         name="disableSource",
         tag="Sources",
-        explains="It is kept with all that was learned about it, and not watched until it is enabled.",
+        explains="Pauses it: it is kept with all that was learned about it, and not watched until it is resumed.",
     ),
     "POST /v1/sources/{id}/enable": Operation(
         name="enableSource",
         tag="Sources",
-        explains="The next look is soon. Enabling an enabled source changes nothing.",
+        explains="Resumes it: the next look is soon. One that is not paused does not change.",
     ),
     "POST /v1/sources/{id}/check": Operation(
         name="checkSource",
         tag="Sources",
         explains="""\
 Brings the next look forward to now; the answer says when it is due. 429 with `Retry-After` when that would be \
-impolite: it was looked at a moment ago, or its server asked us to wait. 409 when it is disabled.""",
+impolite: it was looked at a moment ago, or its server asked us to wait. 409 when it is paused.""",
     ),
 }

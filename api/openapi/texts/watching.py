@@ -1,4 +1,4 @@
-"""How the watching of a source goes, and what it would be like."""
+"""The watching of a source, as it goes and as it would go."""
 
 from __future__ import annotations
 

@@ -58,7 +58,6 @@ class Datastore:
         self.headers: Mapping[str, Any] = {}
 
     def take(self, name: str, value: Any) -> None:
-        """Take what one file says."""
         where = WANTED.search(name)
         owner, file = (where[1] or "", where[2]) if where else ("", _OLD)
         if file == "watch.json":

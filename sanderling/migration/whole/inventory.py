@@ -1,4 +1,4 @@
-"""Where each table of the storage travels in an export, column by column, and what stays on purpose.
+"""The inventory of an export: each table and column of the storage, where it travels, or why it stays.
 
 A test compares this with the tables that there are: whoever adds one says here what becomes of it at a move.
 """

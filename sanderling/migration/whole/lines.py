@@ -15,21 +15,20 @@ import msgspec
 from msgspec import Raw, Struct
 
 from storage.records.alert import Alert
-from storage.records.destination import DeliveryMode, Destination, Notice, QuietHours, Secret
-from storage.records.event import Kind
+from storage.records.destination import DeliveryMode, Destination, Format, KindName, Notice, QuietHours, Secret
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
 from storage.records.source import Source, SourceRuntime
+from storage.records.tiers import TIERS, Kind, SourceType
 
 FORMAT: Final = 1
 MOST_LINE: Final = 8 << 20
 """Bytes of a line. An event has 100 KB as a rule, a source's memory 12 KB."""
-EventKind = Literal["feed", "html", "push", "notice", "practice"]
+EventKind = Literal["notice", "practice", "held"] | SourceType
 KINDS: Final[Mapping[EventKind, int]] = {
-    "feed": Kind.FEED,
-    "html": Kind.HTML,
-    "push": Kind.PUSH,
+    **{name: tier.kinds[0] for name, tier in TIERS.items()},
     "notice": Kind.NOTICE,
     "practice": Kind.PRACTICE,
+    "held": Kind.HELD,
 }
 KIND_NAMES: Final = {number: name for name, number in KINDS.items()}
 Span = Literal["all", "since", "none"]
@@ -90,12 +89,12 @@ class Query(_Line, frozen=True, tag="alert"):
 class DestinationLine(Struct, frozen=True):
     """A destination without its secrets; the fields of `storage.records.destination.Destination`.
 
-    missed_after: an id; matches after it may not have been delivered. None: nothing is missed, for a disabled one.
+    missed_after: an id; matches after it may not have been delivered. None: it misses nothing, or gets nothing.
     """
 
     id: str
     alert_id: str
-    kind: Literal["webhook"]
+    kind: KindName
     url: str
     delivery_mode: DeliveryMode
     label: str
@@ -111,10 +110,11 @@ class DestinationLine(Struct, frozen=True):
     told: int
     owes: Notice | None
     missed_after: str | None
+    format: Format = "event"
 
 
 class Hook(_Line, frozen=True, tag="destination"):
-    """A destination. It comes in disabled, until it has a new secret."""
+    """A destination. It comes in paused, until it has a new secret."""
 
     destination: DestinationLine
 
@@ -193,7 +193,7 @@ def moved(destination: Destination, missed_after: Seq | None) -> DestinationLine
 
 
 def arrived(line: DestinationLine, secret: str) -> Destination:
-    """Return a destination as it comes in: with a secret that nobody has seen, and so disabled."""
+    """Return a destination as it comes in: with a secret that nobody has seen, and so paused."""
     fields = {name: getattr(line, name) for name in DestinationLine.__struct_fields__}
     fields |= {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),)}
     return Destination(**fields | {"missed_after": line.missed_after and seq_of(line.missed_after)})

@@ -44,7 +44,7 @@ CLOSE_WITHIN = 30.0
 
 
 class Loaded(NamedTuple):
-    """What was taken over, or would be. speechless: ids of sources that are disabled, as their greeting is missing.
+    """What was taken over, or would be. speechless: ids of sources that are paused, as their greeting is missing.
 
     keys: ids of signing keys whose public halves are published from then on, as this instance's own are.
     """
@@ -65,7 +65,6 @@ class _Report:
         self._keys: list[str] = []
 
     def note(self, line: Checked) -> None:
-        """Hear of a line."""
         if isinstance(line, Head):
             self._head = line
         elif isinstance(line, End):

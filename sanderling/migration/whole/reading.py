@@ -44,6 +44,7 @@ from storage.records.alert import KEPT_DAYS
 from storage.records.event import Event, Stored
 from storage.records.identity import START, Seq, SourceId, seq_of
 from storage.records.key import PublicKey
+from storage.records.tiers import TIERS, Kind
 
 _MOST_HEAD = 1 << 16
 _ONE_EACH = (Head, Log, End)
@@ -213,9 +214,8 @@ class _Reader:
         seq = seq_of(event.id)
         if seq <= self._at:
             raise ValueError(f"event {event.id} does not come after what is before it")
-        if (line.kind == "notice") != (event.alert_type is not UNSET) or (
-            line.kind not in ("notice", "practice", event.source_type)
-        ):
+        told = event.alert_type is UNSET
+        if KINDS[line.kind] not in ((*TIERS[event.source_type].kinds, Kind.PRACTICE) if told else (Kind.NOTICE,)):
             raise ValueError(f"event {event.id} is not of the kind {line.kind!r}")
         self._at = Seq(seq)
         return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))

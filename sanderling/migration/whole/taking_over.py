@@ -93,13 +93,13 @@ def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
 def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
     if loaded.end.destinations:
         click.echo(
-            "Its destinations are disabled, as no secret travels: make a new one for each, give it to the receiver, "
-            "enable it. A replay is offered of what they miss until then.",
+            "Its destinations are paused, as no secret travels: make a new one for each, give it to the receiver, "
+            "resume it. A replay is offered of what they miss until then.",
             err=True,
         )
     if loaded.speechless:
         click.echo(
-            "Disabled, as its greeting (`hello`) may be a secret and does not travel (set it, then enable it): "
+            "Paused, as its greeting (`hello`) may be a secret and does not travel (set it, then resume it): "
             f"{', '.join(loaded.speechless[:20])}"
             f"{' ...' if len(loaded.speechless) > 20 else ''}",
             err=True,

@@ -78,7 +78,6 @@ class Written:
         self._write(encode(head) + b"\n")
 
     def put(self, line: Line) -> None:
-        """Write a line."""
         text = encode(line) + b"\n"
         self._digest.update(text)
         self._count[type(line)] += 1
@@ -190,7 +189,7 @@ def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
 async def _missed_after(storage: Storage, destination: Destination, matched: Seq) -> Seq | None:
     """Return after which position there may be matches that were neither delivered nor given up on purpose.
 
-    What waits is not taken along, so whoever enables the destination elsewhere is offered a replay from there.
+    What waits is not taken along, so whoever resumes the destination elsewhere is offered a replay from there.
     """
     if not destination.enabled or destination.state == "disabled":
         return destination.missed_after

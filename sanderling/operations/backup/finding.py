@@ -1,4 +1,4 @@
-"""What a test of this program or of an installation found: well, something to know, or something to mend."""
+"""A finding of a test of this program or of an installation: well, something to know, or something to mend."""
 
 from __future__ import annotations
 

@@ -48,7 +48,6 @@ def doctor(
 async def findings(
     flags: Mapping[str, str], variables: Mapping[str, str], config: str | None, offline: bool
 ) -> Sequence[Finding]:
-    """Return all findings."""
     first, settings = _settings(flags, variables, config)
     place = Path(settings.data)
     service = at_socket(place)

@@ -1,4 +1,4 @@
-"""What is looked over: settings, data folder, environment, and whether a service runs on it."""
+"""The doctor's context: settings, data folder, environment, and whether a service runs on it."""
 
 from __future__ import annotations
 

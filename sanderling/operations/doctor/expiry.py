@@ -1,4 +1,4 @@
-"""When a certificate ends, read from its DER (X.690, RFC 5280 section 4.1): the standard library has no public way."""
+"""The end of a certificate, read from its DER (X.690, RFC 5280 section 4.1): the standard library has no public way."""
 
 from __future__ import annotations
 

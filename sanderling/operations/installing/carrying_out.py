@@ -36,7 +36,6 @@ NO_LOGIN = "/usr/sbin/nologin"
 
 
 def look(layout: Layout, root: Path) -> FoundInstallation:
-    """Return what is there."""
     unit = _under(root, layout.unit)
     programs = _under(root, layout.programs)
     there = sorted(programs.iterdir()) if programs.is_dir() else []

@@ -1,4 +1,4 @@
-"""Where things go: for the whole system, or for one user. Pure."""
+"""The places of an installation: for the whole system, or for one user. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What installing and removing consist of: a list of acts, decided from what is there. Pure.
+"""The acts of installing and removing: a list, decided from what is there. Pure.
 
 Doing a plan twice is doing it once: the second finds all in place. What somebody has edited is never overwritten, and
 data are removed only when asked for.

@@ -16,15 +16,15 @@ from typing import Any
 import trio
 
 from sanderling.simulation.clients import Caller, CutOff
-from sanderling.simulation.deliveries.plans import (
+from sanderling.simulation.deliveries.publisher import source_id
+from sanderling.simulation.delivery_plans import (
     AlertState,
     AlertStep,
     Correspondence,
     DestinationState,
     DestinationStep,
 )
-from sanderling.simulation.deliveries.publisher import source_id
-from sanderling.simulation.deliveries.records import (
+from sanderling.simulation.delivery_records import (
     Glance,
     KeptAlert,
     KeptDestination,

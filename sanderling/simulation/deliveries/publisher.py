@@ -13,8 +13,8 @@ from hashlib import sha256
 import trio
 
 from actors.messages.recorder import Record
-from sanderling.simulation.deliveries.plans import Saying
-from sanderling.simulation.deliveries.records import Said
+from sanderling.simulation.delivery_plans import Saying
+from sanderling.simulation.delivery_records import Said
 from sanderling.simulation.origins.texts import EPOCH, sentence
 from sanderling.simulation.world import Life
 from storage.interface import Storage
@@ -27,7 +27,6 @@ _NOW = Millis(int(EPOCH * 1000))
 
 
 def source_id(number: int) -> SourceId:
-    """Return the id of a source."""
     return SourceId(f"00000000-0000-7000-8000-{number + 1:012d}")
 
 
@@ -36,7 +35,6 @@ def _url(source: int) -> str:
 
 
 async def provision(storage: Storage, sources: int) -> None:
-    """Add the sources."""
     for number in range(sources):
         url = _url(number)
         found = Detection("feed", "high", "It is simulated.", url, "application/atom+xml")

@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 import trio
 
-from sanderling.simulation.deliveries.records import Receipt
+from sanderling.simulation.delivery_records import Receipt
 from sanderling.simulation.network import Host
 from sanderling.simulation.origins import troubles
 from sanderling.simulation.origins.texts import EPOCH

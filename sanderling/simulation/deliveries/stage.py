@@ -8,12 +8,12 @@ import trio
 
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller
-from sanderling.simulation.deliveries.ledger import Ledger
 from sanderling.simulation.deliveries.operator import Operator
-from sanderling.simulation.deliveries.plans import Correspondence
 from sanderling.simulation.deliveries.publisher import Scribe, provision
 from sanderling.simulation.deliveries.receivers import ReceiverHost
-from sanderling.simulation.deliveries.records import Letters
+from sanderling.simulation.delivery_ledger import Ledger
+from sanderling.simulation.delivery_plans import Correspondence
+from sanderling.simulation.delivery_records import Letters
 from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
@@ -50,7 +50,6 @@ class Stage:
             await provision(storage, self._plan.sources)
 
     async def start(self, nursery: trio.Nursery, ends: float) -> None:
-        """Start everyone."""
         if self._plan is not None:
             for each in self._hosts:
                 listeners = await self._network.side(each.host.name).listen("", 443)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sanderling.simulation.chances import chance
-from sanderling.simulation.deliveries.plans import (
+from sanderling.simulation.delivery_plans import (
     RECEIVER_FAULTS,
     AlertPlan,
     AlertState,

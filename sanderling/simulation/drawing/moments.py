@@ -1,4 +1,4 @@
-"""When things happen."""
+"""Moments at which things happen."""
 
 from __future__ import annotations
 

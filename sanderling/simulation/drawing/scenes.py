@@ -27,7 +27,6 @@ _STAYS = (5, 6)
 
 
 def pages(dice: random.Random) -> tuple[OriginPlan, ...]:
-    """Draw one page of each script."""
     scripts: dict[str, tuple[Style, Sequence[Scene]]] = {
         "status": ("labels", _to_and_fro(dice, *dice.choice(_TURNS))),
         "figure": ("labels", _to_and_fro(dice, "10 users", "5 users")),

@@ -1,4 +1,4 @@
-"""What a delivery promises."""
+"""The promises of a delivery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promised when the database is damaged, and when a backup is put back."""
+"""The promises after damage to the database, and after a restore."""
 
 from __future__ import annotations
 

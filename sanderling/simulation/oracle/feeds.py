@@ -1,4 +1,4 @@
-"""What the watching promises of feeds: each entry once, each revision once, a reset said once."""
+"""The promises about feeds: each entry once, each revision once, a reset said once."""
 
 from __future__ import annotations
 

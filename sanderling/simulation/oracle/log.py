@@ -1,4 +1,4 @@
-"""What the log promises."""
+"""The promises of the log."""
 
 from __future__ import annotations
 

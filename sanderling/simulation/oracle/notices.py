@@ -1,4 +1,4 @@
-"""What is promised of notices about sources: each alert in its time, once for each trouble, and of its end."""
+"""The promises about notices of sources: each alert in its time, once for each trouble, and of its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must still arrive: texts in the log, events at clients, deliveries at the receiver."""
+"""Debts at the end: texts in the log, events at clients, deliveries at the receiver."""
 
 from __future__ import annotations
 

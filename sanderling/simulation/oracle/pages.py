@@ -1,4 +1,4 @@
-"""What the watching promises of pages: each real change once, and nothing else."""
+"""The promises about pages: each real change once, and nothing else."""
 
 from __future__ import annotations
 

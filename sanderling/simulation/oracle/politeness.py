@@ -1,4 +1,4 @@
-"""What a host may expect of a guest: how often, how many at once, when not at all, and nothing that is not its own."""
+"""The politeness that a host may expect: how often, how many at once, when not at all, and only its own."""
 
 from __future__ import annotations
 

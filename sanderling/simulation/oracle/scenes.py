@@ -1,4 +1,4 @@
-"""What the watching promises of scripted pages: what a reader wants to hear, when, as what, and nothing else."""
+"""The promises about scripted pages: what a reader wants to hear, when, as what, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stream promises to whoever holds a cursor."""
+"""The promises of a stream to a client that holds a cursor."""
 
 from __future__ import annotations
 

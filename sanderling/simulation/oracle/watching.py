@@ -1,4 +1,4 @@
-"""What the watching promises of itself: it never rests for hours, blames nobody for our own faults, never stampedes."""
+"""The promises about the watching: it never rests for hours, blames nobody for our own faults, never stampedes."""
 
 from __future__ import annotations
 

@@ -32,7 +32,6 @@ class Receiver:
     receipts: list[Receipt] = field(default_factory=list)
 
     async def respond(self, request: Request) -> Answer:
-        """Take one delivery."""
         await trio.lowlevel.checkpoint()
         answer = troubles.suffered(self.host, request, Answer(204))
         self.receipts.append(

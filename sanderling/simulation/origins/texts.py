@@ -1,4 +1,4 @@
-"""What origins say: the title, link and words of each text, and which of them are out by now."""
+"""The texts of origins: the title, link and words of each, and which of them are out by now."""
 
 from __future__ import annotations
 
@@ -33,12 +33,10 @@ def numbers_in(plan: OriginPlan, content: str) -> list[int]:
 
 
 def link(plan: OriginPlan, number: int) -> str:
-    """Return the address of a text."""
     return f"https://{plan.host}{plan.path.rstrip('/')}/{number}"
 
 
 def sentence(words: Sequence[str]) -> str:
-    """Return words as a sentence."""
     return " ".join(words).capitalize() + "."
 
 

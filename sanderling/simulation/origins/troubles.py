@@ -1,4 +1,4 @@
-"""What an HTTP answer becomes under a fault of its host. Pure but for the time."""
+"""Faults of a host, applied to an HTTP answer. Pure but for the time."""
 
 from __future__ import annotations
 

@@ -2,5 +2,5 @@
 
 One file for each room of the product (`log`, `streams`, `watching`, `delivering`); each plant replaces one attribute by
 a plausible wrong version, for as long as its context lasts. `catalogue` lists them all, and
-`tests/simulation/test_planted.py` names a seed for each that finds it. May import every room.
+`tests/sanderling/simulation/planted/test_planted.py` names a seed for each that finds it. May import every room.
 """

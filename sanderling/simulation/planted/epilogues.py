@@ -45,8 +45,8 @@ def futures_taken_as_they_are() -> AbstractContextManager[Any]:
     """A cursor of what is no more is waited for until the log gets there."""
     right = streams._start
 
-    async def wrong(desk: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:
-        found = await right(desk, since, last)
+    async def wrong(call: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:
+        found = await right(call, since, last)
         with suppress(TypeError, ValueError):
             return max(found, (seq_of(since or ""), since or ""))
         return found

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 
 from actors.notices import telling_of_the_end
 from actors.sources.admission import Admission
+from actors.sources.feed.reset import Turn, turn_of
 from actors.sources.health import notices as troubles
 from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.polling.actor import PolledSource
-from actors.sources.polling.feed_reset import Turn, turn_of
-from storage.records.event import KIND_OF, Draft, Kind
+from storage.records.event import Draft
 from storage.records.source import Harvest
+from storage.records.tiers import TIERS, Kind
 from storage.sqlite.stores import log
 
 
@@ -28,7 +29,7 @@ def batches_are_moves() -> AbstractContextManager[Any]:
         undated = [replace(entry, published_at=None) for entry in new] if len(dates) <= len(new) / 2 else new
         return turn_of(count, undated, before, since, **more)
 
-    return patch("actors.sources.polling.feed.turn_of", wrong)
+    return patch("actors.sources.feed.reader.turn_of", wrong)
 
 
 def held_entries_vanish() -> AbstractContextManager[Any]:
@@ -46,7 +47,7 @@ def held_entries_matched() -> AbstractContextManager[Any]:
     """What is held is an entry like any other to the matcher."""
 
     def wrong(draft: Draft) -> int:
-        return Kind.NOTICE if draft.alert_type is not None else KIND_OF[draft.source_type]
+        return Kind.NOTICE if draft.alert_type is not None else TIERS[draft.source_type].kinds[0]
 
     return patch.object(log, "kind_of", wrong)
 

@@ -18,9 +18,10 @@ from actors.delivery import concurrency as room
 from actors.delivery import digest, schedule, status
 from actors.delivery.actor import DestinationActor
 from actors.delivery.registry import DeliveryRegistry
-from actors.delivery.schedule import Answer
 from actors.delivery.status import Standing
 from actors.delivery.zones import reading
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.webhook import sending
 from actors.egress.guard import Guard
 from actors.matcher.actor import Matcher
 from actors.signatures import webhook
@@ -71,13 +72,13 @@ def another_id() -> Plant:
 
 def signed_at_first() -> Plant:
     """Each attempt carries the time of the first."""
-    right = posting.signed_headers
+    right = sending.signed_headers
     first: dict[str, dict[str, str]] = {}
 
     def wrong(destination: Destination, webhook_id: str, body: bytes, world: Any) -> dict[str, str]:
         return first.setdefault(webhook_id + destination.id, right(destination, webhook_id, body, world))
 
-    return patch.object(posting, "signed_headers", wrong)
+    return patch.object(sending, "signed_headers", wrong)
 
 
 def old_secrets_sign_for_ever() -> Plant:
@@ -177,13 +178,13 @@ def checked_once() -> Plant:
 
 def tests_are_marked() -> Plant:
     """A test delivery has a header that others don't have."""
-    right = posting.signed_headers
+    right = sending.signed_headers
 
     def wrong(destination: Destination, webhook_id: str, body: bytes, world: Any) -> dict[str, str]:
         mark = {"webhook-test": "true"} if b'"kind:test"' in body else {}
         return right(destination, webhook_id, body, world) | mark
 
-    return patch.object(posting, "signed_headers", wrong)
+    return patch.object(sending, "signed_headers", wrong)
 
 
 def refusals_listed_as_500() -> Plant:

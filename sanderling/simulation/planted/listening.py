@@ -25,7 +25,7 @@ def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
     async def wrong(self: Reader) -> None:
         before = self.cursor
         await right(self)
-        if not self._sieve.everything and before < self.cursor < self._tail.head:
+        if not self._filter.everything and before < self.cursor < self._tail.head:
             self.cursor = Seq(self.cursor + 1)
 
     return patch.object(Reader, "_read_page", wrong)
@@ -37,7 +37,7 @@ def filtered_pages_overlap() -> AbstractContextManager[Any]:
 
     async def wrong(self: Reader) -> None:
         await right(self)
-        if not self._sieve.everything and len(self._page) > 1:
+        if not self._filter.everything and len(self._page) > 1:
             self.cursor = Seq(self._page[0].seq - 1)
 
     return patch.object(Reader, "_read_page", wrong)
@@ -48,12 +48,12 @@ def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
     right = Reader._of_ring
 
     async def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
-        asked, everything = self._sieve.where, self._sieve.everything
-        self._sieve.everything = everything or bool(asked.sources)
+        asked, everything = self._filter.where, self._filter.everything
+        self._filter.everything = everything or bool(asked.sources)
         try:
             return await right(self, recent)
         finally:
-            self._sieve.everything = everything
+            self._filter.everything = everything
 
     return patch.object(Reader, "_of_ring", wrong)
 

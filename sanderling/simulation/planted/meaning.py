@@ -15,8 +15,8 @@ from actors.content.changes.memory import PageMemory, decode_memory, packed_rece
 from actors.content.changes.news import WeighedBlock
 from actors.content.changes.returns import Turn, turn_of
 from actors.content.changes.swaps import Stay, Swap
+from actors.sources.page import reader as html
 from actors.sources.polling import actor
-from actors.sources.polling import page as html
 from storage.records.event import Draft
 
 

@@ -24,10 +24,11 @@ from actors.egress.guard import Guard
 from actors.egress.host_aliases import HostAliases
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
+from actors.sources.feed import seen
+from actors.sources.feed.reset import Turn
 from actors.sources.looks import progress
-from actors.sources.polling import actor, seen
+from actors.sources.polling import actor
 from actors.sources.polling.actor import PolledSource
-from actors.sources.polling.feed_reset import Turn
 from storage.records.identity import Millis
 from storage.records.source import Harvest, SourceRuntime, Validators
 
@@ -148,7 +149,7 @@ def absent_entries_forgotten() -> AbstractContextManager[Any]:
 def resets_told() -> AbstractContextManager[Any]:
     """A feed that is new as a whole is all news."""
     return patch(
-        "actors.sources.polling.feed.turn_of",
+        "actors.sources.feed.reader.turn_of",
         lambda count, new, before, since, was_empty: Turn(tuple(new), (), False, before),
     )
 

@@ -1,4 +1,4 @@
-"""What lies beside the database: the folder's modes, the lock that keeps a second server out, and the head mark.
+"""The files beside the database: the folder's modes, the lock that keeps a second server out, and the head mark.
 
 The head mark is the log's newest committed position in a file of its own. SQLite does not notice when its WAL has been
 cut or deleted (the newest commits are just gone, and every check says ok), so something outside must know how
@@ -128,7 +128,6 @@ class HeadMark:
         self.written = head
 
     def close(self) -> None:
-        """Close the file."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

@@ -73,7 +73,6 @@ _FIRST = (
 
 
 def first(db: Database, _: Vault | None) -> None:
-    """Everything that there is."""
     for statement in _FIRST:
         db.conn.execute(statement)
 

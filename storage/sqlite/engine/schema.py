@@ -1,4 +1,4 @@
-"""Whether a database that comes from elsewhere has the schema of its version, and nothing more.
+"""The check that a database from elsewhere has the schema of its version, and nothing more.
 
 A trigger, a view or a table that somebody has added would run, or be read, as ours.
 """

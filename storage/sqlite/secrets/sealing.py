@@ -1,4 +1,4 @@
-"""Which columns are boxes, and what is done to all of them at once: sealed, sealed with another key, given up.
+"""The sealed columns, and the steps over all of them: sealed, sealed with another key, given up.
 
 In the order of the table: seeds of the keys that sign events, webhook secrets (all of a destination in one box), and
 what a pushing source is told after its handshake. All else that lets somebody in is kept as a hash.
@@ -99,7 +99,7 @@ def reseal(connection: sqlite3.Connection, old: Vault, new: Vault) -> int:
 def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], str]) -> Lost:
     """Do without every secret that this key does not open, inside a transaction that is open; return what that is.
 
-    A destination gets a secret that nobody has seen (`fresh`) and is disabled, as is a source that does not know what
+    A destination gets a secret that nobody has seen (`fresh`) and is paused, as is a source that does not know what
     to say any more; of a signing key the public half stays, and the service makes another one.
     """
     keys = _unopened(connection, vault, SEEDS)
@@ -121,7 +121,7 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
 
 
 def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
-    """Return a destination's body as it is while nobody knows its secret: disabled, and that it was not, or was."""
+    """Return a destination's body as it is while nobody knows its secret: paused, and that it was not, or was."""
     was = destination.get("was_enabled")
     return destination | {"enabled": False, "was_enabled": destination.get("enabled", True) if was is None else was}
 

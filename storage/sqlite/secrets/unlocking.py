@@ -1,4 +1,4 @@
-"""Which master key a database is sealed with.
+"""The mark in a database of the master key that it is sealed with.
 
 A database keeps one box with nothing in it, as a mark of its key, from the moment at which something may have been
 sealed. The first of the keys that are here (the one that was named, then the folder's own) that opens the mark

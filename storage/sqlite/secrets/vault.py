@@ -62,7 +62,6 @@ class Vault:
         raise Unopened(kind, name)
 
     def opens(self, kind: str, name: str, box: bytes) -> bool:
-        """Whether a box opens."""
         try:
             self.open(kind, name, box)
         except Unopened:

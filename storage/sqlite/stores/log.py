@@ -10,9 +10,10 @@ from storage.errors import Duplicate, StateMoved
 from storage.following import Follower
 from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page, SourceSize
-from storage.records.event import Kind, Stored, check_adopted, kind_of
+from storage.records.event import Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState
+from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.sqlite.engine import free_space
 from storage.sqlite.engine.readers import Readers

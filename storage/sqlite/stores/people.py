@@ -1,4 +1,4 @@
-"""Who may use the dashboard, on SQLite. A session is looked up at every request, as a key is: see `keys.py`."""
+"""The dashboard's password and sessions, on SQLite. Every request looks up its session, as its key: see `keys.py`."""
 
 from __future__ import annotations
 
@@ -112,7 +112,6 @@ class SqlitePeople:
 
 
 def read_password(connection: sqlite3.Connection) -> Password | None:
-    """Return the password."""
     row = connection.execute(_PASSWORD).fetchone()
     return None if row is None else Password(*row)
 

@@ -1,4 +1,4 @@
-"""What sources weigh in the log, quickly: events are counted in the index, bytes reckoned from the newest of them.
+"""The weight of sources in the log, quickly: events are counted in the index, bytes reckoned from the newest of them.
 
 To add up the lengths of all bodies takes a page of the file for each (`sanderling sources sizes` does). Here a source
 costs its stretch of the index, and some pages.

@@ -1,1 +1,1 @@
-"""What is done to a whole database: copied, upgraded, rebuilt, sealed with another key."""
+"""Work on a whole database: copying, upgrading, rebuilding, sealing with another key."""

@@ -61,7 +61,6 @@ class Secrets(Struct, frozen=True):
     hellos: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
-        """Count them."""
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"
 
 

@@ -1,4 +1,4 @@
-"""What an upgrade keeps: a copy of the database as the older program left it, of the last two upgrades.
+"""Copies that an upgrade keeps: the database as the older program left it, of the last two upgrades.
 
 It is made before the first step and not after a failure: the way back from a new version that turns out to be worse
 is the old version and this file (`sanderling restore`).

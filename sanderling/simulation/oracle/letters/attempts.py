@@ -1,4 +1,4 @@
-"""What holds of each request: its bytes, its signature, its time, and that it may be made at all."""
+"""The promises about each request: its bytes, its signature, its time, and that it may be made at all."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from sanderling.simulation.deliveries.plans import Quiet
-from sanderling.simulation.deliveries.records import KeptDestination, Receipt
+from sanderling.simulation.delivery_plans import Quiet
+from sanderling.simulation.delivery_records import KeptDestination, Receipt
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.clock import shown, stepped
 from sanderling.simulation.oracle.letters.wanted import contents, is_test

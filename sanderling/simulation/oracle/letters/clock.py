@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sanderling.simulation.deliveries.records import History, KeptDestination, Span
+from sanderling.simulation.delivery_records import History, KeptDestination, Span
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import SERVICE

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sanderling.simulation.deliveries.records import KeptDestination
+from sanderling.simulation.delivery_records import KeptDestination
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.clock import shown
 from sanderling.simulation.oracle.letters.wanted import contents

@@ -1,4 +1,4 @@
-"""When attempts are made, in which order, and how many at once."""
+"""The promises about attempts: when they are made, in which order, and how many at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from sanderling.simulation.deliveries.records import KeptDestination, Receipt
+from sanderling.simulation.delivery_records import KeptDestination, Receipt
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.attempts import ATTEMPT
 from sanderling.simulation.oracle.letters.clock import disturbed, edited, stepped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sanderling.simulation.deliveries.records import Glance, KeptDestination
+from sanderling.simulation.delivery_records import Glance, KeptDestination
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.attempts import ATTEMPT
 from sanderling.simulation.oracle.letters.clock import disturbed, edited

@@ -1,4 +1,4 @@
-"""Who must get what, and who must not: D1.
+"""The deliveries that must arrive, and those that must not: D1.
 
 A rule that changes while an event is on its way may be judged before or after; so an event is owed when every version
 that may have been in force wants it, and must not come when none does. What a destination missed while it was disabled
@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 
-from sanderling.simulation.deliveries.plans import AlertState
-from sanderling.simulation.deliveries.records import KeptDestination, Letters, Receipt, Said, Span
+from sanderling.simulation.delivery_plans import AlertState
+from sanderling.simulation.delivery_records import KeptDestination, Letters, Receipt, Said, Span
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.clock import settled
 

@@ -1,0 +1,60 @@
+"""The kind of a destination: its words and its acts, and the way out that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from actors.destination_kinds.answer import Answer
+from actors.egress.http import PostResult
+from actors.egress.url import Url
+from actors.settings import Settings
+from actors.world import World
+from storage.interface import Storage
+from storage.records.destination import Destination
+
+
+class Poster(Protocol):
+    """What deliveries need of egress."""
+
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
+        """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
+
+
+class Outlet(Protocol):
+    """The part of egress that deliveries leave through."""
+
+    @property
+    def deliver(self) -> Poster:
+        """The client that may reach the networks that are allowed for deliveries."""
+
+    @property
+    def deliver_plain(self) -> Poster:
+        """The same without TLS, which reaches nothing but those networks."""
+
+    def whereabouts(self, host: str) -> str:
+        """Return the address that a host was last delivered to, or the host itself."""
+
+
+class Admitted(NamedTuple):
+    """An address that may become a destination, in its one spelling, and what the destination is called without a name
+    of its own.
+    """
+
+    url: str
+    label: str
+
+
+class DestinationKind(NamedTuple):
+    """A kind of destination.
+
+    admit: checks an address that a user wrote. Raises UrlRefused; Overloaded when it can't be known now.
+    new_secret: makes what the destination is given once, to know us by.
+    send: encodes what is delivered (an event or a digest, as JSON, by its id), sends it once, and reads the answer.
+    Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived.
+    """
+
+    noun: str
+    admit: Callable[[str, World, Storage, Settings], Awaitable[Admitted]]
+    new_secret: Callable[[World], str]
+    send: Callable[[Outlet, Destination, str, bytes, World], Awaitable[Answer]]

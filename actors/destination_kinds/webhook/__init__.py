@@ -1,0 +1,1 @@
+"""The kind `webhook`: a signed POST to a program."""

@@ -1,0 +1,86 @@
+"""Admission of URLs as destinations: the guard's rules, and two that only deliveries have.
+
+A destination is public https. Plain http, like a private address, is for the networks that the operator has opened.
+And what is delivered must not come back in: a destination at this service's own address would feed on itself. Its
+bins are no way in, so they may be destinations, wherever the service itself runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+import trio
+
+from actors.bins import Bins
+from actors.destination_kinds.kind import Admitted
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.guard import Guard
+from actors.egress.traffic import tell_refusal
+from actors.egress.url import Url, parse_url
+from actors.errors import Overloaded, UrlRefused
+from actors.settings import Settings
+from actors.world import ResolveFailed, World
+from storage.interface import Storage
+
+Address = IPv4Address | IPv6Address
+CHECK_WITHIN = 10.0
+"""Seconds for the resolution of a name."""
+_OPENING = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
+
+
+async def admit(text: str, world: World, storage: Storage, settings: Settings) -> Admitted:
+    """Return a destination's URL in its one spelling. Raises UrlRefused, Overloaded (our resolver is silent)."""
+    url = parse_url(text, schemes=("http", "https"))
+    bins = Bins(world, storage, settings.public_url())
+    if (path := bins.path_in(url)) is not None:
+        # What a bin gets is shown and goes nowhere, and it is handed over without the network that the guard is for.
+        if await bins.at(path) is None:
+            raise UrlRefused("url-no-bin", "there is no bin at this address, or it has expired: make one")
+        return Admitted(url.text, url.host)
+    if bins.is_own(url):
+        raise _loop(url)
+    networks = settings.deliver_networks()
+    refused = partial(tell_refusal, world)
+    guard = Guard(world.resolver, world.connector, networks, refused=refused)
+    addresses = await _addresses(url, guard)
+    if url.port == settings.port:
+        for address in addresses:
+            if await _listens_at(address, world, settings):
+                raise _loop(url)
+    if not url.secure and not all(any(address in network for network in networks) for address in addresses):
+        detail = f"a destination is https; plain http is only for networks that {_OPENING} opens"
+        raise UrlRefused("url-insecure", detail)
+    return Admitted(url.text, url.host)
+
+
+async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
+    try:
+        with trio.fail_after(CHECK_WITHIN):
+            return [ip_address(address) for address in await guard.check(url)]
+    except LookFailed as failure:
+        if failure.blame is Blame.LOCAL:
+            raise Overloaded(failure.reason, 30) from None
+        raise UrlRefused("url-unresolved", failure.reason) from None
+
+
+async def _listens_at(address: Address, world: World, settings: Settings) -> bool:
+    """Whether this service listens at an address. On all interfaces, that is loopback and where its own name is."""
+    here = settings.host
+    if address.is_loopback or str(address) == here:
+        return True
+    if here not in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
+        return False
+    host = parse_url(settings.public_url(), schemes=("http", "https")).host
+    if host == str(address):
+        return True
+    try:
+        with trio.fail_after(CHECK_WITHIN):
+            return str(address) in await world.resolver.resolve(host)
+    except (ResolveFailed, trio.TooSlowError):
+        return False
+
+
+def _loop(url: Url) -> UrlRefused:
+    return UrlRefused("url-loop", f"{url.origin} is this service itself: deliveries must not come back in")

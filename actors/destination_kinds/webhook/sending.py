@@ -1,0 +1,44 @@
+"""One signed POST, and what its answer means (Standard Webhooks)."""
+
+from __future__ import annotations
+
+from actors.destination_kinds.answer import Answer, escaped
+from actors.destination_kinds.kind import Outlet
+from actors.destination_kinds.webhook.cloudevents import MEDIA, enveloped
+from actors.egress.url import parse_url
+from actors.signatures import webhook
+from actors.world import World
+from storage.records.destination import Destination
+
+_SHOWN = 200
+_SECRET_SIZE = 32
+
+
+def new_secret(world: World) -> str:
+    return webhook.new_secret(world.entropy(_SECRET_SIZE))
+
+
+def signed_headers(destination: Destination, webhook_id: str, body: bytes, world: World) -> dict[str, str]:
+    """Return the headers of an attempt. Timestamp and signature are of this moment, id and body are not."""
+    now = world.now()
+    timestamp = now // 1000
+    return {
+        "Content-Type": MEDIA if destination.format == "cloudevents" else "application/json",
+        "webhook-id": webhook_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": webhook.sign(webhook.live(destination.secrets, now), webhook_id, timestamp, body),
+    }
+
+
+async def send(outlet: Outlet, destination: Destination, webhook_id: str, body: bytes, world: World) -> Answer:
+    """Post a body once, signed now. Raises LookFailed, UrlRefused."""
+    url = parse_url(destination.url, schemes=("http", "https"))
+    if destination.format == "cloudevents":
+        body = enveloped(webhook_id, body)
+    poster = outlet.deliver if url.secure else outlet.deliver_plain
+    posted = await poster.post(url, signed_headers(destination, webhook_id, body, world), body)
+    said = escaped(posted.body_excerpt)
+    if 200 <= posted.status < 300:
+        return Answer(posted.status, posted.latency_ms, said=said)
+    reason = f"HTTP {posted.status} {said[:_SHOWN]}".rstrip()
+    return Answer(posted.status, posted.latency_ms, reason, posted.retry_after, said=said)

@@ -1,0 +1,77 @@
+"""The preview of watching a page, put together from a look that adds nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from actors.content.messages.requests import Fault, PagePreviewAnswer, PageRequest, SelectorsRequest
+from actors.egress.failures import LookFailed, ReadingStopped
+from actors.egress.http import FetchedResponse
+from actors.errors import Unprocessable
+from actors.messages.requests import DetectRequest
+from actors.previews import PagePreview, Preview
+from actors.sources.detection.classify import Classification, refused
+from actors.sources.looks.pace import pace_of
+from actors.sources.looks.reading import body_hints, in_jail
+from actors.sources.ports import Ports
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Which part of a page is wanted: what `selector` matches (None: all of it), without what `ignore` matches."""
+
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.selector is not None or bool(self.ignore)
+
+
+async def check_selectors(ports: Ports, part: Narrowing) -> None:
+    """Raise Unprocessable at the first selector that is no CSS, with the place in it."""
+    if not part:
+        return
+    request = msgspec.msgpack.encode(SelectorsRequest(part.selector, part.ignore))
+    try:
+        answer = await in_jail(ports.world.jail, "selectors", request)
+    except LookFailed as failure:
+        raise Unprocessable(f"the selectors can't be read: {failure.reason}", "body.selector") from None
+    for fault in msgspec.msgpack.decode(answer, type=list[Fault])[:1]:
+        where = "body.selector" if fault.index is None else f"body.ignore[{fault.index}]"
+        raise Unprocessable(fault.reason, where, part.selector if fault.index is None else part.ignore[fault.index])
+
+
+async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) -> PagePreview:
+    """Return what of a page would be watched. Raises Unprocessable: nothing, a wall, too slow a selector."""
+    request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
+    try:
+        answer = await in_jail(ports.world.jail, "preview_page", msgspec.msgpack.encode(request))
+    except LookFailed as failure:
+        if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely by the selectors
+            says = "applying the selectors to this page takes too long: write simpler ones"
+            raise Unprocessable(says, _blamed(part)) from None
+        raise refused(failure, fetched.url) from None
+    answered = msgspec.msgpack.decode(answer, type=PagePreviewAnswer)
+    found = answered.page
+    if found is None:
+        raise Unprocessable(answered.no_parts, _blamed(part))
+    if found.matched == 0:
+        has = f"it has {', '.join(found.has)}" if found.has else "it has no element with a telling name"
+        raise Unprocessable(f"{part.selector!r} matches nothing on this page; {has}", "body.selector", part.selector)
+    if found.trouble is not None:
+        raise Unprocessable(f"this is not the page itself: {found.trouble}", "body.url", fetched.url)
+    return found
+
+
+def _blamed(part: Narrowing) -> str:
+    return "body.selector" if part.selector is not None else "body.ignore"
+
+
+async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
+    """Return what watching a page would tell. Raises Unprocessable, Overloaded."""
+    assert found.fetched is not None, "a page was fetched"
+    page = await preview_page(ports, found.fetched, Narrowing(asked.selector, asked.ignore))
+    pace = pace_of(ports, found.at, body_hints(found.fetched), ())
+    return Preview(found.at, page=page, pace=pace, robots=found.robots)

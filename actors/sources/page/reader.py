@@ -1,0 +1,178 @@
+"""Pages without a feed: told only when the content really changed, never because the page's bytes did."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
+
+from actors import notices
+from actors.content.messages.readings import FeedReading
+from actors.content.messages.requests import EMIT, PageLook, PageRequest
+from actors.content.wording.one_line import of_text
+from actors.egress.failures import Blame, LookFailed, ReadingStopped
+from actors.egress.headers import modified
+from actors.egress.http import FetchedResponse
+from actors.sources.looks.drafts import REVERTED, UPDATED
+from actors.sources.looks.reading import Reading, body_hints, in_jail
+from actors.sources.page.shared_blocks import Neighbours
+from actors.sources.polling.type_drift import loss, may_be_no_page
+from actors.world import Jail
+from storage.records.event import Draft
+from storage.records.identity import Millis, SourceId
+from storage.records.note import Came, Note, Part
+from storage.records.source import Source
+
+_TOLD = 8
+"""Blocks that a note of a told look names; its diff shows them all."""
+
+
+class PageReader:
+    """Reads a page, compares it with what was settled before, and decides; knows what pages of one host share."""
+
+    accept = "text/html, application/xhtml+xml, */*;q=0.5"
+    robots = True
+
+    def __init__(self) -> None:
+        self._neighbours = Neighbours()
+
+    async def read(
+        self,
+        jail: Jail,
+        source: Source,
+        base: bytes,
+        fetched: FetchedResponse,
+        at: Millis,
+        *,
+        since: Millis | None = None,
+        number: int = 0,
+    ) -> Reading:
+        """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages."""
+        request = PageRequest(
+            fetched.body,
+            fetched.content_type,
+            fetched.url,
+            source.selector,
+            source.ignore,
+            base or None,
+            noise=source.noise,
+            bar=_bar(source),
+            shared=self._shared(source, base),
+            at=at,
+            number=number,
+            was=_was(source) if base else "",
+        )
+        if base and may_be_no_page(fetched.body):
+            await _fail_if_lost(jail, source, fetched)
+        try:
+            answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
+        except LookFailed as failure:
+            if base and not isinstance(failure, ReadingStopped):
+                await _fail_if_lost(jail, source, fetched)
+            raise
+        look = msgspec.msgpack.decode(answer, type=PageLook)
+        if look.trouble is not None:
+            raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
+        memory = None if look.memory == base else look.memory
+        changed = look.kind in {"changed", "moved"}
+        drafts = (_draft(source, look, fetched, at),) if changed else ()
+        if memory is not None and source.selector is None:
+            self._neighbours.learn(_host(source), source.id, memory)
+        note = None if look.kind == "unchanged" else _note(source, look, at, since)
+        return Reading(
+            drafts,
+            memory,
+            changed,
+            body_hints(fetched),
+            again_soon=look.soon,
+            unsettled=look.unsettled,
+            times=_times(fetched, at) if changed else (),
+            note=note,
+            title=look.title if look.kind != "held" else "",  # what stands in the page's place may go again
+            remark=look.remark,
+        )
+
+    async def first(
+        self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
+    ) -> Reading:
+        return await self.read(jail, source, b"", fetched, at)
+
+    def forget(self, source: SourceId) -> None:
+        """Drop what a page shared with its neighbours."""
+        self._neighbours.forget(source)
+
+    def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
+        """Return what the host's other pages share; nothing for a part of a page, which the user chose."""
+        if not base or source.selector is not None:
+            return ()
+        self._neighbours.learn(_host(source), source.id, base)
+        return self._neighbours.shared(_host(source), source.id)
+
+
+async def _fail_if_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
+    """Raise LookFailed when a page has become something else, unless a page was asked for whatever it is."""
+    was = _was(source)
+    failure = await loss(jail, fetched, "html", was) if was else None
+    if failure is not None:
+        raise failure
+
+
+def _was(source: Source) -> str:
+    """Return the format that a page had at first; "" when it was asked for whatever it is."""
+    if source.detection.forced or source.type != source.detection.type:
+        return ""
+    return source.detection.format or "html"
+
+
+def _times(fetched: FetchedResponse, at: Millis) -> tuple[Millis, ...]:
+    """Return when the page changed by its own word: never whether, for that is for the content to say."""
+    moment = modified(fetched.headers, at / 1000)
+    return () if moment is None else (Millis(round(1000 * moment)),)
+
+
+def _host(source: Source) -> str:
+    return (urlsplit(source.watch_url).hostname or "").removeprefix("www.")
+
+
+def _bar(source: Source) -> float:
+    return EMIT if source.bar is None else source.bar
+
+
+def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> Note:
+    told = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in look.weighed[:_TOLD]]
+    held = [Part(part.text, part.rule, part.key, part.came, part.score) for part in look.withheld]
+    parts = tuple(told + held)
+    is_told = look.kind in {"changed", "moved"}
+    came: Came = "told" if is_told else look.kind  # type: ignore[assignment]  # all but "unchanged"
+    if came == "baseline":
+        return Note(at, came, look.reason)
+    return Note(at, came, look.reason, since, look.score, _bar(source), parts)
+
+
+def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
+    if look.kind == "moved":
+        where = look.moved_to or "a login"
+        says = f"The page now leads to {where}, and what stands there is another page: {look.title}"
+        told = notices.draft("source_moved", source.url, f"A page now leads elsewhere: {source.called}", says, at)
+        # Who applies all differences goes on from here.
+        return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {where}"))
+    assert look.delta is not None and look.delta.ops, "a change always says what changed"
+    return Draft(
+        source_type="html",
+        source_url=source.url,
+        url=fetched.url,
+        title=look.title,
+        author=look.author,
+        content=look.content,
+        content_truncated=look.truncated,
+        content_hash=look.content_hash,
+        simhash=look.simhash,
+        tags=tuple(dict.fromkeys((*source.tags, UPDATED, *((REVERTED,) if look.reverted else ())))),
+        published_at=look.published_at,
+        fetched_at=at,
+        practice=source.practice is not None,
+        diff=look.diff,
+        delta=look.delta,
+        summary=look.summary,
+    )

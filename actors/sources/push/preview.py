@@ -1,0 +1,48 @@
+"""The preview of watching a WebSocket: its first frames, and which of them would become events."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from actors.content.bodies.frames import Frame
+from actors.content.messages.requests import FrameRequest
+from actors.egress.failures import LookFailed
+from actors.messages.requests import DetectRequest
+from actors.previews import EXCERPT, DraftEvent, Preview, PushPreview
+from actors.sources.detection.classify import Classification
+from actors.sources.looks.drafts import NEW
+from actors.sources.looks.reading import in_jail
+from actors.sources.ports import Ports
+from storage.records.identity import SourceId
+from storage.records.source import Source
+
+LISTEN: Final = 3.0
+"""Seconds for which the first frames are waited for."""
+_NOBODY: Final = SourceId("")
+
+
+async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
+    """Return what watching a WebSocket would tell."""
+    greeting, url = found.greeting, found.watch_url
+    assert greeting is not None, "its first frames were waited for"
+    source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=asked.filter)
+    await ports.admission.refresh()
+    wanted = ports.admission.wanted(source)
+    shown = []
+    for text in greeting.frames:
+        try:
+            answer = await in_jail(ports.world.jail, "frame", msgspec.msgpack.encode(FrameRequest(text, url)))
+        except LookFailed:
+            continue  # a frame that nobody can read becomes no event either
+        frame = msgspec.msgpack.decode(answer, type=Frame)
+        shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content)))
+    push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)
+    return Preview(found.at, push=push)
+
+
+def _framed(frame: Frame, url: str, told: bool) -> DraftEvent:
+    content = frame.content[:EXCERPT]
+    tags = (NEW, *frame.tags)
+    return DraftEvent(frame.title, frame.url or url, frame.author, content, frame.published_at, tags, "id", told)

@@ -1,0 +1,128 @@
+"""Finds out why something was not told: in the log, the notes, the tier's memory, and, if asked, by a look of its own.
+
+That look is as polite as any other (robots.txt, the host's turn, at most one in `cadence_floor` seconds) and teaches
+the source nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+import trio
+from msgspec import UNSET
+
+from actors.content.wording.searching import folded, holds
+from actors.egress.failures import LookFailed
+from actors.egress.host_queue import ASKED
+from actors.egress.http import FetchedResponse
+from actors.errors import UrlRefused
+from actors.messages.sources import ExplainSource
+from actors.messages.views import Reason, SourceExplanation
+from actors.sources.detection.classify import RECENT
+from actors.sources.explanation import sentences as answers
+from actors.sources.index import SourceIndex
+from actors.sources.looks.fetch import look_at, refusal
+from actors.sources.ports import LiveSource, Ports
+from actors.sources.tiers import BEHAVIOURS
+from storage.records import note
+from storage.records.cursor import Filter
+from storage.records.event import Event
+from storage.records.identity import Millis, SourceId, millis_of, seq_at
+from storage.records.tiers import ORDINARY, Kind
+
+PATIENCE = 8.0
+"""Seconds for a look that somebody waits for; a host's queue may be longer."""
+AT_ONCE = 10
+MOST_READS = 30
+"""Reads of the log for an answer, newest first: 300 events, or fewer where others lie thick between them."""
+_KINDS = (*ORDINARY, Kind.PRACTICE)
+_DAY = 86_400_000
+"""Milliseconds by which the clock may have stepped back since the newest event."""
+Known: TypeAlias = Literal["new", "edited", "seen"]
+_event = msgspec.json.Decoder(Event)
+
+
+class Explainer:
+    """Answers questions about sources; changes nothing."""
+
+    def __init__(self, ports: Ports, table: SourceIndex) -> None:
+        self._ports, self._table = ports, table
+
+    async def explain(self, asked: ExplainSource) -> SourceExplanation:
+        """Return what is known. Raises NotFound."""
+        live, view = self._table.get(asked.source), self._table.describe(asked.source)
+        stored = await self._ports.storage.sources.get(asked.source)
+        kept = note.opened(stored.base if stored is not None else b"")
+        notes = note.read(kept.notes)
+        wanted = folded(asked.text)
+        if not wanted:
+            reasons = answers.looks(notes)
+        else:
+            reasons = [*await self._told(asked.source, wanted), *answers.noted(notes, wanted)]
+            if (
+                live.source.tier.polled or not reasons
+            ):  # what is said of frames, which nobody remembers, is the last word
+                reasons += await self._in_memory(live, kept, asked)
+        state = answers.state(self._table.describe(asked.source), self._ports.world.now())
+        return SourceExplanation(view, answers.best_first(reasons), state)
+
+    async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
+        """Return the newest event that tells the text, if it is among those that are searched."""
+        log = self._ports.storage.log
+        at = seq_at(Millis(self._ports.world.now() + _DAY))
+        for _ in range(MOST_READS):
+            page = await log.read_back(at, AT_ONCE, Filter(sources=(source,), kinds=_KINDS))
+            for stored in page.events:
+                await trio.lowlevel.checkpoint()
+                event = _event.decode(stored.body)
+                if _tells(event, wanted):
+                    return [answers.told(event, millis_of(stored.seq))]
+            if not page.scanned or page.scanned == at:
+                break
+            at = page.scanned
+        return []
+
+    async def _in_memory(self, live: LiveSource, kept: note.StoredMemory, asked: ExplainSource) -> list[Reason]:
+        """Return what the tier's memory says, and a look now if it was asked for."""
+        view = self._table.describe(asked.source)
+        today, reasons = await self._today(live, asked)
+        try:
+            reasons += await BEHAVIOURS[view.source.type].search(self._ports, view, kept, asked, today)
+        except LookFailed as failure:
+            reasons.append(Reason("failed", f"It could not be read: {failure.reason}."))
+        return reasons
+
+    async def _today(self, live: LiveSource, asked: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
+        """Look now if that was asked for. Politely: it may be too soon, and the wait for the host's turn too long."""
+        if not (asked.look and live.source.tier.polled):
+            return None, []
+        ports, source, now = self._ports, live.source, self._ports.world.now()
+        if (shelved := ports.shelf.find(source.watch_url, RECENT)) is not None:
+            return shelved.fetched, []
+        wait = self._table.earliest(live) - now
+        if wait > 0 or not source.enabled:
+            return None, [Reason("failed", answers.too_soon(wait, enabled=source.enabled))]
+        live.asked_at = now
+        try:
+            with trio.fail_after(PATIENCE):
+                reader = self._table.readers[source.type]
+                fetched = await look_at(ports, ASKED, source, accept=reader.accept, robots=reader.robots)
+        except trio.TooSlowError:
+            return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
+        except (LookFailed, UrlRefused) as error:
+            failure = error if isinstance(error, LookFailed) else refusal(error)
+            return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
+        ports.shelf.put(source.watch_url, fetched, now)
+        return fetched, []
+
+
+def _tells(event: Event, wanted: str) -> bool:
+    """Return whether an event is news of a text: of a page, its difference; of a feed or a link, all that it says."""
+    if event.source_type != "html":
+        return holds(event.title, wanted) or wanted in folded(event.content)
+    if event.diff is UNSET:
+        return False
+    diff = event.diff
+    texts = (*diff.added, *diff.removed, *(text for pair in diff.changed for text in (pair.before, pair.after)))
+    return any(holds(text, wanted) for text in texts)

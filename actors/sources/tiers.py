@@ -1,0 +1,74 @@
+"""The acts of each tier: one row each. A tier is a folder here, a row here, and a row in `storage/records/tiers.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple
+
+from actors.egress.http import FetchedResponse
+from actors.messages.requests import DetectRequest
+from actors.messages.sources import ExplainSource
+from actors.messages.views import Reason, SourceView
+from actors.previews import Preview
+from actors.settings import Settings
+from actors.sources.detection.classify import Classification
+from actors.sources.feed import preview as feed_preview
+from actors.sources.feed import search as feed_search
+from actors.sources.feed.reader import FeedReader
+from actors.sources.looks.reading import BodyReader
+from actors.sources.page import preview as page_preview
+from actors.sources.page import search as page_search
+from actors.sources.page.reader import PageReader
+from actors.sources.polling.actor import PolledSource
+from actors.sources.ports import LiveSource, Ports
+from actors.sources.push import preview as push_preview
+from actors.sources.push import search as push_search
+from actors.sources.push.actor import PushSource
+from storage.records.note import StoredMemory
+from storage.records.tiers import TIERS, SourceType
+from supervision import Run
+
+Readers = Mapping[SourceType, BodyReader]
+
+
+Search = Callable[
+    [Ports, SourceView, StoredMemory, ExplainSource, FetchedResponse | None],
+    Awaitable[list[Reason]],
+]
+
+
+class Behaviour(NamedTuple):
+    """What a tier does.
+
+    run: the life of one source. preview: what watching a URL would tell. reader: how a body is read, for a tier that
+    polls; `run` gets those of all tiers, since a source may turn out to be of another. search: why a text was not told.
+    """
+
+    run: Callable[[Ports, LiveSource, Readers], Run]
+    preview: Callable[[Ports, Classification, DetectRequest], Awaitable[Preview]]
+    search: Search
+    reader: Callable[[Settings], BodyReader] | None = None
+
+
+def _polled(ports: Ports, live: LiveSource, readers: Readers) -> Run:
+    return PolledSource(ports, live, readers).run
+
+
+def _held(ports: Ports, live: LiveSource, readers: Readers) -> Run:
+    return PushSource(ports, live).run
+
+
+BEHAVIOURS: Final[Mapping[SourceType, Behaviour]] = {
+    "push": Behaviour(_held, push_preview.preview, push_search.search),
+    "feed": Behaviour(
+        _polled, feed_preview.preview, feed_search.search, lambda settings: FeedReader(settings.parse_deadline)
+    ),
+    "html": Behaviour(_polled, page_preview.preview, page_search.search, lambda settings: PageReader()),
+}
+assert BEHAVIOURS.keys() == TIERS.keys()
+assert all((row.reader is not None) == TIERS[name].polled for name, row in BEHAVIOURS.items())
+
+
+def readers(settings: Settings) -> Readers:
+    """Return a reader for each tier that polls."""
+    return {name: row.reader(settings) for name, row in BEHAVIOURS.items() if row.reader is not None}

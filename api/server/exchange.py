@@ -1,0 +1,191 @@
+"""One request and its answer, whatever protocol carries them, and the way from an answer to a live stream.
+
+Quart and all its hooks answer `GET /v1/stream` with a head and a reader. That head is sent, and from then on each piece
+goes to the peer without passing their layers again (a third of the cost, half of the memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+import trio
+
+from api.app import Api
+from api.bin_endpoint import is_for_a_bin
+from api.problems import INTERNAL, MEDIA, FieldError, Refusal
+from api.refusals import refusal_of
+from api.streams.export import Export, Revoked, pour
+from api.streams.reader import SEND_SIZE, FellBehind, Reader
+from api.streams.sse import damaged, left_behind, stopping
+from api.unsent import OPENED, Outgoing
+from storage.errors import Corrupt, StorageError
+
+if TYPE_CHECKING:
+    from api.feed import Feed
+    from api.streams.keepalives import Writer
+    from api.streams.streams import Holder
+    from storage.records.key import ApiKey
+
+GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
+"""What a send says when the client has gone or was cut: a stream's ordinary end."""
+RETURN = 3.0
+"""Seconds after which the clients of a service that stops may come back, the last of them after twice as many."""
+Message = dict[str, Any]
+Headers = Sequence[tuple[bytes, bytes]]
+_SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
+
+
+class AnswerChannel(Protocol):
+    """What one answer goes out on: in HTTP/1 a connection, in HTTP/2 one stream of it.
+
+    eof: the peer has gone, or was cut off; `on_eof` is called when that happens.
+    """
+
+    eof: bool
+    on_eof: Callable[[], None] | None
+
+    def hold(self, size: int) -> None:
+        """Let so many bytes wait on their way to the peer, where that can be chosen."""
+
+    async def cut(self) -> None:
+        """End it here and now, so that nobody takes it for whole."""
+
+
+class Exchange:
+    """The way of one request to whoever answers it. `writer` makes what writes a body whose head has been sent."""
+
+    __slots__ = ("_api", "_line", "_writer")
+
+    def __init__(self, api: Api, line: AnswerChannel, writer: Callable[[Message], Writer]) -> None:
+        self._api, self._line, self._writer = api, line, writer
+
+    async def answer(self, scope: Message, receive: Any, send: Any) -> None:
+        """Answer through Quart, at a bin without it; if that opens a stream, feed it.
+
+        Nothing raised here reaches the tree.
+        """
+        head: Message | None = None
+        begun = False
+
+        async def tap(message: Message) -> None:
+            nonlocal head, begun
+            if OPENED not in scope:
+                begun = True
+                await outgoing.send(message)
+            elif message["type"] == "http.response.start":
+                head = message
+
+        application = self._application(scope)
+        if application is self._api and self._api.face_of(scope) is self._api.programs:
+            send = self._counted(send)
+        outgoing = Outgoing(self._api.unsent, self._api.proxies, self._api.base_url, scope, send)
+        try:
+            with outgoing:
+                await application(scope, receive, tap)
+                await outgoing.settle()
+            if head is not None:
+                with self._place(*scope[OPENED]):
+                    begun = True
+                    await self._stream(scope, head, send)
+        except Exception as error:
+            if begun or not isinstance(error, Refusal):
+                self._api.report(error, scope)
+            if not begun:
+                await self._fail(send, refusal_of(error) or INTERNAL)
+
+    def _counted(self, send: Any) -> Any:
+        """Return the same way out, by which the API's answers are counted as clients get them."""
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._api.context.world.metrics.requests.add(f"{message['status'] // 100}xx")
+            await send(message)
+
+        return counted
+
+    def _application(self, scope: Message) -> Any:
+        """Return who answers a request: a bin, or the application, which is alone on listeners of its own."""
+        return self._api.bins if not self._api.alone and is_for_a_bin(scope) else self._api
+
+    def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
+        # Once more, and now it is taken: many may have been let in while the heads of others were on their way.
+        streams = self._api.streams
+        return streams.exports.running(key) if isinstance(source, Export) else streams.place(key)
+
+    async def _stream(self, scope: Message, head: Message, send: Any) -> None:
+        head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
+        key, source = scope[OPENED]
+        await send(head)
+        head["headers"] = scope["headers"] = []  # nobody reads them any more, and a stream may stay for weeks
+        writer, whole = self._writer(scope), False
+        try:
+            whole = await (self._pour if isinstance(source, Export) else self._feed)(key, source, writer)
+        finally:
+            if not whole:
+                await self._line.cut()  # what stopped half way must not look like an end
+        if not self._line.eof:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _pour(self, key: ApiKey, export: Export, writer: Writer) -> bool:
+        """Write an export; return whether all of it was written."""
+        line, context = self._line, self._api.context
+        with trio.CancelScope() as scope, suppress(*GONE):
+            line.on_eof = scope.cancel
+            try:
+                if not line.eof:
+                    await pour(export, writer, context.storage.keys, key)
+                    return True
+            except (FellBehind, Revoked, StorageError) as error:
+                context.world.log("export.cut", level="warning", export=repr(export), error=repr(error))
+            finally:
+                line.on_eof = None
+        return False
+
+    async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer) -> bool:
+        """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
+        line, streams, last_words = self._line, self._api.streams, b""
+        with streams.opened(key) as scope, suppress(*GONE):
+            line.on_eof = scope.cancel
+            line.hold(SEND_SIZE)
+            try:
+                if not line.eof:
+                    await (streams.feed(reader, writer) if isinstance(reader, Reader) else reader.feed(writer))
+            except FellBehind:
+                self._api.context.world.metrics.fell_behind.add()
+                last_words = left_behind(reader.form)
+            except Corrupt as error:
+                self._api.context.world.log("stream.cut", level="warning", error=str(error))
+                last_words = damaged(reader.form)
+            finally:
+                line.on_eof = None
+        if streams.ending:
+            last_words = stopping(reader.form, RETURN * (1 + streams.spread()))
+        if last_words and not line.eof:
+            with suppress(*GONE):
+                await writer.send(writer.send_nowait(last_words))
+        return True
+
+    async def _fail(self, send: Any, refusal: Refusal) -> None:
+        body = refusal.encode(self._api.base_url)
+        headers = [(b"content-type", MEDIA.encode()), (b"content-length", b"%d" % len(body))]
+        headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+        await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:
+    """Return the answer to what never became a request: its status, headers and body. It is logged here."""
+    refusal = Refusal(_SLUGS.get(status, "invalid-request"), rule, [FieldError(where, rule)])
+    request_id = api.new_request_id()
+    api.context.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)
+    headers = [
+        (b"content-type", MEDIA.encode()),
+        (b"x-request-id", request_id.encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    if status == 503:
+        headers.append((b"retry-after", b"10"))
+    return refusal.status, headers, refusal.encode(api.base_url)

@@ -1,0 +1,123 @@
+"""A correspondence as data: what is said, the alerts and destinations that wait for it, and what users do to them.
+
+All times are virtual seconds since the world began; see `program.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["instant", "15min", "hourly", "daily"]
+
+RECEIVER_FAULTS = (
+    *("http500", "busy", "unavailable", "refused", "reset", "nxdomain", "partition", "slow", "unreachable"),
+    *("silent", "trickle", "half", "truncated", "throttled", "throttled until", "throttled plainly"),
+    *("gone", "forbidden", "redirects", "lost", "absurd wait", "long wait", "odd success", "rebound"),
+)
+"""Troubles of a receiver: of its network, those that origins have as well, and those of `receivers.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """An event that comes into the log."""
+
+    at: float
+    source: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertState:
+    """An alert that wants any of the words, from some sources or (none named) from all."""
+
+    words: tuple[str, ...]
+    sources: tuple[int, ...] = ()
+    enabled: bool = True
+
+    def wants(self, saying: Saying) -> bool:
+        """Return whether it must match."""
+        here = not self.sources or saying.source in self.sources
+        return self.enabled and here and any(word in saying.words for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertStep:
+    """A user adds or changes an alert; without a `state`, deletes it."""
+
+    at: float
+    state: AlertState | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertPlan:
+    """An alert and its life; the first step adds it. notices: it asks for those about destinations."""
+
+    name: str
+    steps: tuple[AlertStep, ...]
+    notices: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Quiet hours, "HH:MM" by a clock in a zone, on all days."""
+
+    begins: str
+    ends: str
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationState:
+    """What a user can set of a destination."""
+
+    mode: Mode = "instant"
+    enabled: bool = True
+    quiet: Quiet | None = None
+    hour: int = 8
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationStep:
+    """A user does something to a destination; the first `set` adds it."""
+
+    at: float
+    do: Literal["set", "rotate", "test", "delete"]
+    state: DestinationState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationPlan:
+    """A destination of an alert on a receiver's host, and its life."""
+
+    name: str
+    alert: str
+    host: str
+    steps: tuple[DestinationStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Correspondence:
+    """sources: how many there are. looks_every: seconds between two looks of the keeper at all destinations.
+
+    hasty: the keeper hangs up in the middle of most of what he asks for, and then looks whether it is done.
+    """
+
+    sources: int
+    sayings: tuple[Saying, ...]
+    alerts: tuple[AlertPlan, ...]
+    destinations: tuple[DestinationPlan, ...]
+    looks_every: float
+    hasty: bool = False
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(plan.host for plan in self.destinations))
+
+    def describe(self) -> str:
+        """Say in one line how much of what is in it."""
+        return (
+            f"{len(self.sayings)} events, {len(self.alerts)} alerts, {len(self.destinations)} destinations on "
+            f"{len(self.hosts)} receivers"
+        )

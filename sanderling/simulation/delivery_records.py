@@ -1,0 +1,183 @@
+"""Observations of deliveries: by receivers, by the operator, by the publisher."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from sanderling.simulation.delivery_ledger import Ledger
+from sanderling.simulation.delivery_plans import AlertPlan, AlertState, DestinationPlan, DestinationState, Saying
+
+S = TypeVar("S")
+
+
+@dataclass(slots=True)
+class Receipt:
+    """A delivery as a receiver got it. status: what it answered; 0 when it dropped the connection instead.
+
+    hold: seconds that it asked to wait. until: when it had answered, or the client had gone.
+    """
+
+    at: float
+    place: str
+    headers: Mapping[str, str]
+    body: bytes
+    status: int
+    hold: float = 0.0
+    until: float = math.inf
+
+    @property
+    def id(self) -> str:
+        return self.headers.get("webhook-id", "")
+
+    @property
+    def taken(self) -> bool:
+        """Whether the receiver took it."""
+        return 200 <= self.status < 300
+
+
+@dataclass(slots=True)
+class Version(Generic[S]):
+    """A state that a user asked for at `asked` (the first try) and was told at `answered` to be in force.
+
+    state None: it does not exist.
+    """
+
+    asked: float
+    state: S | None
+    answered: float = math.inf
+
+
+@dataclass(slots=True)
+class History(Generic[S]):
+    """All versions of something, oldest first."""
+
+    versions: list[Version[S]] = field(default_factory=lambda: [Version[S](-math.inf, None, -math.inf)])
+
+    def begin(self, state: S | None, asked: float) -> Version[S]:
+        """Add a version that is being asked for."""
+        self.versions.append(Version(asked, state))
+        return self.versions[-1]
+
+    @property
+    def newest(self) -> S | None:
+        """What was asked for last."""
+        return self.versions[-1].state
+
+    def during(self, begins: float, ends: float) -> Iterator[S | None]:
+        """Yield every state that may have been in force at some moment of this time."""
+        for version, later in zip(self.versions, [*self.versions[1:], None], strict=True):
+            if version.asked <= ends and (later is None or later.answered >= begins):
+                yield version.state
+
+    @property
+    def deleted(self) -> float:
+        """When its deletion was answered; infinity while there is none."""
+        return self.versions[-1].answered if self.newest is None else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `begins` to `ends`: a request that was asked and answered."""
+
+    begins: float
+    ends: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSecret:
+    """A secret that the service gave between two moments."""
+
+    value: str
+    asked: float
+    answered: float
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What the service said of a destination."""
+
+    at: float
+    state: str
+    enabled: bool
+    replay_from: str | None
+
+
+@dataclass(slots=True)
+class KeptAlert:
+    """An alert as its user knows it."""
+
+    plan: AlertPlan
+    id: str = ""
+    history: History[AlertState] = field(default_factory=History)
+
+
+@dataclass(slots=True)
+class KeptDestination:
+    """A destination as its user knows it.
+
+    rotations: every try, answered or not. revived: when it was enabled after the service had disabled it. lines: the
+    newest attempts as the service lists them, oldest first; dead: the ids of what was given up.
+    """
+
+    plan: DestinationPlan
+    alert: KeptAlert
+    id: str = ""
+    place: str = ""
+    history: History[DestinationState] = field(default_factory=History)
+    secrets: list[KnownSecret] = field(default_factory=list)
+    rotations: list[Span] = field(default_factory=list)
+    glances: list[Glance] = field(default_factory=list)
+    revived: list[Span] = field(default_factory=list)
+    replays: list[Span] = field(default_factory=list)
+    lines: Sequence[Mapping[str, object]] = ()
+    dead: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        """How it is called in sentences."""
+        return self.plan.name
+
+    @property
+    def gone(self) -> float:
+        """When its end, or that of its alert, was answered."""
+        return min(self.history.deleted, self.alert.history.deleted)
+
+    def shut(self) -> Iterator[Span]:
+        """Yield the times in which the service may have had it disabled."""
+        for before, after in zip(self.glances, self.glances[1:], strict=False):
+            if "disabled" in (before.state, after.state):
+                yield Span(before.at, after.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A saying that was put before the recorder; if it came into the log, then between two moments."""
+
+    saying: Saying
+    offered: float
+    known: float
+
+
+@dataclass(slots=True)
+class Letters:
+    """All that was seen. said: by the title of the event. right: all is enabled and replayed, only to be waited for.
+
+    hasty: its keeper hangs up. wrong: sentences about what could not be put right. ledger: what the disk says of
+    destinations.
+    """
+
+    ledger: Ledger
+    hasty: bool = False
+    said: dict[str, Said] = field(default_factory=dict)
+    alerts: list[KeptAlert] = field(default_factory=list)
+    destinations: list[KeptDestination] = field(default_factory=list)
+    receipts: dict[str, list[Receipt]] = field(default_factory=dict)
+    right: bool = False
+    wrong: list[str] = field(default_factory=list)
+
+    def received(self, destination: KeptDestination) -> list[Receipt]:
+        """Return what a destination's receiver got, in order of arrival."""
+        return self.receipts.get(destination.place, [])

@@ -1,0 +1,91 @@
+"""The states that people read of: one row each, with the word, a short form, a mood and a sentence. Pure.
+
+Dashboard, console and command take their words from here, and `docs/words.md` is made from it: a state has the same
+name everywhere. The keys are what code and wire call a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, get_args
+
+from storage.records.trail import Verdict
+
+Mood = Literal["good", "calm", "warn", "bad"]
+"""How a state looks: green, blue, yellow, red."""
+SelectableState = Literal["rotten", "degraded", "ok", "overdue", "resting", "paused"]
+"""What sources can be listed by, worst first. Of what is watched more than one may hold at once."""
+SourceState = Literal[SelectableState, "new"]
+PartState = Literal[
+    "quarantined", "backoff", "open", "retrying", "starting", "stopping", "ended", "held", "ok", "paused"
+]
+AlertState = Literal["active", "paused"]
+DestinationState = Literal["disabled", "failing", "active", "needs_secret", "last_failed", "unused", "paused"]
+
+
+class State(NamedTuple):
+    """A state for people. short: of it in a narrow column; capitals want attention."""
+
+    word: str
+    short: str
+    mood: Mood
+    says: str
+
+
+SOURCES: Final[Mapping[SourceState, State]] = {
+    "rotten": State("rotten", "ROT", "bad", "Its health is below 0.3: it fails, or has been silent far too long."),
+    "degraded": State("degraded", "DEG", "warn", "Its health is from 0.3 to 0.7."),
+    "ok": State("ok", "ok", "good", "Its health is 0.7 or more."),
+    "overdue": State("overdue", "late", "warn", "A look was due and has not happened yet."),
+    "resting": State("resting", "REST", "warn", "It failed so often that Sanderling leaves it alone for a while."),
+    "paused": State("paused", "pause", "calm", "A person paused it: Sanderling does not watch it until it is resumed."),
+    "new": State("new", "new", "calm", "Sanderling has not looked at it yet."),
+}
+SELECTABLE: Final[tuple[SelectableState, ...]] = get_args(SelectableState)
+PARTS: Final[Mapping[PartState, State]] = {
+    "quarantined": State("quarantined", "QUAR", "bad", "It crashed too often. It starts again after a long wait."),
+    "backoff": State("backing off", "BACK", "bad", "It crashed and waits before its next start."),
+    "open": State("resting", "REST", "warn", "Its breaker is open: Sanderling leaves it alone for a while."),
+    "retrying": State("retrying", "RETRY", "warn", "The other side fails; it tries again."),
+    "starting": State("starting", "start", "calm", "It runs, and is not ready yet."),
+    "stopping": State("stopping", "stop", "calm", "It was asked to stop and finishes its work."),
+    "ended": State("ended", "ended", "calm", "It does not run any more."),
+    "held": State("on hold", "hold", "calm", "The service is drained, or our own line is down."),
+    "ok": State("ok", "ok", "good", "It runs and all is well."),
+    "paused": SOURCES["paused"],
+}
+"""Of what has a task: fixed parts, sources, destinations, worst first."""
+ALERTS: Final[Mapping[AlertState, State]] = {
+    "active": State("active", "on", "good", "It matches what comes."),
+    "paused": State("paused", "pause", "calm", "A person paused it: it matches nothing until it is resumed."),
+}
+DESTINATIONS: Final[Mapping[DestinationState, State]] = {
+    "disabled": State("disabled", "OFF", "bad", "Sanderling disabled it: it answered 410, or failed for 120 hours."),
+    "failing": State("failing", "FAIL", "bad", "The last five attempts or more failed."),
+    "last_failed": State("last try failed", "retry", "warn", "The last attempt failed; it is tried again."),
+    "needs_secret": State("needs a secret", "key", "warn", "Nobody knows its secret: make a new one, then resume it."),
+    "active": State("active", "ok", "good", "The last attempt succeeded."),
+    "unused": State("not used yet", "new", "calm", "Nothing has been sent to it yet."),
+    "paused": State("paused", "pause", "calm", "A person paused it: nothing is sent or queued until it is resumed."),
+}
+ATTEMPTS: Final[Mapping[Literal["sent", "retry", "given_up"], State]] = {
+    "sent": State("delivered", "sent", "good", "The receiver took it."),
+    "retry": State("failed, tried again", "retry", "warn", "It failed and is tried again later."),
+    "given_up": State("given up", "GAVE UP", "bad", "It failed and is not tried again. It can be replayed."),
+}
+BREAKERS: Final[Mapping[Literal["closed", "half-open", "open"], State]] = {
+    "closed": State("closed", "-", "good", "Looks happen as planned."),
+    "half-open": State("half-open", "half", "warn", "One look is tried after a rest; the rest ends if it succeeds."),
+    "open": State("open", "OPEN", "bad", "No looks until the rest is over."),
+}
+LOOKS: Final[Mapping[Verdict, State]] = {
+    Verdict.CHANGED: State("news", "+", "good", "It found something to tell."),
+    Verdict.UNCHANGED: State("unchanged", ".", "calm", "Nothing changed."),
+    Verdict.NOTHING_TO_TELL: State("nothing to tell", "-", "calm", "The body changed, and nothing of it was news."),
+    Verdict.REMOTE_TRANSIENT: State("failed", "x", "warn", "The origin failed in a way that may pass."),
+    Verdict.THROTTLED: State("asked to wait", "t", "warn", "The origin asked us to come later."),
+    Verdict.REMOTE_PERMANENT: State("failed for good", "X", "bad", "The origin failed in a way that will last."),
+    Verdict.CONTENT: State("not readable", "?", "bad", "The body could not be read as what it should be."),
+    Verdict.LOCAL: State("our line", "o", "calm", "Our own line was down: the source is not to blame."),
+}
+"""What a look came to. The short form is its mark in the console."""

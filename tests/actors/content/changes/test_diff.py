@@ -1,0 +1,78 @@
+"""Diff and delta."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.content.changes.diff import MOST_OPS, apply, compare
+from storage.records.event import Change, Op, Spans
+
+paragraphs = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "long one with words"]), max_size=30)
+
+
+@given(paragraphs, paragraphs)
+def test_the_delta_applied_to_the_old_text_gives_the_new(before: list[str], after: list[str]) -> None:
+    _, delta = compare(before, after)
+    assert apply(before, delta) == after
+    assert delta.stats.unchanged + delta.stats.removed + delta.stats.changed == len(before)
+    assert delta.stats.unchanged + delta.stats.added + delta.stats.changed == len(after)
+
+
+@given(st.lists(st.text(max_size=3), max_size=40), st.randoms())
+def test_any_shuffle_can_be_rebuilt(before: list[str], chance: random.Random) -> None:
+    after = list(before)
+    chance.shuffle(after)
+    diff, delta = compare(before, after)
+    assert apply(before, delta) == after
+    assert not diff.truncated
+
+
+def test_equal_texts_have_an_empty_delta() -> None:
+    diff, delta = compare(["a", "b"], ["a", "b"])
+    assert (delta.ops, diff.added, diff.removed, diff.changed) == ((), (), (), ())
+
+
+def test_an_edited_paragraph_is_shown_as_changed_and_counted() -> None:
+    diff, delta = compare(["one", "the price is $9 now", "end"], ["one", "the price is $8 now", "new line", "end"])
+    spans = Spans(before=((14, 15),), after=((14, 15),))
+    assert diff.changed == (Change("the price is $9 now", "the price is $8 now", spans=spans),)
+    assert (diff.added, diff.removed) == (("new line",), ())
+    assert delta.ops == (
+        Op("replace", 1, before="the price is $9 now", after="the price is $8 now"),
+        Op("insert", 2, text="new line"),
+    )
+
+
+def test_a_paragraph_that_only_moved_is_neither_added_nor_removed() -> None:
+    diff, delta = compare(["a", "b", "c"], ["b", "c", "a"])
+    assert (diff.added, diff.removed, diff.changed) == ((), (), ())
+    assert delta.ops
+
+
+def test_large_changes_are_truncated_and_say_so() -> None:
+    diff, delta = compare([], [f"paragraph {n}" for n in range(MOST_OPS + 10)])
+    assert delta.truncated
+    assert diff.truncated
+    assert delta.stats.added == MOST_OPS + 10
+    with pytest.raises(ValueError, match="truncated"):
+        apply([], delta)
+
+
+def test_one_enormous_paragraph_still_shows_its_beginning() -> None:
+    diff, delta = compare(["x" * 100_000], ["y" * 100_000])
+    assert delta.truncated
+    assert len(delta.ops) == 1
+    assert 0 < len(diff.changed[0].before) < 10_000
+
+
+def test_hostile_repetition_is_cheap() -> None:
+    before = ["a", "b"] * 5_000
+    after = ["b", "a"] * 4_000 + [f"{n}" for n in range(2_000)]
+    start = time.process_time()
+    compare(before, after)
+    assert time.process_time() - start < 2.0

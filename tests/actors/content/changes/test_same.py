@@ -1,0 +1,209 @@
+"""Looks that need no judgement: what is read of the page is as it was, and so the verdict is known."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.content import tasks
+from actors.content.changes.memory import PageMemory, decode_memory, encode
+from actors.content.messages.readings import StandIn
+from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.tasks import look_page
+from tests.actors.content.written_pages import PROSE
+
+MINUTE, HOUR = 60_000, 3_600_000
+WORDS = " ".join(["The society keeps a list of all birds that were ringed on the northern dune."] * 12)
+PAGE = (
+    "<!DOCTYPE html><html lang=en><head><title>{title}</title>{head}</head><body class='{body}'>"
+    "<script nonce='{nonce}'>let at = '{nonce}'</script><!-- {nonce} -->{top}<nav id=n>{nav}</nav>"
+    "<div hidden>{unseen}</div><main data-at='{nonce}'><h1>Birds</h1>{long}{blocks}</main></body></html>"
+)
+USUAL = {"title": "Birds", "head": "", "body": "", "nonce": "1", "top": "", "nav": "Home", "unseen": "", "long": ""}
+BLOCKS = (
+    *PROSE[:2],
+    "<p>From $9 a month</p>",
+    "<p>From $12 a month</p>",
+    "<p>12 readers</p>",
+    "<p>14 readers</p>",
+    "<h2>Updated 3 minutes ago</h2>",
+    "<h2>Updated 9 minutes ago</h2>",
+    "<table><tr><th>Deadline<td>30 June</table>",
+    "<table><tr><th>Deadline<td>9 July</table>",
+    "<p class=d-none>Unseen</p>",
+    "<p>Report <a href='/a.pdf?v=1'>here</a></p>",
+    "<p>Report <a href='/b.pdf?v=2'>here</a></p>",
+)
+EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("nonce", ("1", "2", "3")),
+    ("title", ("Birds", "Log in", "404 Not found")),
+    (
+        "head",
+        (
+            "",
+            "<meta name=author content=Ada>",
+            "<link rel=canonical href=/b>",
+            "<meta http-equiv=refresh content='0;url=/c'>",
+        ),
+    ),
+    ("body", ("", "nav-open", "v2")),
+    ("top", ("", "<a href='#main' class=skip>Skip</a>", "<a href='#x'>To x</a>")),
+    ("nav", ("Home", "<a href=/a>Birds</a>", "Home " * 9)),
+    ("unseen", ("", "Cookies", "<input type=password>")),
+)
+
+
+def page(blocks: list[str], **values: str) -> bytes:
+    return PAGE.format(**{**USUAL, **values, "blocks": "".join(f"<div>{block}</div>" for block in blocks)}).encode()
+
+
+def ask(body: bytes, memory: bytes | None, number: int = 0, **more: Any) -> PageLook:
+    at = 1_700_000_000_000 + number * HOUR
+    return look_page(
+        PageRequest(body, "text/html", "https://shore.example/", memory=memory, number=number, at=at, **more)
+    )
+
+
+def forgetful(memory: bytes | None) -> bytes | None:
+    """Return a memory without the digest, with which every look is judged."""
+    decoded = decode_memory(memory) if memory else None
+    return encode(msgspec.structs.replace(decoded, seen=b"", rough=b"", seen_at=0)) if decoded else None
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[bytes]:
+    """Return looks at a page of which a little is edited each time, and that often goes back."""
+    chance = random.Random(draw(st.integers(0, 1 << 32)))
+    blocks, values = chance.sample(BLOCKS, 4), {"long": f"<p>{WORDS}</p>" if chance.random() < 0.8 else ""}
+    first, looks = page(blocks, **values), list[bytes]()
+    for _ in range(draw(st.integers(2, 14))):
+        kind = chance.random()
+        if kind < 0.5:
+            name, choice = chance.choice(EDITS)
+            values[name] = chance.choice(choice)
+        elif kind < 0.75:
+            blocks[chance.randrange(len(blocks))] = chance.choice(BLOCKS)
+        looks.append(first if kind > 0.95 else page(blocks, **values))
+    return [first, *looks]
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories(), st.booleans(), st.sampled_from([None, "main"]), st.sampled_from([(), ("nav",)]))
+def test_a_look_that_is_known_says_and_remembers_what_the_judge_would(
+    looks: list[bytes], numbered: bool, selector: str | None, ignore: tuple[str, ...]
+) -> None:
+    """Both go on from the same memory, so a difference shows at the look that makes it."""
+    memory: bytes | None = None
+    for number, body in enumerate(looks, 1):
+        more: dict[str, Any] = {"number": number if numbered else 0, "selector": selector, "ignore": ignore}
+        look, judged = ask(body, memory, **more), ask(body, forgetful(memory), **more)
+        assert forgetful(look.memory) == forgetful(judged.memory)
+        assert msgspec.structs.replace(look, memory=b"") == msgspec.structs.replace(judged, memory=b"")
+        memory = look.memory
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories())
+def test_two_histories_one_of_which_is_always_judged_tell_the_same(looks: list[bytes]) -> None:
+    known: bytes | None = None
+    judged: bytes | None = None
+    for number, body in enumerate(looks, 1):
+        one, other = ask(body, known, number), ask(body, forgetful(judged), number)
+        assert (one.kind, one.delta, one.title) == (other.kind, other.delta, other.title)
+        known, judged = one.memory, other.memory
+    assert forgetful(known) == forgetful(judged)
+
+
+@pytest.fixture
+def unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every judgement fail."""
+
+    def judge(*_: object, **__: object) -> None:
+        raise AssertionError("judged")
+
+    monkeypatch.setattr(tasks, "judge", judge)
+
+
+TOLD = ask(page(list(BLOCKS[:3]), long=WORDS), None, 1).memory
+
+
+@pytest.mark.usefixtures("unjudged")
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"nonce": "other"},
+        {"unseen": "A window that asks for consent"},
+        {"body": "theme-dark"},
+        {"head": "<style>p { color: red }</style><script>let x = 1</script>"},
+    ],
+    ids=["nonces, comments, scripts", "what is hidden", "a class", "styles"],
+)
+def test_what_nobody_reads_is_not_judged(values: dict[str, str]) -> None:
+    look = ask(page(list(BLOCKS[:3]), **{"long": WORDS, **values}), TOLD, 2)
+    assert (look.kind, look.reason) == ("unchanged", "Every block is as it was.")
+    assert forgetful(look.memory) == forgetful(TOLD)
+
+
+@pytest.mark.usefixtures("unjudged")
+def test_where_only_code_and_comments_differ_the_page_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("actors.content.pages.page.walk")
+    look = ask(page(list(BLOCKS[:3]), long=WORDS, nonce="other"), TOLD, 2)
+    assert (look.kind, look.memory) == ("unchanged", TOLD)
+
+
+@pytest.mark.usefixtures("unjudged")
+def test_a_title_is_read_of_a_look_that_is_not_judged() -> None:
+    head = "<meta name=author content=Ada><meta name=date content=2026-05-01>"
+    look = ask(page(list(BLOCKS[:3]), long=WORDS, title="Birds of May", head=head), TOLD, 2)
+    assert (look.title, look.author, look.published_at is not None) == ("Birds of May", "Ada", True)
+
+
+@pytest.mark.usefixtures("unjudged")
+@pytest.mark.parametrize(
+    "body",
+    [
+        page(list(BLOCKS[1:4]), long=WORDS),
+        page([f"<section class=related>{BLOCKS[0]}</section>", *BLOCKS[1:3]], long=WORDS),
+        page(list(BLOCKS[:3]), long=WORDS, nav="Home and away"),
+        page([*BLOCKS[:2], "<p hidden>From $9 a month</p>"], long=WORDS),
+    ],
+    ids=["a text", "what makes furniture", "furniture", "what is hidden now"],
+)
+def test_what_is_read_is_judged(body: bytes) -> None:
+    with pytest.raises(AssertionError, match="judged"):
+        ask(body, TOLD, 2)
+
+
+def test_on_a_page_of_few_words_all_signs_of_a_wall_are_read() -> None:
+    short = ["<p>Members of the society find their lists of birds here.</p>"]
+    told = ask(page(short), None, 1).memory
+    assert ask(page(short, nonce="2"), told, 2).trouble is None
+    assert ask(page(short, unseen="<input type=password>"), told, 2).trouble == StandIn("login", "login wall")
+
+
+@pytest.mark.usefixtures("unjudged")
+def test_a_memory_of_a_release_before_is_judged() -> None:
+    with pytest.raises(AssertionError, match="judged"):
+        ask(page(list(BLOCKS[:3]), long=WORDS), forgetful(TOLD), 2)
+
+
+def test_what_moves_untold_has_the_digest_renewed_ever_more_seldom() -> None:
+    memory, renewed = TOLD, list[int]()
+    for number in range(2, 40):
+        look = ask(page(list(BLOCKS[:3]), long=WORDS, nav=f"Home {'away ' * number}"), memory, number)
+        assert look.kind == "unchanged"
+        renewed += [number] if look.memory != memory else []
+        memory = look.memory
+    assert renewed == [2, 4, 8, 16, 32]
+
+
+def test_the_fields_of_a_memory_that_a_known_look_leaves_alone_are_all_but_the_count() -> None:
+    """Whoever adds a field that an unchanged look moves must teach `same` of it, and list it here."""
+    assert {"pending", "missing", "held", "doubts", "looks"} <= set(PageMemory.__struct_fields__)
+    look = ask(page(list(BLOCKS[:3]), long=WORDS), TOLD)
+    assert decode_memory(look.memory) == msgspec.structs.replace(decode_memory(TOLD), looks=1)  # type: ignore[type-var]

@@ -1,0 +1,242 @@
+"""Feeds: identity, edits, dates, links, hints, and what is done to hostile ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.content.errors import ContentError
+from actors.content.feeds.entries import MOST_ENTRIES
+from actors.content.feeds.feeds import read_feed
+from actors.content.messages.hints import FeedHints
+from storage.records.times import rfc3339
+
+URL = "https://shore.example/feed.xml"
+
+
+def rss(*items: str, channel: str = "") -> bytes:
+    inner = "".join(f"<item>{item}</item>" for item in items)
+    return f'<rss version="2.0"><channel><title>Tides</title>{channel}{inner}</channel></rss>'.encode()
+
+
+def entries(*items: str) -> Any:
+    return read_feed(rss(*items), "", URL).entries
+
+
+def test_an_entry_says_what_the_feed_says() -> None:
+    (entry,) = entries(
+        "<guid>a1</guid><title>High &amp; low</title><link>/high</link><author>ann@shore.org (Ann)</author>"
+        "<pubDate>Tue, 10 Mar 2026 10:00:00 +0100</pubDate><category>Sea</category>"
+        "<enclosure url='/a.mp3' type='audio/mpeg' length='1'/>"
+        "<description>&lt;p&gt;One&lt;br&gt;two&lt;/p&gt;</description>"
+    )
+    assert (entry.key, entry.title, entry.url) == ("a1", "High & low", "https://shore.example/high")
+    assert entry.content == "One\ntwo"
+    assert entry.author == "Ann"
+    assert rfc3339(entry.published_at) == "2026-03-10T09:00:00.000Z"
+    assert entry.tags == ("category:sea", "enclosure:audio/mpeg")
+    assert entry.content_hash.startswith("sha256:")
+    assert not entry.content_truncated
+
+
+def test_identity_is_guid_else_link_else_a_hash_of_title_and_content() -> None:
+    by_guid, by_link, by_hash = entries("<guid>g</guid><link>/g</link>", "<link>/l</link>", "<title>only this</title>")
+    assert (by_guid.key, by_link.key) == ("g", "https://shore.example/l")
+    assert len(by_hash.key) == 16
+
+
+def test_a_guid_that_repeats_in_the_document_is_joined_by_the_link() -> None:
+    same = [f"<guid>same</guid><link>/{n}</link><title>{n}</title>" for n in range(3)]
+    assert len({entry.key for entry in entries(*same)}) == 3
+    linkless = [f"<guid isPermaLink='false'>same</guid><title>{n}</title>" for n in range(3)]
+    assert len({entry.key for entry in entries(*linkless)}) == 3
+
+
+def test_an_edit_is_material_when_words_change_and_not_when_only_dates_space_or_tracking_do() -> None:
+    base = "<guid>1</guid><title>Price is $9</title><link>/a?utm_source=x</link><description>A long text</description>"
+    (before,) = entries(base)
+    (redated,) = entries(base + "<pubDate>Tue, 10 Mar 2026 10:00:00 GMT</pubDate>")
+    (spaced,) = entries(base.replace("A long text", " A  long\n text ").replace("utm_source=x", "utm_source=y"))
+    (edited,) = entries(base.replace("$9", "$8"))
+    assert before.fingerprint == redated.fingerprint == spaced.fingerprint != edited.fingerprint
+    assert len(before.fingerprint) == 16
+
+
+def test_the_updated_date_stands_in_and_nonsense_is_no_date() -> None:
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><entry><id>1</id><title>a</title>
+    <updated>2026-03-10T10:00:00Z</updated></entry><entry><id>2</id><title>b</title><updated>soon</updated></entry></feed>"""
+    reading = read_feed(atom.encode(), "", URL)
+    assert reading.format == "atom"
+    assert [entry.published_at is None for entry in reading.entries] == [False, True]
+
+
+def test_dates_with_month_names_of_other_languages_are_read() -> None:
+    (entry,) = entries("<guid>1</guid><pubDate>mer, 16 nov 2022 00:38:15 +0100</pubDate>")
+    assert rfc3339(entry.published_at) == "2022-11-15T23:38:15.000Z"
+
+
+def test_links_that_are_no_web_addresses_are_left_out() -> None:
+    for link in ("javascript:alert(1)", "mailto:a@b.example", "http://[", "data:text/html,x"):
+        assert entries(f"<guid>1</guid><link>{link}</link>")[0].url == ""
+
+
+def test_leading_space_marks_and_junk_do_not_matter() -> None:
+    for junk in (b"\n\n  ", b"\xef\xbb\xbf", b"Notice: undefined index\n"):
+        assert len(read_feed(junk + rss("<title>a</title>"), "application/json", URL).entries) == 1
+
+
+def test_an_ill_formed_feed_is_read_and_marked() -> None:
+    reading = read_feed(rss("<title>Fish & chips</title>").replace(b"</channel></rss>", b""), "", URL)
+    assert reading.damaged
+    assert reading.entries[0].title == "Fish & chips"
+
+
+def test_hints_are_read() -> None:
+    channel = (
+        "<ttl>30</ttl><skipHours><hour>0</hour><hour>23</hour></skipHours><skipDays><day>Sunday</day></skipDays>"
+        "<sy:updatePeriod xmlns:sy='x'>daily</sy:updatePeriod>".replace(" xmlns:sy='x'", "")
+        + "<sy:updateFrequency>2</sy:updateFrequency>"
+    )
+    assert read_feed(rss(channel=channel), "", URL).hints == FeedHints(1800, (0, 23), (6,), 43_200)
+
+
+def test_json_feed_entries() -> None:
+    body = b"""{"version": "https://jsonfeed.org/version/1", "title": "T", "home_page_url": "/", "items": [
+    {"id": 7, "url": "/seven", "title": "Seven", "content_html": "<p>x</p>", "date_published": "2026-03-10T10:00:00Z",
+     "tags": ["Sea", 3], "author": {"name": "Ann"}, "attachments": [{"mime_type": "audio/mpeg"}]}, "nonsense"]}"""
+    (entry,) = read_feed(body, "", URL).entries
+    assert (entry.key, entry.url, entry.content, entry.author) == ("7", "https://shore.example/seven", "x", "Ann")
+    assert entry.tags == ("category:sea", "enclosure:audio/mpeg")
+
+
+def test_the_number_of_entries_is_capped() -> None:
+    many = rss(*["<title>a</title>"] * (MOST_ENTRIES + 5))
+    assert len(read_feed(many, "", URL).entries) == MOST_ENTRIES
+
+
+def laughs() -> bytes:
+    entities = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    return f'<!DOCTYPE r [<!ENTITY l0 "lol">{entities}]>'.encode() + rss("<title>&l9;</title>")
+
+
+def secrets_of(path: str) -> bytes:
+    return f'<!DOCTYPE r [<!ENTITY x SYSTEM "{path}">]>'.encode() + rss("<title>a&x;b</title>")
+
+
+def test_x6_no_parser_opens_a_file_or_a_socket_and_bombs_stay_small(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret")
+    opened: list[str] = []
+    watching = [True]
+
+    def watch(event: str, args: tuple[Any, ...]) -> None:
+        if watching[0] and event in ("open", "socket.connect", "socket.getaddrinfo"):
+            opened.append(f"{event} {args[:1]}")
+
+    bodies = [laughs(), secrets_of(f"file://{secret}"), secrets_of("http://127.0.0.1:1/x"), str(secret).encode()]
+    read_feed(rss("<title>warm</title>"), "", URL)
+    sys.addaudithook(watch)
+    try:
+        texts = [str(reading(body)) for body in bodies]
+    finally:
+        watching[0] = False
+    assert opened == []
+    assert all(len(text) < 100_000 and "the secret" not in text for text in texts)
+
+
+def reading(body: bytes) -> object:
+    try:
+        return read_feed(body, "", URL)
+    except ContentError as error:
+        return error.reason
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "empty"),
+        (b"<html><body>no</body></html>", "No feed"),
+        (b'{"a": ' * 100_000, "nested too deeply"),
+        (b'{"version": "jsonfeed", "items": [' + b"1" * 100_000 + b"]}", "too long"),
+        (b'{"items": [', "not"),
+        (b'{"items": []}', "not a JSON Feed"),
+    ],
+)
+def test_x23_what_is_no_feed_is_a_content_error_in_words(body: bytes, words: str) -> None:
+    with pytest.raises(ContentError, match=words):
+        read_feed(body, "", URL)
+
+
+def test_lone_surrogates_do_not_pass() -> None:
+    item = b'{"id": "\\udfff", "url": "/\\ud800", "title": "\\ud800"}'
+    body = b'{"version": "jsonfeed", "title": "\\ud800", "items": [' + item + b"]}"
+    feed = read_feed(body, "", URL)
+    (entry,) = feed.entries
+    texts = entry.key + entry.url + entry.title + feed.title
+    assert texts.encode().decode() == texts
+
+
+def test_of_a_feed_that_is_too_long_and_lists_the_oldest_first_the_newest_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("actors.content.feeds.feeds.MOST_ENTRIES", 20)
+
+    def item(number: int) -> str:
+        at = f"2026-03-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"
+        return f"<title>{number}</title><pubDate>{at}</pubDate>"
+
+    count = 25
+    assert entries(*map(item, range(count)))[-1].title == str(count - 1)
+    assert entries(*map(item, reversed(range(count))))[0].title == str(count - 1)
+
+
+def test_xml_base_and_relative_links_lead_where_they_say() -> None:
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://other.example/a/"><title>T</title>
+    <entry xml:base="b/"><id>1</id><title>x</title><link href="c"/></entry>
+    <entry xml:base="/d/"><id>2</id><title>y</title><link href="e"/></entry></feed>"""
+    found = read_feed(atom.encode(), "", URL).entries
+    assert [entry.url for entry in found] == ["https://other.example/a/b/c", "https://other.example/d/e"]
+
+
+def test_mark_up_in_titles_goes_and_what_only_looks_like_it_stays() -> None:
+    titles = [
+        ("&lt;b&gt;Bold&lt;/b&gt; &amp;amp; new", "Bold & new"),
+        ("<![CDATA[<i>Slanted</i>]]>", "Slanted"),
+        ("1 &lt; 2", "1 < 2"),
+        ("&lt;script&gt;alert(1)&lt;/script&gt;Safe", "Safe"),
+    ]
+    found = entries(*(f"<guid>{n}</guid><title>{raw}</title>" for n, (raw, _) in enumerate(titles)))
+    assert [entry.title for entry in found] == [text for _, text in titles]
+
+
+def test_tags_are_bounded_in_number_and_length_and_hold_no_mark_up() -> None:
+    many = "".join(f"<category>c{n}</category>" for n in range(100)) + f"<category>{'x' * 500}</category>"
+    (entry,) = entries(f"<guid>1</guid><category>&lt;b&gt;: a\nb</category>{many}")
+    assert len(entry.tags) == 20
+    assert all(tag.startswith("category:") and len(tag) <= 110 and "<" not in tag for tag in entry.tags)
+
+
+def test_what_stands_in_the_head_of_a_feed_about_hubs_and_pages_is_read() -> None:
+    links = "<atom:link rel='hub' href='https://hub.example/'/><atom:link rel='next' href='?p=2'/>"
+    body = rss("<guid>1</guid>", channel=links).replace(b"<rss ", b"<rss xmlns:atom='http://www.w3.org/2005/Atom' ")
+    reading = read_feed(body, "", URL)
+    assert reading.hubs == ("https://hub.example/",)
+    assert reading.paging == (("next", "https://shore.example/feed.xml?p=2"),)
+    json = b"""{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": [], "next_url": "/2",
+    "hubs": [{"type": "WebSub", "url": "https://hub.example/"}, 7]}"""
+    reading = read_feed(json, "", URL)
+    assert (reading.hubs, reading.paging) == (("https://hub.example/",), (("next", "https://shore.example/2"),))
+
+
+def test_entries_without_guid_that_share_a_link_are_told_apart_by_their_titles() -> None:
+    one, two = entries("<link>/log</link><title>a</title>", "<link>/log</link><title>b</title>")
+    assert one.key != two.key
+    assert (one.identity, one.aliases) == ("link and hash", ("https://shore.example/log",))
+
+
+def test_an_entry_that_is_listed_twice_keeps_its_name() -> None:
+    item = "<guid isPermaLink='false'>g</guid><title>a</title>"
+    assert [entry.key for entry in entries(item, item)] == ["g", "g"]

@@ -1,0 +1,184 @@
+"""What a look at a page reads."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from justext.core import classify_paragraphs, revise_paragraph_classification
+
+from actors.content.errors import ContentError
+from actors.content.pages.main_text import Paragraph, in_context
+from actors.content.pages.page import read_page
+from actors.content.pages.selectors import check
+from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
+from storage.records.times import rfc3339
+from tests.actors.content.written_pages import PROSE, URL, html, reading
+
+
+def traits(page: bytes) -> dict[str, int]:
+    look = reading(page)
+    return dict(zip(look.blocks, look.traits, strict=True))
+
+
+def test_blocks_come_in_reading_order_and_cells_and_items_are_blocks_of_their_own() -> None:
+    look = reading(html("<ul><li>one<li>two</ul>", "<table><tr><td>a</td><td>b</td></tr></table>", "x <b>y</b>z"))
+    assert look.blocks == ("The shore", "one", "two", "a", "b", "x yz")
+    assert len(look.keys) == len(look.blocks)
+    assert all(len(key) == 16 for key in look.keys)
+
+
+def test_what_the_head_says_is_read() -> None:
+    head = (
+        '<meta property="og:title" content="Better title"><meta name="author" content="Ann">'
+        '<meta property="article:published_time" content="2026-03-10T10:00:00+01:00">'
+    )
+    look = reading(html(*PROSE, head=head))
+    assert (look.title, look.author) == ("Better title", "Ann")
+    assert rfc3339(look.published_at) == "2026-03-10T09:00:00.000Z"
+
+
+def test_the_content_is_the_running_text_without_the_furniture() -> None:
+    page = html(*PROSE, around="<nav><a href=/>Home</a></nav>{}<footer>Imprint and contact</footer>")
+    content = reading(page).content
+    assert all(text in content for text in PROSE)
+    assert "Imprint" not in content
+    assert "Home" not in content
+
+
+def test_the_content_of_a_list_page_is_its_blocks() -> None:
+    items = [f'<li><a href="/{n}">Headline number {n}</a></li>' for n in range(40)]
+    assert "Headline number 39" in reading(html("<ul>" + "".join(items) + "</ul>")).content
+
+
+def test_furniture_is_known_by_tag_role_name_and_leading_label() -> None:
+    around = (
+        "<nav>by tag</nav><div role=search>by role</div><div class='cookie-banner'>by name</div>{}"
+        "<div><b>Related articles</b><ul><li><a href=/x>by label</a></ul></div>"
+    )
+    marks = traits(html(*PROSE, around=around))
+    for text in ("by tag", "by role", "by name", "by label"):
+        assert marks[text] & FURNITURE, text
+    assert not any(marks[text] & FURNITURE for text in PROSE)
+
+
+def test_names_that_would_cover_most_of_a_page_are_not_believed() -> None:
+    marks = traits(html(*PROSE, around="<div class='nav-open sidebar'>{}</div>").replace(b"main>", b"div>"))
+    assert not any(mark & FURNITURE for mark in marks.values())
+
+
+def test_headings_cells_and_links_are_marked() -> None:
+    marks = traits(
+        html("<h2>Part</h2>", "<table><tr><td>7</td></tr></table>", '<p><a href="/x">go there</a></p>', *PROSE)
+    )
+    assert marks["The shore"] & TOP
+    assert marks["Part"] & HEADING
+    assert marks["7"] & CELL
+    assert marks["go there"] & LINK
+
+
+def test_hidden_text_is_not_read() -> None:
+    page = html(
+        '<span class="sr-only">opens a new window</span>',
+        '<p style="left:-9999px">probe</p>',
+        "<p hidden>x</p>",
+        *PROSE,
+    )
+    assert reading(page).blocks == ("The shore", *PROSE)
+
+
+def test_a_mail_address_that_a_cdn_hides_is_shown() -> None:
+    code = bytes([0x42, *(byte ^ 0x42 for byte in b"ann@x.example")]).hex()
+    look = reading(html(f'Write to <a class="__cf_email__" data-cfemail="{code}">[email&#160;protected]</a>'))
+    assert "Write to ann@x.example" in look.blocks
+
+
+def test_selector_and_ignore_narrow_the_page() -> None:
+    page = html('<div id="price">From <b>$9</b> a month</div>', '<p class="ad">Buy!</p> tail', *PROSE)
+    assert reading(page, "#price").blocks == ("From $9 a month",)
+    assert "Buy!" not in reading(page, None, (".ad",)).blocks
+    assert "tail" in reading(page, None, (".ad",)).blocks
+
+
+def test_a_selector_that_matches_inside_of_its_own_match_is_read_once() -> None:
+    assert reading(html("<div>a<div>b</div></div>"), "div").blocks == ("a", "b")
+
+
+@pytest.mark.parametrize("selector", ["p:nth-child(", "p::text", "<p>", "a[", ">>>"])
+def test_a_selector_that_is_no_css_is_refused_in_words(selector: str) -> None:
+    with pytest.raises(ContentError, match="is not a CSS selector"):
+        check(selector)
+
+
+def test_a_selector_without_a_match_and_what_is_no_page_are_errors() -> None:
+    with pytest.raises(ContentError, match="matches nothing"):
+        reading(html("x"), ".absent")
+    for body, word in ((b"%PDF-1.4", "PDF"), (b"", "empty"), (bytes(range(1, 32)) * 9, "binary")):
+        with pytest.raises(ContentError, match=word):
+            read_page(body, "", URL, None, ())
+
+
+@pytest.mark.parametrize(
+    ("page", "word"),
+    [
+        (html("Please sign in to go on", '<input type="password">', title="Sign in"), "login"),
+        (html("Checking your browser before you go on", title="Just a moment..."), "challenge"),
+        (html("The page you want is not here.", title="404 Not Found"), "status 200"),
+        (html("We will be back soon", title="Under maintenance"), "status 200"),
+        (html("You are now in line. Thank you for waiting.", title="Tickets"), "queue"),
+        (html("Before you continue to the site, choose your cookies", title="Welcome"), "consent"),
+        (html("You need to enable JavaScript to run this app.", title="App"), "JavaScript"),
+        (html(title=""), "empty"),
+    ],
+)
+def test_walls_and_errors_with_status_200_are_trouble(page: bytes, word: str) -> None:
+    trouble = reading(page).trouble
+    assert trouble is not None
+    assert word in trouble.says
+
+
+def test_a_page_that_writes_about_errors_and_logins_is_a_page() -> None:
+    long = [*PROSE, *PROSE, "How to fix error 404 and log in again after the page was not found on the server."]
+    assert reading(html(*long, title="404: a history of the error page")).trouble is None
+    assert reading(html(*PROSE[:2])).trouble is None
+
+
+def test_x9_a_page_deeper_than_the_parser_goes_is_marked_partial() -> None:
+    deep = html(*PROSE) + b"<div>" * 3000 + b"the deep end"
+    assert reading(deep).partial
+    assert not reading(html(*PROSE)).partial
+
+
+def test_blocks_are_capped() -> None:
+    look = reading(html(*(f"block {n}" for n in range(12_000))))
+    assert len(look.blocks) == 10_000
+    assert look.partial
+
+
+@given(st.binary(max_size=300))
+def test_hostile_pages_end_as_readings_or_content_errors(body: bytes) -> None:
+    for page in (body, b"<p>" + body, b"<html><body class='" + body):
+        try:
+            read_page(page, "", URL, None, ())
+        except ContentError as error:
+            assert error.reason
+
+
+def test_many_blocks_are_classified_as_justext_would() -> None:
+    chance = random.Random(4)
+    stop, rare = ["the", "and", "of", "to", "in"], ["tide", "foam", "wader", "shingle", "estuary"]
+    texts = [
+        " ".join(chance.choices(stop + rare, [chance.choice((1, 3))] * 5 + [2] * 5, k=chance.choice((3, 14, 60))))
+        for _ in range(400)
+    ]
+    of = [(text, len(text) * chance.choice((0, 0, 0, 1, 9)) // 10, chance.random() < 0.2) for text in texts]
+    ours, theirs = [Paragraph(*each) for each in of], [Paragraph(*each) for each in of]
+    for paragraphs in (ours, theirs):
+        classify_paragraphs(paragraphs, frozenset(stop))
+    in_context(ours)
+    revise_paragraph_classification(theirs)
+    assert [paragraph.class_type for paragraph in ours] == [paragraph.class_type for paragraph in theirs]
+    assert len({paragraph.class_type for paragraph in ours}) == 2
+    assert [p for p in ours if p.heading and p.class_type == "good" and p.cf_class == "short"] != []

@@ -1,0 +1,204 @@
+"""What stays is news: pending and adding up, returns and turns, restless places, other pages in a page's place."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.memory import PageMemory, decode_memory, encode, packed, settled_of, unpack_keys
+from actors.content.changes.returns import When
+from tests.actors.content.written_pages import html, reading
+
+MINUTE = 60_000
+FRAME = ("Opened in 1901", "Mill Street 4")
+HOME = ("Welcome", "Fine things for the house", "Discover our collection", "Visit our stores", "Our letter")
+
+
+class Watched:
+    """A page that is looked at every 20 minutes."""
+
+    def __init__(self, *blocks: str, title: str = "Shop", address: str = "https://shore.example/shop") -> None:
+        self.memory: PageMemory | None = None
+        self.at, self.title, self.address = 1_800_000_000_000, title, address
+        self.look(*blocks)
+
+    def look(
+        self, *blocks: str, title: str | None = None, address: str | None = None, after: int = 20, around: str = "{}"
+    ) -> Verdict:
+        self.at += after * MINUTE
+        page = html(*FRAME, *blocks, title=title or self.title, around=around)
+        stored = None if self.memory is None else decode_memory(encode(self.memory))
+        verdict = judge(stored, reading(page), when=When(0, self.at), address=address or self.address)
+        self.memory = verdict.memory
+        return verdict
+
+    def kinds(self, *pages: str, **more: object) -> list[str]:
+        """Look at pages of one block each, and return what each look said."""
+        return [self.look(page, **more).kind for page in pages]  # type: ignore[arg-type]  # as `look` takes them
+
+
+def items(*texts: str) -> str:
+    return f"<ul>{''.join(f'<li>{text}</li>' for text in texts)}</ul>"
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("Sold out", "In stock"),
+        ("Free", "$9"),
+        ("Bo Ek", "Dan Falk"),
+        ("Öppet", "Stängt"),
+        ("在庫あり", "売り切れ"),
+        ("متوفر", "نفد"),
+    ],
+)
+def test_a_short_text_that_replaces_a_short_text_in_its_place_is_told(was: str, now: str) -> None:
+    assert Watched(was).kinds(now) == ["changed"]
+
+
+def test_of_equal_labels_the_one_that_changed_is_told() -> None:
+    states = items("Operational"), items("Web: up", "Operational", "Outage", "Operational")
+    page = Watched(items("Web: up", "Operational", "Operational", "Operational"))
+    assert states and page.look(states[1]).kind == "changed"
+    back = page.look(items("Web: up", "Operational", "Operational", "Operational"))
+    assert back.delta is not None and [op.op for op in back.delta.ops] == ["replace"]
+    assert back.delta.ops[0].para == 5
+
+
+def test_entries_come_and_go_one_by_one_and_each_is_told() -> None:
+    page = Watched(items("Head of Sales", "Recruiter"))
+    lists = [("Head of Sales", "Recruiter", "Clerk"), ("Recruiter", "Clerk"), ("Recruiter", "Clerk", "Data Analyst")]
+    assert page.kinds(*(items(*names) for names in lists)) == ["changed"] * 3
+
+
+def test_what_is_small_adds_up_until_it_is_told() -> None:
+    page = Watched()
+    kinds = [page.look(*extra).kind for extra in (("Note",), ("Note", "Map"), ("Note", "Map", "Fax")) * 2]
+    assert kinds[0] == "churn"
+    assert "changed" in kinds
+
+
+@pytest.mark.parametrize("figure", ["{} users", "{} seats taken", "{}"])
+def test_a_figure_counts_once_it_has_stayed_and_never_when_it_changes_at_every_look(figure: str) -> None:
+    first = Watched(figure.format(10)).look(figure.format(5))
+    assert (first.kind, first.unsettled) == ("churn", True)
+    stays, runs = Watched(figure.format(10)), Watched(figure.format(10))
+    assert stays.kinds(*[figure.format(5)] * 3) == ["churn", "changed", "unchanged"]
+    assert "changed" not in runs.kinds(*(figure.format(n) for n in range(11, 19)))
+
+
+def test_a_status_that_goes_to_and_fro_is_told_each_time_and_says_that_it_is_back() -> None:
+    page = Watched("Operational")
+    told = []
+    for state in ("Outage", "Operational", "Outage", "Operational"):
+        verdict = page.look(state)
+        told.append((verdict.kind, verdict.reverted))
+        assert page.kinds(*[state] * 3) == ["unchanged"] * 3
+    assert told == [("changed", False), *[("changed", True)] * 3]
+
+
+def test_a_text_that_takes_turns_with_another_is_silent_until_it_lasts() -> None:
+    one = "The best service that we ever had from anyone in this trade. A. Holm"
+    other = "They answered within the hour and solved everything at once. B. Ray"
+    page = Watched(one)
+    assert page.kinds(other, other, other)[-1] == "changed"
+    turns = [page.look(text) for text in (one, one, one)]
+    assert [turn.kind for turn in turns if turn.kind == "changed"] == []
+    assert page.kinds(one, one)[-1] in ("changed", "unchanged")
+    assert settled_of(page.memory or PageMemory()).texts[-1] == one
+
+
+def test_a_place_that_shows_something_else_each_time_is_restless() -> None:
+    tips = [
+        f"Tip of the day number {word}: oil your {word} boots" for word in ("red", "old", "new", "tall", "dry", "wet")
+    ]
+    page = Watched("Buy our letter opener of brass while it is there")
+    verdicts = [page.look(tip) for tip in tips]
+    assert "changed" not in [verdict.kind for verdict in verdicts]
+    assert "changes at nearly every look" in {block.rule[11:] for block in verdicts[-1].withheld}.pop()
+
+
+def test_all_dates_of_a_page_moved_by_one_day_are_a_time_zone_and_one_of_them_is_news() -> None:
+    def dates(*days: int) -> str:
+        return items(
+            *(f"{name} on {day} March 2027" for name, day in zip(("Fair", "Walk", "Lecture"), days, strict=True))
+        )
+
+    assert Watched(dates(3, 9, 31)).look(dates(4, 10, 30)).kind == "changed"
+    assert Watched(dates(3, 9, 12)).kinds(dates(4, 10, 13), dates(4, 10, 13)) == ["churn", "churn"]
+    assert Watched(dates(3, 9, 12)).look(dates(4, 9, 12)).kind == "changed"
+
+
+def test_another_page_in_the_place_that_goes_again_is_never_told() -> None:
+    page = Watched(items("A jar", "A mug", "A pan"))
+    for looks in (1, 2, 3):
+        away = [page.look(*HOME, title="Northfield", address="https://shore.example/").kind for _ in range(looks)]
+        assert away == ["held"] * looks
+        assert page.kinds(items("A jar", "A mug", "A pan")) == ["unchanged"]
+
+
+def test_another_page_that_stays_at_another_address_has_moved_and_says_where() -> None:
+    page = Watched(items("A jar", "A mug", "A pan"))
+    verdicts = [page.look(*HOME, title="Northfield", address="https://shore.example/new") for _ in range(4)]
+    assert [verdict.kind for verdict in verdicts] == ["held", "held", "held", "moved"]
+    assert verdicts[-1].moved_to == "https://shore.example/new"
+    assert verdicts[-1].delta is not None
+    assert page.look(*HOME, title="Northfield", address="https://shore.example/new").kind == "unchanged"
+
+
+def test_a_page_rewritten_under_its_title_and_address_needs_a_second_look_only() -> None:
+    prose = [f"Paragraph {n} says what the society did in the {n}th year of its being." for n in range(8)]
+    other = [f"Section {n}: in plain words, what we promise to those who come in year {n}." for n in range(8)]
+    page = Watched(*prose)
+    assert [page.look(*other).kind, page.look(*other, after=1).kind] == ["held", "changed"]
+
+
+def test_a_page_that_says_it_is_an_error_is_never_told_and_fails_from_the_twelfth_look_on() -> None:
+    page = Watched(*(f"Offer number {n}, a fine thing for the house and the garden of yours" for n in range(12)))
+    error = (
+        "Something went wrong",
+        *(f"Look at {n} other pages of this fine site of ours instead of it" for n in range(19)),
+    )
+    verdicts = [page.look(*error, title="Something went wrong") for _ in range(14)]
+    assert {verdict.kind for verdict in verdicts} == {"held"}
+    assert [verdict.trouble is not None for verdict in verdicts] == [*[False] * 12, True, True]
+
+
+def test_a_memory_of_the_form_before_is_read_with_its_keys_reckoned_anew() -> None:
+    now = Watched("Sold out").memory
+    assert now is not None
+    old = [3, now.texts, packed(["0" * 16] * len(unpack_keys(now.keys))), now.traits, b"", b"", b"", b""]
+    read = decode_memory(msgspec.msgpack.encode(old))
+    assert read is not None
+    assert (read.keys, settled_of(read)) == (now.keys, settled_of(now))
+
+
+def test_a_look_that_is_numbered_by_who_asks_changes_no_memory_when_nothing_is_new() -> None:
+    first = judge(None, reading(html(*FRAME)), when=When(1, 0))
+    later = judge(first.memory, reading(html(*FRAME)), when=When(77, 0))
+    assert later.memory == first.memory
+
+
+def test_in_a_part_of_a_few_blocks_that_the_user_chose_every_look_counts() -> None:
+    memory: PageMemory | None = None
+    kinds = []
+    for n, value in enumerate(("3", "7", "3", "12 readers", "Closed", "3")):
+        page = reading(html(*FRAME, f"<p class=value>{value}</p>"), ".value")
+        verdict = judge(memory, page, when=When(0, n * 20 * MINUTE), chosen=True)
+        memory = verdict.memory
+        kinds.append(verdict.kind)
+    assert kinds == ["baseline", *["changed"] * 5]
+
+
+def test_a_chosen_list_that_is_empty_for_a_look_is_held_and_not_told() -> None:
+    def look(memory: PageMemory | None, n: int, *names: str) -> Verdict:
+        page = html(*FRAME, f"<div class=list>{items(*names)}</div>")
+        return judge(memory, reading(page, ".list"), when=When(0, n * 20 * MINUTE), chosen=True)
+
+    names = [f"Entry number {n}" for n in range(8)]
+    for left in ((), names[:1]):
+        first = look(None, 1, *names)
+        away = look(first.memory, 2, *left)
+        assert away.kind == "held"
+        assert look(away.memory, 3, *names).kind == "unchanged"

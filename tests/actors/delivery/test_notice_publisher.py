@@ -1,0 +1,125 @@
+"""Notices about destinations: told once, over crashes, a full recorder and a full disk."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from actors.delivery.notice_publisher import AGAIN
+from storage.records.destination import Destination
+from storage.records.event import Stored
+from tests.actors.delivery.rig import Rig, answers
+
+HOUR = 3600.0
+
+
+async def hook_of(rig: Rig) -> Destination:
+    found = await rig.storage.alerts.destination("hook")
+    assert found is not None
+    return found
+
+
+def said(events: Any) -> list[str]:
+    return [json.loads(event.body)["alert_type"] for event in events]
+
+
+async def committed(rig: Rig, hours: float) -> list[Stored]:
+    """Run so long; return what the recorder was given and committed, looking every minute."""
+    events: list[Stored] = []
+    for _ in range(round(hours * 60)):
+        await trio.sleep(60)
+        events += await rig.commit_records()
+    return events
+
+
+async def test_d6_a_failing_destination_is_told_of_after_an_hour_and_half_way_and_at_its_end(
+    autojump_clock: MockClock,
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook", label="Pager")
+    rig.receivers["hook.example"] = answers(503)
+    async with rig.running():
+        for day in range(6):
+            await rig.match("hook", f"news {day}", f"more {day}")
+            if day == 0:
+                first = await committed(rig, 3)
+                assert said(first) == ["destination_failing"]
+            await trio.sleep(21 * HOUR)
+            rig.logged.append(f"day {day}")
+            first += await committed(rig, 3 if day else 0)
+        assert said(first) == ["destination_failing", "destination_failing", "destination_disabled"]
+    one = json.loads(first[0].body)
+    assert one["title"] == "A destination is failing: Pager"
+    assert "hook.example" in one["content"] and "HTTP 503" in one["content"] and "/in" not in one["content"]
+    assert one["tags"] == ["kind:notice", "destination:hook", "alert:alert"]
+    assert "hours" not in json.loads(first[2].body)["content"]
+    assert ((await hook_of(rig)).state, (await hook_of(rig)).owes) == ("disabled", None)
+
+
+async def test_d5_d6_gone_is_told_at_once_and_once(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(410)
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(1)
+        assert len(rig.records) == 1
+        (event,) = await rig.commit_records()
+        assert "410" in json.loads(event.body)["content"]
+        await trio.sleep(HOUR)
+        assert rig.records == []
+
+
+async def test_d6_a_notice_is_owed_over_a_crash_and_told_by_the_next_life(autojump_clock: MockClock) -> None:
+    first = Rig()
+    await first.prepare("hook")
+    first.receivers["hook.example"] = answers(410)
+    async with first.running():
+        await first.match("hook", "a")
+        await trio.sleep(1)
+    second = Rig(first.disk)
+    second.mint = first.mint
+    async with second.running():
+        await trio.sleep(1)
+        assert said(await second.commit_records()) == ["destination_disabled"]
+    third = Rig(first.disk)
+    async with third.running():
+        await trio.sleep(HOUR)
+        assert third.records == []
+
+
+@pytest.mark.parametrize("trouble", ["full mailbox", "not committed"])
+async def test_d6_a_notice_is_tried_again_until_it_is_in_the_log(autojump_clock: MockClock, trouble: str) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(410)
+    rig.recorder_full = trouble == "full mailbox"
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(3 * AGAIN + 1)
+        rig.recorder_full = False
+        rig.records.clear()
+        await trio.sleep(AGAIN)
+        assert len(rig.records) == 1
+        rig.records.append(rig.records[0])  # sent twice, as when the recorder was slow
+        assert said(await rig.commit_records()) == ["destination_disabled"]
+
+
+async def test_d6_a_destination_that_is_well_again_before_its_notice_is_in_the_log_owes_none(
+    autojump_clock: MockClock,
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.recorder_full = True
+    rig.receivers["hook.example"] = answers(*[500] * 6, 200)
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(20 * HOUR)
+        assert (await hook_of(rig)).owes is None
+        rig.recorder_full = False
+        await trio.sleep(HOUR)
+        assert rig.records == []

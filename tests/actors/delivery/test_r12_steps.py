@@ -1,0 +1,111 @@
+"""A clock that was wrong for a while postpones nothing for longer than the schedule does."""
+
+from __future__ import annotations
+
+import trio
+
+from actors.delivery.actor import LONGEST_SLEEP
+from actors.delivery.schedule import WAITS, latest
+from storage.records.delivery import Match
+from storage.records.identity import Millis
+from tests.actors.delivery.rig import Rig, answers
+
+DAY = 86_400_000
+
+
+class Stepping(Rig):
+    """A rig whose wall clock can be set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ahead = 0
+        right = self.world.now
+        self.world.now = lambda: Millis(right() + self.ahead)
+
+
+async def test_r12_a_retry_that_a_clock_ahead_has_put_off_comes_within_the_hour(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500, 200)
+    async with rig.running():
+        rig.ahead = DAY
+        await rig.match("hook", "a")
+        await trio.sleep(2)
+        assert len(rig.arrivals) == 1
+        rig.ahead = 0
+        await trio.sleep(LONGEST_SLEEP + 60)
+        assert len(rig.arrivals) == 2
+
+
+async def test_r12_after_a_step_that_was_noticed_it_comes_at_once(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500, 200)
+    async with rig.running():
+        rig.ahead = 365 * DAY
+        await rig.match("hook", "a")
+        await trio.sleep(2)
+        rig.ahead = 0
+        rig.registry.stepped()
+        await trio.sleep(2)
+        assert len(rig.arrivals) == 2
+        assert "delivery.clamped" in rig.logged
+
+
+async def test_r12_a_start_after_the_clock_was_put_right_delivers_what_waits(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.ahead = 30 * DAY
+    await rig.match("hook", "a", nudge=False)
+    rig.ahead = 0
+    async with rig.running():
+        await trio.sleep(2)
+        assert len(rig.arrivals) == 1
+
+
+async def test_r12_an_event_of_a_moment_in_the_future_is_in_todays_digest(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook", delivery_mode="15min")
+    rig.ahead = DAY
+    await rig.match("hook", "a", nudge=False)
+    rig.ahead = 0
+    async with rig.running():
+        await trio.sleep(1800)
+        assert len(rig.arrivals) == 1
+
+
+async def test_r12_what_waits_as_the_schedule_says_is_left_alone(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    (event,) = await rig.match("hook", "a", nudge=False)
+    now, lease = rig.world.now(), rig.storage.lease
+    assert await rig.storage.outbox.clamp("hook", now, lambda attempts: latest(attempts, now), lease) == 0
+    assert await rig.storage.outbox.enqueue([Match("hook", event.seq, now)], lease) == 0
+    for attempts, wait in enumerate(WAITS, 1):
+        assert latest(attempts, now) >= now + 1200 * wait
+
+
+async def standing(rig: Rig) -> tuple[str, Millis | None]:
+    found = await rig.storage.alerts.destination("hook")
+    assert found is not None
+    return found.state, found.failing_since
+
+
+async def test_r12_a_step_of_a_week_disables_nothing_that_has_failed_for_an_hour(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500)
+    async with rig.running():
+        await rig.match("hook", *"abcdefgh")
+        await trio.sleep(3600)
+        state, since = await standing(rig)
+        assert state == "failing"
+        assert since is not None
+        rig.ahead = 7 * DAY
+        rig.registry.stepped()
+        await trio.sleep(4 * 86_400)
+        assert await standing(rig) == ("failing", since + 7 * DAY)
+        await trio.sleep(86_400)
+        await rig.match("hook", "i")
+        await trio.sleep(60)
+        assert (await standing(rig))[0] == "disabled"

@@ -1,0 +1,105 @@
+"""A destination's record is written by its actor and by the front end: neither undoes what the other has done."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import trio
+from trio.testing import MockClock
+
+from actors.egress.http import PostResult
+from storage.records.destination import Destination
+from tests.actors.delivery.rig import Arrival, Rig, answers
+from tests.actors.matcher.rig import a_destination
+
+
+async def test_a_change_of_url_or_switch_is_seen_by_the_next_delivery(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    async with rig.running():
+        record = a_destination("hook")
+        await rig.storage.alerts.put_destination(msgspec.structs.replace(record, url="https://moved.example/in"))
+        await rig.registry.refresh()
+        await rig.match("hook", "a")
+        await trio.sleep(1)
+        await rig.storage.alerts.put_destination(msgspec.structs.replace(record, enabled=False))
+        await rig.registry.refresh()
+        assert rig.registry.mailbox("hook") is None
+        await rig.match("hook", "b")
+        await trio.sleep(1)
+        await rig.storage.alerts.put_destination(record)
+        await rig.registry.refresh()
+        await trio.sleep(1)
+    assert [each.host for each in rig.arrivals] == ["moved.example", "hook.example"]
+
+
+async def test_a_reading_that_took_long_undoes_no_failure_that_was_counted_meanwhile(
+    autojump_clock: MockClock,
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    plain = rig.storage.alerts.destination
+
+    async def slowly(destination_id: str) -> Destination | None:
+        found = await plain(destination_id)
+        await trio.sleep(0.3)
+        return found
+
+    async def fail(arrival: Arrival) -> PostResult:
+        title = json.loads(arrival.body)["title"]
+        await trio.sleep({"first": 0.1, "last": 0.3}.get(title, 0.2))
+        return PostResult(500, 1, b"", None)
+
+    rig.storage.alerts.destination = slowly  # type: ignore[method-assign]
+    rig.receivers["hook.example"] = fail
+    async with rig.running():
+        await rig.match("hook", "first", "b", "c", "d", "last")
+        await trio.sleep(3)
+        record = await plain("hook")
+        assert record is not None
+        assert record.state == "failing"
+
+
+async def test_a_destination_that_was_switched_back_to_active_is_served_as_an_active_one(
+    autojump_clock: MockClock,
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(410, 200)
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(1)
+        await rig.match("hook", *[str(number) for number in range(20)])
+        await trio.sleep(1)
+        assert len(rig.arrivals) == 1
+        await rig.storage.alerts.put_destination(a_destination("hook"))
+        await rig.registry.refresh()
+        await trio.sleep(1)
+    assert (len(rig.arrivals), await rig.storage.outbox.backlog("hook")) == (21, 0)
+
+
+async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_clock: MockClock) -> None:
+    """The record belongs to the front end too: a rotation in the middle must not be undone."""
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500, takes=0.1)
+    plain = rig.storage.alerts.destination
+    changes = 0
+
+    async def meanwhile(destination_id: str) -> Destination | None:
+        nonlocal changes
+        changes += 1
+        found = await plain(destination_id)
+        await rig.storage.alerts.edit_destination(
+            "hook", lambda old: msgspec.structs.replace(old, label=old.label + "!")
+        )
+        return found
+
+    rig.storage.alerts.destination = meanwhile  # type: ignore[method-assign]
+    async with rig.running():
+        await rig.match("hook", *[str(number) for number in range(20)])
+        await trio.sleep(2)
+    record = await plain("hook")
+    assert record is not None
+    assert (record.state, record.label) == ("failing", "hook" + "!" * changes)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.delivery.status import PATIENCE, Standing, after, next_news, reminded, standing_of, with_standing
+from actors.destination_kinds.answer import Answer
+from storage.records.destination import Notice
+from storage.records.identity import START, Millis
+from tests.actors.matcher.rig import a_destination
+
+HOUR = 3_600_000
+FAILING: Notice = "destination_failing"
+DISABLED: Notice = "destination_disabled"
+GOOD, BAD, GONE, OURS = Answer(200, 1), Answer(500, 1, "x"), Answer(410, 1, "x"), Answer(None, 1, "x", ours=True)
+
+
+def lived(answers: Iterable[tuple[Answer, int]], notice_after: int = 3600) -> tuple[Standing, list[str]]:
+    standing, told = Standing(), []
+    for answer, at in answers:
+        standing, news = after(standing, answer, Millis(at))
+        told += [news] if news else []
+        standing, news = reminded(standing, Millis(at), notice_after)
+        told += [news] if news else []
+    return standing, told
+
+
+def test_d7_the_fifth_failure_in_a_row_makes_a_destination_failing_and_one_success_active() -> None:
+    assert lived([(BAD, n) for n in range(4)])[0].state == "active"
+    assert lived([(BAD, n) for n in range(5)])[0].state == "failing"
+    assert lived([*[(BAD, n) for n in range(5)], (GOOD, 6)])[0] == Standing()
+
+
+def test_d6_after_five_days_of_nothing_but_failures_it_is_disabled_and_people_hear_of_it_on_the_way() -> None:
+    standing, told = lived((BAD, n * HOUR) for n in range(130))
+    assert standing.state == "disabled"
+    assert told == [FAILING, FAILING, DISABLED]
+    assert lived((BAD, n * HOUR) for n in range(120))[0].state == "failing"
+
+
+@given(st.lists(st.integers(1, 100 * HOUR), max_size=40))
+def test_d6_one_success_within_the_time_keeps_a_destination_alive(gaps: list[int]) -> None:
+    at, answers = 0, []
+    for gap in gaps:
+        answers += [(BAD, at), (BAD, at + gap), (GOOD, at + gap)]
+        at += gap + HOUR
+    assert DISABLED not in lived(answers)[1]
+
+
+def test_d5_gone_disables_at_once() -> None:
+    standing, told = lived([(GONE, 5)])
+    assert (standing.state, told) == ("disabled", [DISABLED])
+
+
+def test_what_fails_on_this_machine_counts_against_nobody() -> None:
+    assert lived((OURS, n * HOUR) for n in range(500)) == (Standing(), [])
+
+
+def test_disabled_stays_disabled_whatever_still_arrives() -> None:
+    assert lived([(GONE, 1), (GOOD, 2), (BAD, 10 * PATIENCE)])[0].state == "disabled"
+
+
+@pytest.mark.parametrize(
+    ("notice_after", "hours"),
+    [(0, [0, 60]), (3600, [1, 60]), (59 * 3600, [59, 60]), (60 * 3600, [60]), (604_800, [60])],
+)
+def test_d6_a_failing_destination_is_told_of_after_its_alerts_time_and_half_way(
+    notice_after: int, hours: list[int]
+) -> None:
+    standing, told = Standing("failing", Millis(0), 5), []
+    while (due := next_news(standing, notice_after)) is not None:
+        if due > 0:  # before it began there is nothing to be early for
+            assert reminded(standing, Millis(due - 1), notice_after) == (standing, None)
+        standing, news = reminded(standing, due, notice_after)
+        assert news == FAILING
+        told.append(due)
+    assert told == [hour * HOUR for hour in hours]
+
+
+def test_what_is_overdue_twice_is_told_once() -> None:
+    standing, news = reminded(Standing("failing", Millis(0), 5), Millis(70 * HOUR), 3600)
+    assert (standing.told, news) == (2, FAILING)
+    assert reminded(standing, Millis(80 * HOUR), 3600) == (standing, None)
+
+
+def test_a_failing_destination_goes_on_failing_over_a_restart_and_what_was_told_stays_told() -> None:
+    standing, _ = lived((BAD, n * HOUR) for n in range(70))
+    record = with_standing(a_destination(), standing, FAILING, START)
+    assert record.owes == FAILING
+    again = standing_of(record)
+    assert (again.state, again.since, again.told) == ("failing", 0, 2)
+    assert with_standing(record, again, None, START).owes == FAILING
+    assert with_standing(record, Standing(), None, START) == a_destination(), "well again, it owes nothing"
+
+
+def test_r12_a_row_of_failures_that_began_by_a_clock_ahead_is_told_and_ends_in_time() -> None:
+    ahead = 30 * 24 * HOUR
+    standing, told = lived([*[(BAD, ahead + n) for n in range(5)], *[(BAD, n * HOUR) for n in range(130)]])
+    assert standing.state == "disabled"
+    assert told == [FAILING, FAILING, DISABLED]
+    late = Standing("failing", Millis(ahead), 5)
+    assert reminded(late, Millis(HOUR), 3600)[0].since == HOUR

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from actors.delivery.attempt import attempt
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import Admitted, DestinationKind
+from actors.destination_kinds.table import KINDS
+from actors.egress.failures import Blame, LookFailed
+from actors.errors import UrlRefused
+from storage.records.destination import Destination
+from tests.storage.contract.builders import a_destination
+
+
+async def _admit(*_: object) -> Admitted:
+    return Admitted("sea://bottle", "a bottle")
+
+
+def a_kind(outcome: Answer | Exception, sent: list[Any]) -> DestinationKind:
+    async def send(outlet: Any, destination: Destination, id: str, body: bytes, world: Any) -> Answer:
+        sent.append((outlet, destination.url, id, body, world))
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return DestinationKind("bottle", _admit, lambda world: "", send)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "ours"),
+    [
+        (Answer(200, 5), None, False),
+        (Answer(None, 5, "the sea is closed"), "the sea is closed", False),
+        (LookFailed(Blame.LOCAL, "no sea here"), "no sea here", True),
+        (LookFailed(Blame.REMOTE_TRANSIENT, "it sank"), "it sank", False),
+        (UrlRefused("url-blocked", "not that sea"), "not that sea", False),
+    ],
+)
+async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
+    outcome: Answer | Exception, error: str | None, ours: bool
+) -> None:
+    sent: list[Any] = []
+    outlet, world = object(), object()
+    destination = a_destination(kind="bottle", url="sea://bottle")
+    with patch.dict(KINDS, {"bottle": a_kind(outcome, sent)}):
+        answer = await attempt(outlet, destination, "id", b"{}", world)  # type: ignore[arg-type]
+    assert sent == [(outlet, "sea://bottle", "id", b"{}", world)]
+    assert (answer.ours, error is None or error in (answer.error or "")) == (ours, True)
+    assert answer.delivered is (error is None)

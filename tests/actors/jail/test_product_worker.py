@@ -1,0 +1,88 @@
+"""The product's own worker on hostile bytes (X6, X8): whatever it is fed, the answer or the failure comes in time."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import time
+
+import msgspec
+import pytest
+import trio
+
+from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
+from actors.query.preview import PreviewAnswer, PreviewRequest
+from actors.settings import Settings, wall_limit
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from tests.actors.jail.test_pool import a_jail
+
+pytestmark = pytest.mark.real
+WORKER = [sys.executable, "-m", "actors.jail.parent"]
+URL = "https://a.example/"
+FEED = b"<rss version='2.0'><channel><title>t</title><item><title>one</title><link>/1</link></item></channel></rss>"
+
+
+def page(body: bytes) -> bytes:
+    return msgspec.msgpack.encode(PageRequest(body, "text/html", URL))
+
+
+def feed(body: bytes) -> bytes:
+    return msgspec.msgpack.encode(FeedRequest(body, "application/rss+xml", URL))
+
+
+def laughs() -> bytes:
+    entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    return FEED.replace(b"<rss", f'<!DOCTYPE x [<!ENTITY a0 "lol">{entities}]><rss'.encode()).replace(b"one", b"&a9;")
+
+
+HOSTILE = {
+    "300,000 attributes": ("page", page(b"<p " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">x</p>")),
+    "200,000 nested divs": ("page", page(b"<div>" * 200_000 + b"x" + b"</div>" * 200_000)),
+    "2 MB of comment openings in a feed": ("feed", feed(FEED.replace(b"one", b"&lt;!--" * 300_000))),
+    "billion laughs": ("feed", feed(laughs())),
+    "a gzip in a page": ("page", page(gzip.compress(bytes(1 << 20)))),
+    "not a request at all": ("page", b"\xff\xff"),
+}
+
+
+async def test_the_product_answers_from_its_worker() -> None:
+    settings = Settings()
+    async with a_jail(WORKER, memory=settings.worker_memory) as jail:
+        request = msgspec.msgpack.encode(DetectRequest(FEED, "text/html", URL))
+        found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10))
+        assert "feed" in found.values()
+
+
+async def test_it_needs_no_dev_null_which_a_bare_root_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.devnull", "/nowhere/null")
+    with trio.fail_after(60):
+        async with a_jail(WORKER) as jail:
+            assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(DetectRequest(FEED, "", URL)))
+
+
+async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> None:
+    settings = Settings()
+    async with a_jail(WORKER, memory=settings.worker_memory) as jail:
+        for code, query, text in (
+            ("sv", "föreläggande", "Förelägganden"),
+            ("en", "price*", "Prices"),
+            ("yi", "a", "A"),
+        ):
+            asked = PreviewRequest(query, code, (msgspec.json.encode({"title": text, "content": ""}),), 1)
+            answer = await jail.call("preview_query", msgspec.msgpack.encode(asked), deadline=10)
+            found = msgspec.msgpack.decode(answer, type=PreviewAnswer)
+            assert (found.matched, found.why[0].title) == ((0,), ((0, len(text)),))
+
+
+async def test_x8_whatever_it_is_fed_it_ends_at_the_deadline_and_the_next_is_served() -> None:
+    settings = Settings()
+    async with a_jail(WORKER, workers=2, memory=settings.worker_memory) as jail:
+        assert await jail.call("feed", feed(FEED), deadline=10)
+        for name, (task, request) in HOSTILE.items():
+            start = time.perf_counter()
+            try:
+                await jail.call(task, request, deadline=1.0)
+            except (WorkerTooSlow, WorkerDied, TaskRefused) as outcome:
+                assert str(outcome), name
+            assert time.perf_counter() - start < wall_limit(1.0), name
+            assert await jail.call("feed", feed(FEED), deadline=10)

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from actors.matcher.actor import MOST_ROWS
+from actors.messages.matcher import AlertsChanged
+from storage.errors import CursorMoved
+from storage.records.event import Stored
+from tests.actors.matcher.rig import Rig, a_child, a_destination, an_alert
+from tests.support.build import NOW, a_draft, a_source_id
+from tests.support.disks import set_cursor
+
+
+@asynccontextmanager
+async def running(rig: Rig, *, follow: bool = True, **more: Any) -> AsyncIterator[None]:
+    async with trio.open_nursery() as nursery:
+        if follow:
+            nursery.start_soon(rig.storage.follow)
+        nursery.start_soon(rig.matcher(**more).run, a_child())
+        await wait_all_tasks_blocked()
+        yield
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+
+
+async def changed(rig: Rig) -> None:
+    await rig.mailbox.ask(AlertsChanged)
+
+
+async def test_a_committed_event_reaches_the_outbox_of_every_alert_it_satisfies() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a", "price"), an_alert("b", "plan OR price"), an_alert("c", "plan"))
+    async with running(rig):
+        await rig.commit("A new price")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"a-hook": ["A new price"], "b-hook": ["A new price"]}
+        assert rig.nudged[-2:] == ["a-hook", "b-hook"]
+
+
+async def test_what_the_tail_holds_is_matched_without_reading_the_log() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        reads = 0
+        plain = rig.storage.log.read
+
+        async def counted(*args: Any) -> Any:
+            nonlocal reads
+            reads += 1
+            return await plain(*args)
+
+        rig.storage.log.read = counted  # type: ignore[method-assign, assignment]
+        for number in range(5):
+            await rig.commit(f"price {number}")
+            await wait_all_tasks_blocked()
+        assert (reads, len(rig.outbox()["alert-hook"])) == (0, 5)
+
+
+async def test_what_was_committed_before_the_matcher_started_is_matched() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    await rig.commit(*[f"price {number}" for number in range(450)])
+    async with running(rig):
+        assert len(rig.outbox()["alert-hook"]) == 450
+        assert await rig.is_settled()
+
+
+async def test_what_the_tail_no_longer_holds_is_read_from_the_log() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    rig.storage.tail.since = lambda after: None if after < rig.disk.head() else ()  # type: ignore[method-assign]
+    async with running(rig):
+        await rig.commit("price 1", "other")
+        await rig.commit("price 2")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
+async def test_a_tail_that_begins_above_what_is_left_of_the_log_is_not_waited_for() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    rig.storage.tail.since = lambda after: None  # type: ignore[method-assign]
+    async with running(rig):
+        await rig.commit("price 1")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 1"]}
+
+
+async def test_an_alert_is_matched_only_on_its_own_sources() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert(source_ids=(a_source_id(2),)))
+    async with running(rig):
+        await rig.commit("price 1", source=1)
+        await rig.commit("price 2", source=2)
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["price 2"]}
+
+
+async def test_a_change_of_alerts_takes_effect_between_two_events() -> None:
+    """What was committed before the answer is for the old alerts, what is committed after it for the new ones."""
+    rig = Rig()
+    await rig.prepare(an_alert("old"))
+    async with running(rig):
+        await rig.commit("price 1")
+        await rig.prepare_only(an_alert("new"))
+        await rig.storage.alerts.put(an_alert("old", "plan"))
+        await changed(rig)
+        await rig.commit("price 2")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"old-hook": ["price 1"], "new-hook": ["price 2"]}
+
+
+async def test_a_change_is_acknowledged_after_the_destinations_were_brought_in_line() -> None:
+    rig = Rig()
+    order: list[str] = []
+
+    async def refresh() -> None:
+        await trio.lowlevel.checkpoint()
+        order.append("refreshed")
+
+    async with running(rig, refresh=refresh):
+        await changed(rig)
+        order.append("answered")
+    assert order == ["refreshed", "answered"]
+
+
+async def test_disabled_and_deleted_alerts_and_destinations_get_nothing() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("off", enabled=False), an_alert("gone"), an_alert("dead"), an_alert("shut"))
+    await rig.storage.alerts.put_destination(a_destination("dead-hook", "dead", state="disabled"))
+    await rig.storage.alerts.put_destination(a_destination("shut-hook", "shut", enabled=False))
+    async with running(rig):
+        await rig.storage.alerts.delete("gone")
+        await changed(rig)
+        await rig.commit("price")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {}
+        assert await rig.is_settled()
+
+
+async def test_notices_go_to_the_alerts_that_ask_for_them_and_are_never_matched_by_text() -> None:
+    rig = Rig()
+    mine = (a_source_id(1),)
+    await rig.prepare(
+        an_alert("text", "price", notices=()),
+        an_alert("asks", "nothing", notices=("source_quiet",)),
+        an_alert("elsewhere", "nothing", notices=("source_quiet",), source_ids=(a_source_id(2),)),
+        an_alert("here", "nothing", notices=("source_quiet", "x"), source_ids=mine),
+    )
+    async with running(rig):
+        await rig.notice("source_quiet")
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"asks-hook": ["price"], "here-hook": ["price"]}
+
+
+async def test_a_stored_query_that_can_no_longer_be_read_stops_nothing_else() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("broken", "(("), an_alert("strange", language="xx"), an_alert("good"))
+    async with running(rig):
+        await rig.commit("price")
+        await wait_all_tasks_blocked()
+    assert rig.outbox() == {"good-hook": ["price"]}
+    assert rig.logged.count("matcher.query_refused") == 2
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"title": 7}', b'{"title": "price \xff"}', b""], ids=["a type", "no UTF-8", "nothing"]
+)
+async def test_a_damaged_event_is_passed_over(body: bytes) -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig, follow=False):
+        (event,) = await rig.commit("price 1")
+        damaged = Stored(event.seq, event.source, event.kind, body)
+        await rig.storage.tail.publish([damaged, *await rig.commit("price 2")])
+        await wait_all_tasks_blocked()
+        assert "matcher.unreadable" in rig.logged
+        assert rig.outbox() == {"alert-hook": ["price 2"]}
+
+
+async def test_many_rows_are_written_in_several_transactions() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"), an_alert("b"))
+    await rig.commit(*[f"price {number}" for number in range(400)])
+    async with running(rig):
+        assert sorted(map(len, rig.outbox().values())) == [400, 400]
+        assert rig.points.count("matcher/after advance") == 2
+
+
+async def test_all_rows_of_one_event_are_written_however_many_they_are() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"))
+    hooks = [f"hook{number}" for number in range(2 * MOST_ROWS + 3)]
+    for hook in hooks:
+        await rig.storage.alerts.put_destination(a_destination(hook, "a"))
+    await rig.commit("price 1")
+    async with running(rig):
+        assert rig.outbox() == {hook: ["price 1"] for hook in ("a-hook", *hooks)}
+        assert rig.points.count("matcher/after advance") == 1
+
+
+async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        events = await rig.commit("price 1", "price 2")
+        set_cursor(rig.disk, "matcher", events[0].seq)
+        await wait_all_tasks_blocked()
+        assert "matcher.cursor_moved" in rig.logged
+        assert rig.outbox() == {"alert-hook": ["price 2"]}
+        assert await rig.is_settled()
+
+
+async def test_destinations_are_nudged_at_the_start_in_case_an_earlier_life_could_not() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"), an_alert("b"))
+    async with running(rig):
+        assert rig.nudged == ["a-hook", "b-hook"]
+
+
+async def a_life(rig: Rig, stop_at: int) -> bool:
+    """Live until the given checkpoint; return whether everything was done before it."""
+    done = False
+
+    async def run() -> None:
+        with trio.CancelScope() as scope:
+            instrument.scope = scope
+            await rig.matcher().run(a_child())
+
+    class Instrument(trio.abc.Instrument):
+        scope: trio.CancelScope | None = None
+        steps = 0
+
+        def after_task_step(self, task: trio.lowlevel.Task) -> None:
+            if "run" in task.name and self.scope is not None:
+                self.steps += 1
+                if self.steps == stop_at:
+                    self.scope.cancel()
+
+    instrument = Instrument()
+    trio.lowlevel.add_instrument(instrument)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(rig.storage.follow)
+            nursery.start_soon(run, name="run")
+            await wait_all_tasks_blocked()
+            done = instrument.steps < stop_at
+            nursery.cancel_scope.cancel()
+    finally:
+        trio.lowlevel.remove_instrument(instrument)
+    return done
+
+
+async def test_ended_at_any_step_and_begun_again_no_row_is_lost_and_none_is_there_twice() -> None:
+    """The cancellation sweep: each life is cut off one step later than the one before, until one gets to the end."""
+    titles = [f"price {number}" for number in range(8)]
+    for stop_at in range(1, 500):
+        rig = Rig()
+        await rig.prepare(an_alert("a"), an_alert("b"))
+        for title in titles:
+            await rig.commit(title)
+        done = await a_life(rig, stop_at)
+        rig.restart()
+        async with running(rig):
+            pass
+        assert rig.outbox() == {"a-hook": titles, "b-hook": titles}, stop_at
+        assert await rig.is_settled()
+        if done:
+            assert stop_at > 10
+            return
+    raise AssertionError("no life was long enough")
+
+
+async def test_a_crash_at_either_side_of_the_commit_repeats_whole_events_only() -> None:
+    for point in ("matcher/before advance", "matcher/after advance"):
+        rig = Rig()
+        await rig.prepare(an_alert())
+        await rig.commit("price 1", "price 2")
+
+        def crash(name: str, point: str = point) -> None:
+            if name == point:
+                raise CursorMoved("planted")
+
+        rig.at_point = crash
+        with trio.move_on_after(0):
+            await rig.matcher().run(a_child())
+        rig.at_point = lambda name: None
+        rig.restart()
+        async with running(rig):
+            assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+
+
+async def test_what_an_alert_has_met_is_counted_in_the_cursors_own_transaction() -> None:
+    """Also without a destination: its channel and its record show it. A crash must count nothing twice."""
+    rig = Rig()
+    await rig.prepare(an_alert("delivered"))
+    await rig.storage.alerts.put(an_alert("only-counted"))
+    crashed = False
+
+    def crash(name: str) -> None:
+        nonlocal crashed
+        if name == "matcher/after advance" and not crashed:
+            crashed = True
+            raise RuntimeError("planned")
+
+    rig.at_point = crash
+    await rig.commit("price 1", "weather", "price 2")
+    with pytest.raises(BaseExceptionGroup):
+        async with running(rig):
+            await wait_all_tasks_blocked()
+    async with running(rig):
+        await rig.commit("price 3")
+        await wait_all_tasks_blocked()
+    assert {alert.id: (alert.match_count, alert.last_match_at) for alert in await rig.storage.alerts.all()} == {
+        "delivered": (3, NOW),
+        "only-counted": (3, NOW),
+    }
+    assert rig.outbox() == {"delivered-hook": ["price 1", "price 2", "price 3"]}
+
+
+@pytest.mark.parametrize("trouble", ["full", "before", "after"])
+async def test_a_disk_that_takes_nothing_holds_the_matcher_up_and_breaks_nothing(
+    autojump_clock: MockClock, trouble: str
+) -> None:
+    rig = Rig()
+    await rig.prepare(an_alert())
+    async with running(rig):
+        await rig.commit("price 1")
+        rig.disk.full = trouble == "full"
+        rig.disk.silent = "before" if trouble == "before" else "after" if trouble == "after" else "no"
+        await trio.sleep(60)
+        rig.disk.full, rig.disk.silent = False, "no"
+        await rig.commit("price 2")
+        await trio.sleep(60)
+        assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
+        alert = await rig.storage.alerts.get("alert")
+        assert alert is not None and alert.match_count == 2
+        assert await rig.is_settled()
+        assert "matcher.parked" in rig.logged
+
+
+async def test_what_is_only_practice_is_for_alerts_that_name_its_source() -> None:
+    rig = Rig()
+    own = an_alert("own", source_ids=(a_source_id(1),))
+    await rig.prepare(an_alert("all"), own, an_alert("other", source_ids=(a_source_id(2),)))
+    async with running(rig):
+        await rig.commit_draft(a_draft("A practised price", practice=True))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"own-hook": ["A practised price"]}
+
+
+async def test_what_a_reset_held_is_for_no_alert_even_one_that_names_its_source_and_wants_everything() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("all", ""), an_alert("own", "price", source_ids=(a_source_id(),)))
+    async with running(rig):
+        await rig.commit_draft(a_draft("An old price", tags=("change:reset",)))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {}
+        assert await rig.is_settled()
+
+
+async def test_whoever_goes_by_the_alerts_has_them_before_a_change_is_acknowledged() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a"))
+    heard: list[list[str]] = []
+
+    async def hear(alerts: Any) -> None:
+        heard.append([alert.id for alert in alerts])
+
+    async with running(rig, heard=hear):
+        assert heard == [["a"]], "also at the start"
+        await rig.prepare_only(an_alert("b"))
+        await changed(rig)
+        assert heard == [["a"], ["a", "b"]]
+
+
+async def test_that_a_source_fails_reaches_each_alert_when_its_time_has_come() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("soon", notice_after=60), an_alert("late", notice_after=3600))
+    async with running(rig):
+        for tag, reached in (("0-60", ["soon-hook"]), ("61-3600", ["soon-hook", "late-hook"])):
+            draft = a_draft("failing", alert_type="source_failing", tags=("kind:notice", f"notice_after:{tag}"))
+            await rig.commit_draft(draft)
+            await wait_all_tasks_blocked()
+            assert list(rig.outbox()) == reached
+        assert [len(titles) for titles in rig.outbox().values()] == [1, 1]

@@ -1,0 +1,47 @@
+"""What of a page's change an alert is about, from the commit to the outbox."""
+
+from __future__ import annotations
+
+import msgspec
+from trio.testing import wait_all_tasks_blocked
+
+from storage.records.event import Diff
+from tests.actors.matcher.rig import Rig, an_alert
+from tests.actors.matcher.test_actor import changed, running
+from tests.support.build import a_draft
+
+
+async def test_an_alert_on_the_change_meets_what_came_or_went_and_one_on_the_page_all_that_stands_there() -> None:
+    rig = Rig()
+    matches = ("change", "added", "removed", "page")
+    await rig.prepare(*(an_alert(match, "arbitration", match=match) for match in matches))
+    page = a_draft("Terms", content="Fees. Arbitration.", source_type="html")
+    diffs = {
+        "came": Diff(("Arbitration.",), (), ()),
+        "went": Diff((), ("Arbitration.",), ()),
+        "other": Diff(("Fees.",), (), ()),
+    }
+    async with running(rig):
+        for title, diff in diffs.items():
+            await rig.commit_draft(msgspec.structs.replace(page, title=title, diff=diff))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {
+            "change-hook": ["came", "went"],
+            "added-hook": ["came"],
+            "removed-hook": ["went"],
+            "page-hook": ["came", "went", "other"],
+        }
+
+
+async def test_what_an_alert_is_about_can_be_changed_from_the_next_event_on() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert(query="fees", match="page"))
+    page = a_draft("one", content="Fees. Arbitration.", source_type="html", diff=Diff(("Arbitration.",), (), ()))
+    async with running(rig):
+        await rig.commit_draft(page)
+        await wait_all_tasks_blocked()
+        await rig.storage.alerts.put(an_alert(query="fees", match="change"))
+        await changed(rig)
+        await rig.commit_draft(msgspec.structs.replace(page, title="two"))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"alert-hook": ["one"]}

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.delivery.digest import DigestWindow, content
+from actors.destination_kinds.webhook.cloudevents import enveloped
+from actors.signatures import webhook
+from actors.signatures.event import KeySet, Signer, jwks, new_signing_key
+from actors.signatures.receipt import Receipt, as_sent, judge
+from actors.signatures.verdict import Cause
+from storage.records.destination import Destination
+from storage.records.event import Event
+from storage.records.identity import Millis
+from tests.actors.signatures.events import EVENTS, an_event
+
+AT = Millis(1_795_255_200_123)
+NOW = AT // 1000
+KEY, OTHER = new_signing_key(bytes(32), AT), new_signing_key(bytes([7]) * 32, AT)
+KEYS = KeySet(jwks([KEY]))
+SECRET, ANOTHER = webhook.new_secret(bytes(range(32))), webhook.new_secret(bytes(range(1, 33)))
+ID = an_event().id
+BODY = Signer(KEY).sign(an_event(content='Ärende "42" / 😀'), AT)
+HOOK = Destination(ID, ID, "webhook", "https://h.test/", "15min", "h.test", (), AT, AT)
+DIGEST = content(ID, HOOK, DigestWindow(AT, Millis(AT + 900_000)), [BODY, Signer(KEY).sign(an_event(), AT)])
+
+
+def headers(body: bytes = BODY, *, secrets: tuple[str, ...] = (SECRET,), id: str = ID, at: int = NOW) -> dict[str, str]:
+    signature = webhook.sign(secrets, id, at, body)
+    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
+
+
+def received(
+    body: bytes = BODY, given: dict[str, str] | None = None, keys: KeySet | None = KEYS, **how: Any
+) -> Receipt:
+    found = judge(given or headers(**how), body, secrets=[SECRET], keys=keys, now=NOW)
+    assert found.webhook.reason and all(told.verdict.reason for told in found.events)
+    return found
+
+
+def test_a_delivery_as_it_was_sent_verifies_twice() -> None:
+    found = received()
+    assert (found.shape, found.webhook_id, found.failed) == ("event", ID, False)
+    assert (found.webhook.cause, found.events[0].verdict.cause) == (Cause.VERIFIED, Cause.VERIFIED)
+
+
+def test_a_digest_is_checked_event_by_event() -> None:
+    found = received(DIGEST, headers(DIGEST))
+    assert (found.shape, found.webhook.cause) == ("digest", Cause.VERIFIED)
+    assert [told.verdict.cause for told in found.events] == [Cause.VERIFIED] * 2
+    assert found.events[0].event["content"] == 'Ärende "42" / 😀'
+
+
+@pytest.mark.parametrize(("inner", "shape"), [(BODY, "event"), (DIGEST, "digest")])
+def test_an_envelope_of_cloudevents_is_opened_and_both_signatures_verify(inner: bytes, shape: str) -> None:
+    body = enveloped(ID, inner)
+    found = received(body, headers(body))
+    assert (found.shape, found.webhook.cause, found.failed) == (shape, Cause.VERIFIED, False)
+    assert {told.verdict.cause for told in found.events} == {Cause.VERIFIED}
+    other = received(body, headers(body, secrets=(ANOTHER,)))
+    assert other.webhook.cause is Cause.NO_MATCH and not any(told.verdict.failed for told in other.events)
+    changed = body.replace(b"42", b"43")
+    assert received(changed, headers(body)).failed
+
+
+def test_an_envelope_of_something_else_is_something_else() -> None:
+    assert received(b'{"specversion":"1.0","data":{}}').shape == "other"
+    assert received(b'{"specversion":"1.0","data":[]}').shape == "other"
+
+
+@pytest.mark.parametrize("body", [BODY, DIGEST], ids=["event", "digest"])
+@pytest.mark.parametrize("keys", [KEYS, None], ids=["with a key set", "without"])
+@pytest.mark.parametrize("how", [{"indent": 2}, {"sort_keys": True}, {"ensure_ascii": False}])
+def test_a_body_that_was_only_written_anew_is_named_as_that(body: bytes, keys: KeySet | None, how: Any) -> None:
+    rewritten = json.dumps(json.loads(body), **how).encode()
+    found = received(rewritten, headers(body), keys)
+    assert found.webhook.cause is Cause.RESERIALISED
+    assert "JCS form matches, the raw bytes don't" in found.webhook.reason
+    assert found.failed and not any(told.verdict.failed for told in found.events)
+
+
+@settings(max_examples=40)
+@given(EVENTS)
+def test_any_event_can_be_rebuilt_from_its_parsed_form(event: Event) -> None:
+    body = Signer(KEY).sign(event, AT)
+    rewritten = json.dumps(dict(reversed(json.loads(body).items())), indent=1).encode()
+    assert as_sent(rewritten, json.loads(rewritten)) == body
+
+
+def test_a_digest_can_be_rebuilt_from_its_parsed_form() -> None:
+    assert as_sent(json.dumps(json.loads(DIGEST)).encode(), json.loads(DIGEST)) == DIGEST
+
+
+def test_a_body_with_more_in_it_is_changed_and_not_re_serialised() -> None:
+    body = json.dumps(json.loads(BODY) | {"trace": "x"}).encode()
+    assert received(body, headers(BODY)).webhook.cause is Cause.CHANGED
+
+
+def test_with_the_event_as_witness_another_secret_is_told_from_another_body() -> None:
+    assert received(secrets=(ANOTHER,)).webhook.cause is Cause.WRONG_SECRET
+    altered = BODY.replace(b"42", b"43")
+    found = received(altered, headers(BODY))
+    assert (found.webhook.cause, found.events[0].verdict.cause) == (Cause.CHANGED, Cause.CHANGED)
+
+
+def test_without_a_witness_it_does_not_pretend_to_know() -> None:
+    assert received(secrets=(ANOTHER,), keys=None).webhook.cause is Cause.NO_MATCH
+    assert received(BODY.replace(b"42", b"43"), headers(BODY), None).webhook.cause is Cause.NO_MATCH
+
+
+def test_a_changed_id_is_told() -> None:
+    found = received(given=headers() | {"webhook-id": "another"})
+    assert (found.webhook.cause, ID in found.webhook.reason) == (Cause.ID_CHANGED, True)
+
+
+@pytest.mark.parametrize(("apart", "words"), [(-361, "361 s behind"), (361, "361 s ahead of")])
+def test_a_stale_delivery_says_by_how_much_and_that_only_the_time_is_wrong(apart: int, words: str) -> None:
+    found = received(at=NOW + apart)
+    assert found.webhook.cause is Cause.STALE
+    assert words in found.webhook.reason and "itself matches" in found.webhook.reason
+    assert "itself" not in received(at=NOW + apart, secrets=(ANOTHER,)).webhook.reason
+
+
+def test_the_second_token_of_a_rotation_is_told() -> None:
+    found = received(secrets=(ANOTHER, SECRET))
+    assert (found.webhook.cause, found.webhook.valid) == (Cause.ROTATED, True)
+    assert "token 2 of 2" in found.webhook.reason
+    assert received(secrets=(SECRET, ANOTHER)).webhook.cause is Cause.VERIFIED
+
+
+@pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature"])
+def test_a_missing_header_is_named(name: str) -> None:
+    given = {key: value for key, value in headers().items() if key != name}
+    found = received(given=given)
+    assert (found.webhook.cause, found.webhook.reason) == (Cause.MISSING_HEADER, f"no header {name}")
+
+
+def test_an_unknown_key_a_missing_signature_and_nothing_to_check_with_are_three_things() -> None:
+    strange = Signer(OTHER).sign(an_event(), AT)
+    assert received(strange, headers(strange)).events[0].verdict.cause is Cause.UNKNOWN_KEY
+    bare = msgspec.json.encode(an_event())
+    assert received(bare, headers(bare)).events[0].verdict.cause is Cause.NO_SIGNATURE
+    found = judge(headers(), BODY, secrets=[], keys=None, now=NOW)
+    assert [found.webhook.cause, found.events[0].verdict.cause] == [Cause.NOT_CHECKED] * 2
+    assert not found.failed
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"[" * 100_000, b"\xff", b'{"events":[]}', b'{"a":1,"a":2}', b"7"])
+def test_whatever_else_comes_is_no_delivery_even_when_its_mac_holds(body: bytes) -> None:
+    found = received(body, headers(body))
+    assert (found.shape, found.webhook.valid, found.failed) == ("other", True, True)
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_d15_no_flipped_bit_of_id_timestamp_or_body_passes(data: st.DataObject) -> None:
+    parts = [ID.encode(), str(NOW).encode(), BODY]
+    which = data.draw(st.integers(0, 2))
+    bit = data.draw(st.integers(0, len(parts[which]) * 8 - 1))
+    flipped = bytearray(parts[which])
+    flipped[bit // 8] ^= 1 << bit % 8
+    parts[which] = bytes(flipped)
+    given = headers() | {"webhook-id": parts[0].decode("latin-1"), "webhook-timestamp": parts[1].decode("latin-1")}
+    assert received(parts[2], given).webhook.failed

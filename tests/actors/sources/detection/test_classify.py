@@ -1,0 +1,59 @@
+"""What a URL is found to be, and what is told to who wants one watched that can't be looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.egress.failures import Blame, LookFailed
+from actors.errors import Overloaded, UrlRefused
+from actors.messages.requests import DetectRequest
+from actors.messages.sources import DetectUrl
+from actors.sources.detection.classify import refused
+from actors.sources.looks.fetch import refusal
+from storage.records.tiers import SourceType
+from tests.actors.sources.harness import SITE, page, rss, watching
+
+
+@pytest.mark.parametrize(
+    ("status", "wish", "says", "after"),
+    [
+        (403, 5.2, "it can't be watched now: answered so; try again in 5 s", 5),
+        (503, None, "it can't be watched now: answered so; try again in 60 s", 60),
+    ],
+)
+def test_who_is_put_off_by_a_site_is_told_that_it_was_the_site_and_for_how_long(
+    status: int, wish: float | None, says: str, after: int
+) -> None:
+    error = refused(LookFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")
+    assert isinstance(error, Overloaded)
+    assert (str(error), error.retry_after) == (says, after)
+
+
+@pytest.mark.parametrize(
+    ("path", "wished", "detected", "says"),
+    [
+        ("/feed", "html", "feed", "watched as html, as asked for; by itself: root element <rss"),
+        ("/feed", "feed", "feed", "root element <rss"),
+        ("/page", "html", "html", "an HTML document"),
+        ("/page", None, "html", "an HTML document"),
+    ],
+)
+async def test_what_was_detected_is_told_also_where_another_type_was_asked_for(
+    autojump_clock: object, path: str, wished: SourceType | None, detected: str, says: str
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"], origin.bodies["/page"] = rss("a", "b"), page("A page of some length.", "And more.")
+        found = await service.registry_box.ask(
+            lambda reply: DetectUrl(DetectRequest(f"https://{SITE}{path}", type=wished), reply)
+        )
+        source = (await service.add(f"https://{SITE}{path}", type=wished)).view.source
+        assert found.detection == source.detection
+        assert (source.type, source.detection.type) == (wished or detected, detected)
+        assert source.detection.forced == (wished not in (None, detected))
+        assert source.detection.evidence.startswith(says)
+
+
+def test_the_guards_refusal_is_a_failed_look_of_a_source_that_is_watched_already() -> None:
+    failure = refusal(UrlRefused("address-private", "10.0.0.7 is private"))
+    assert failure.blame is Blame.REMOTE_PERMANENT
+    assert "address-private" in failure.reason

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from email.utils import formatdate
+
+import pytest
+import trio
+
+from actors.content.messages.readings import Entry, FeedReading
+from actors.errors import Unprocessable
+from actors.sources.feed.reset import Turn, error_report, turn_of
+from actors.sources.feed.seen import Manner
+from storage.records.identity import Millis
+from storage.records.tiers import Kind
+from tests.actors.sources.harness import SITE, rss, watching
+from tests.support.build import NOW
+
+URL = "https://site.example/feed"
+HOUR = 3_600_000
+DAY = 24 * HOUR
+
+
+def entries(count: int, start: int = 0, *, dated: int | None = None, step: int = 60_000) -> list[Entry]:
+    return [
+        Entry(f"k{n}", "", f"t{n}", "", "", None if dated is None else Millis(dated + step * n), (), "0" * 16)
+        for n in range(start, start + count)
+    ]
+
+
+def decide(count: int, new: list[Entry], before: Manner = Manner.PLAIN) -> Turn:
+    return turn_of(count, new, before, NOW)
+
+
+@pytest.mark.parametrize(
+    ("count", "new", "held"),
+    [(10, 5, 0), (10, 9, 0), (10, 10, 10), (9, 9, 0), (1, 1, 0), (100, 99, 0), (100, 100, 100), (12, 10, 0)],
+)
+@pytest.mark.parametrize("dated", [None, NOW - 400 * DAY], ids=["undated", "old"])
+def test_only_all_of_a_feed_that_is_not_small_is_held(count: int, new: int, held: int, dated: int | None) -> None:
+    turn = decide(count, entries(new, dated=dated))
+    assert (len(turn.held), len(turn.told), turn.say) == (held, new - held, held > 0)
+
+
+def test_entries_published_since_the_last_good_look_are_news_however_many() -> None:
+    turn = decide(30, entries(30, dated=NOW - 30 * 60_000))
+    assert (len(turn.told), turn.held, turn.manner) == (30, (), Manner.PLAIN)
+
+
+@pytest.mark.parametrize("step", [0, 1], ids=["one date", "a moment apart"])
+def test_a_batch_that_is_dated_alike_is_news_when_the_date_is_new(step: int) -> None:
+    turn = decide(12, entries(12, dated=NOW + 1000, step=step))
+    assert (len(turn.told), turn.held, turn.say) == (12, (), False)
+
+
+def test_what_is_really_new_in_a_feed_that_moved_is_told() -> None:
+    turn = decide(12, [*entries(10, dated=NOW - 90 * DAY), *entries(2, 50, dated=NOW)])
+    assert ([entry.key for entry in turn.told], len(turn.held), turn.say) == (["k50", "k51"], 10, True)
+
+
+def test_one_old_date_for_all_entries_is_no_date() -> None:
+    first = decide(12, entries(12, dated=NOW - DAY, step=0))
+    second = decide(12, entries(12, 12, dated=NOW - DAY, step=0), first.manner)
+    assert (len(first.held), len(second.held)) == (12, 0)
+
+
+def test_a_feed_that_was_empty_has_not_moved() -> None:
+    turn = turn_of(10, entries(10, dated=NOW - 400 * DAY), Manner.PLAIN, NOW, was_empty=True)
+    assert (len(turn.told), turn.held, turn.say) == (10, (), False)
+
+
+def test_an_undated_feed_that_turns_over_again_and_again_is_fast_and_is_told() -> None:
+    first = decide(10, entries(10))
+    second = decide(10, entries(10, 10), first.manner)
+    third = decide(10, entries(10, 20), second.manner)
+    assert [(len(turn.held), turn.say) for turn in (first, second, third)] == [(10, True), (0, False), (0, False)]
+    ordinary = decide(10, entries(2, 30), first.manner)
+    assert ordinary.manner is Manner.PLAIN
+
+
+def test_a_second_move_in_a_row_of_old_entries_is_held_and_not_said_again() -> None:
+    first = decide(10, entries(10, dated=NOW - 90 * DAY))
+    second = decide(10, entries(10, 10, dated=NOW - 90 * DAY), first.manner)
+    assert (len(second.held), second.say) == (10, False)
+
+
+@pytest.mark.parametrize(
+    ("titles", "report"),
+    [
+        (["Bridge returned error 500! (20413)"], True),
+        (["Bridge returned error 404! (1)", "Bridge returned error 0! (2)"], True),
+        (["RSS reader not yet whitelisted!"], True),
+        (["An error occurred"], True),
+        (["Error"], True),
+        (["An error occurred in the count of votes"], False),
+        (["An error occurred", "Real news"], False),
+        (["Bridge returned error 500! (20413)", "Real news"], False),
+        (["Bridge returned error 500! (1)"] * 4, False),
+        ([], False),
+    ],
+)
+def test_an_error_report_is_known_when_it_is_all_there_is(titles: list[str], report: bool) -> None:
+    found = [Entry(title, "", title, "", "", None, (), "0" * 16) for title in titles]
+    assert (error_report(FeedReading("T", "", "rss", tuple(found))) is not None) is report
+
+
+def names(start: int, count: int) -> list[str]:
+    return [f"e{n}" for n in range(start, start + count)]
+
+
+def dated(titles: list[str], at: int, step: int = 0) -> bytes:
+    """A feed whose entries all have a date, or `step` ms between theirs."""
+    items = "".join(
+        f"<item><guid isPermaLink='false'>{name}</guid><title>{name}</title><link>https://{SITE}/{name}</link>"
+        f"<description>text of {name}</description><pubDate>{formatdate((at - step * n) / 1000)}</pubDate></item>"
+        for n, name in enumerate(titles)
+    )
+    return f"<rss version='2.0'><channel><title>T</title>{items}</channel></rss>".encode()
+
+
+async def test_a_feed_that_is_new_as_a_whole_is_said_once_and_then_watched_as_always(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss(*names(0, 12))
+        await service.add(URL)
+        origin.bodies["/feed"] = rss(*names(100, 12))
+        await trio.sleep(3600)
+        event, *held = await service.events()
+        assert (event["alert_type"], event["source_type"], event["source_url"]) == ("source_reset", "feed", URL)
+        assert "12 entries" in event["content"] and "change:reset" in event["content"]
+        assert event["tags"] == ["kind:notice"]
+        assert [one["title"] for one in held] == names(100, 12)[::-1]
+        assert {tuple(one["tags"]) for one in held} == {("change:reset",)}
+        assert {one.kind for one in service.disk.events()[1:]} == {Kind.HELD}
+        origin.bodies["/feed"] = rss("fresh", *names(100, 11))
+        await trio.sleep(2 * 3600)
+        assert (await service.titles())[13:] == ["fresh"]
+        origin.bodies["/feed"] = rss(*names(0, 12))
+        await trio.sleep(2 * 3600)
+        assert len(await service.titles()) == 14, "the entries from before the move are still known"
+
+
+async def test_twelve_entries_for_twelve_dated_just_before_the_look_are_all_told(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = dated(names(0, 12), NOW - DAY)
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(700)
+        now = service.world.now()
+        origin.bodies["/feed"] = dated(names(100, 12), now - 1000, step=200)
+        await service.check(source)
+        await trio.sleep(60)
+        assert (await service.alerts(), sorted(await service.titles())) == ([], sorted(names(100, 12)))
+
+
+async def test_ten_new_entries_beside_two_old_ones_are_told_though_dated_by_day(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = dated(names(0, 12), NOW - 3 * DAY)
+        await service.add(URL)
+        origin.bodies["/feed"] = dated([*names(100, 10), *names(0, 2)], NOW - 2 * DAY)
+        await trio.sleep(3600)
+        assert (await service.alerts(), len(await service.titles())) == ([], 10)
+
+
+@pytest.mark.parametrize("before", [0, 12], ids=["from the beginning", "for a while"])
+async def test_a_feed_that_is_empty_and_then_has_ten_old_entries_tells_them(
+    autojump_clock: object, before: int
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = dated(names(0, before), NOW - 90 * DAY)
+        await service.add(URL)
+        origin.bodies["/feed"] = dated([], 0)
+        await trio.sleep(3600)
+        origin.bodies["/feed"] = dated(names(100, 10), NOW - 30 * DAY)
+        await trio.sleep(3600)
+        assert (await service.alerts(), len(await service.titles())) == ([], 10)
+        origin.bodies["/feed"] = dated(names(200, 10), NOW - 60 * DAY)
+        await trio.sleep(3600)
+        assert len(await service.alerts()) == 1, "a later move is still one"
+
+
+async def test_an_empty_moment_makes_no_news_of_what_is_known(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss(*names(0, 12))
+        await service.add(URL)
+        for titles in ([], names(0, 12), names(100, 12)):
+            origin.bodies["/feed"] = rss(*titles)
+            await trio.sleep(3600)
+        assert len(await service.alerts()) == 1, "the feed was not empty at the look before the move"
+
+
+async def test_an_ordinary_burst_is_told(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss(*names(0, 10))
+        await service.add(URL)
+        origin.bodies["/feed"] = rss(*names(100, 5), *names(0, 5))
+        await trio.sleep(3600)
+        assert (len(await service.titles()), await service.alerts()) == (5, [])
+
+
+async def test_a_small_feed_may_be_new_as_a_whole(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss(*names(0, 5))
+        await service.add(URL)
+        origin.bodies["/feed"] = rss(*names(100, 5))
+        await trio.sleep(3600)
+        assert (len(await service.titles()), await service.alerts()) == (5, [])
+
+
+async def test_a_bridges_error_report_is_a_failed_look_and_no_event(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a", "b")
+        source = (await service.add(URL)).view.source.id
+        origin.bodies["/feed"] = rss("Bridge returned error 503! (20413)")
+        await trio.sleep(1200)
+        hot = service.registry.table.describe(source).hot
+        assert "Bridge returned error 503" in (hot.last_error or "")
+        origin.bodies["/feed"] = rss("c", "a", "b")
+        await trio.sleep(3600)
+        assert await service.titles() == ["c"]
+
+
+async def test_a_feed_that_is_an_error_report_at_first_is_not_added(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("Bridge returned error 503! (20413)")
+        with pytest.raises(Unprocessable, match="error report"):
+            await service.add(f"https://{SITE}/feed")

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.sources.feed.seen import KEPT, Mark, compare
+
+FP = "00000000000000aa"
+OTHER = "00000000000000bb"
+entries = st.lists(st.builds(Mark, st.text(max_size=8), st.sampled_from([FP, OTHER])), max_size=30)
+
+
+def memory_of(*names: str) -> bytes:
+    memory = compare(b"", [Mark(name, FP) for name in names]).memory
+    assert memory is not None
+    return memory
+
+
+def test_the_first_document_is_all_new_and_leaves_a_memory() -> None:
+    found = compare(b"", [Mark("a", FP), Mark("b", FP)])
+    assert (found.new, found.updated) == ((0, 1), ())
+    assert found.memory
+
+
+def test_an_empty_first_document_leaves_a_memory_that_is_not_empty() -> None:
+    assert compare(b"", []).memory
+
+
+def test_the_same_document_changes_nothing_in_any_order() -> None:
+    assert compare(memory_of("a", "b"), [Mark("b", FP), Mark("a", FP)]) == ((), (), None)
+
+
+def test_a_new_entry_and_an_edited_one_are_told_apart() -> None:
+    found = compare(memory_of("a", "b"), [Mark("c", FP), Mark("a", OTHER), Mark("b", FP)])
+    assert (found.new, found.updated) == ((0,), (1,))
+
+
+def test_an_entry_that_was_dropped_and_comes_back_is_known() -> None:
+    shrunk = compare(memory_of("a", "b"), [Mark("c", FP)]).memory
+    assert shrunk is not None
+    assert compare(shrunk, [Mark("a", FP), Mark("b", FP), Mark("c", FP)]) == ((), (), None)
+
+
+def test_an_identity_that_occurs_twice_counts_once() -> None:
+    assert compare(b"", [Mark("a", FP), Mark("a", OTHER)]).new == (0,)
+
+
+def test_the_memory_is_bounded_and_forgets_the_longest_absent_first() -> None:
+    memory = memory_of("first")
+    for number in range(KEPT + 50):
+        memory = compare(memory, [Mark(str(number), FP)]).memory or memory
+    assert len(memory) == 1 + 20 * KEPT
+    assert compare(memory, [Mark("first", FP)]).new == (0,)
+    assert compare(memory, [Mark(str(KEPT), FP)]).new == ()
+
+
+def test_a_large_document_is_remembered_whole() -> None:
+    names = [Mark(str(number), FP) for number in range(5_000)]
+    memory = compare(b"", names).memory
+    assert memory is not None
+    assert compare(memory, names) == ((), (), None)
+
+
+def test_a_memory_in_an_unknown_form_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown form"):
+        compare(b"\x07abc", [])
+
+
+@given(entries, entries)
+def test_what_was_compared_once_is_never_new_again(before: list[Mark], after: list[Mark]) -> None:
+    first = compare(b"", before).memory or b""
+    second = compare(first, after)
+    kept = second.memory if second.memory is not None else first
+    again = compare(kept, after)
+    assert (again.new, again.updated) == ((), ())
+    assert {after[i].key for i in second.new}.isdisjoint(entry.key for entry in before)
+
+
+def linked(name: str, link: str, print_: str = FP, **more: object) -> Mark:
+    return Mark(name, print_, link, **more)  # type: ignore[arg-type]
+
+
+THREE = [linked("x", "/x"), linked("y", "/y"), linked("z", "/z")]
+
+
+def after(before: list[Mark], now: list[Mark]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is new and what is updated in a document that follows another."""
+    found = compare(compare(b"", before).memory or b"", now)
+    return found.new, found.updated
+
+
+def test_a_guid_that_changes_on_the_same_link_is_the_same_entry() -> None:
+    assert after(THREE, [linked("x#1", "/x"), *THREE[1:]]) == ((), ())
+    assert after(THREE, [linked("x#1", "/x", OTHER), *THREE[1:]]) == ((), (0,))
+
+
+def test_after_a_guid_has_changed_its_old_form_and_its_new_one_are_known() -> None:
+    first = compare(b"", THREE).memory or b""
+    second = compare(first, [linked("x#1", "/x"), *THREE[1:]]).memory
+    assert second is not None
+    assert compare(second, [linked("x#1", "/x"), *THREE[1:]]) == ((), (), None)
+    assert compare(second, THREE)[:2] == ((), ())
+
+
+def test_a_second_entry_with_the_link_of_one_that_is_still_there_is_new() -> None:
+    assert after(THREE, [linked("w", "/x"), *THREE])[0] == (0,)
+
+
+def test_a_feed_that_links_one_page_for_all_entries_has_no_names_in_its_links() -> None:
+    before = [linked(name, "/log") for name in "abc"]
+    assert after(before, [linked("d", "/log", OTHER), *before[:2]])[0] == (0,)
+
+
+def test_the_only_entry_with_a_new_guid_and_the_same_words_is_news_when_its_date_says_so() -> None:
+    assert after([linked("a", "/live")], [linked("b", "/live")]) == ((), ())
+    assert after([linked("a", "/live")], [linked("b", "/live", fresh=True)]) == ((0,), ())
+    assert after([linked("a", "/live")], [linked("b", "/live", OTHER)]) == ((0,), ())
+
+
+def test_an_alias_names_an_entry_whose_neighbours_have_changed_its_key() -> None:
+    before = [linked("g /1", "/1", aliases=("g",)), linked("g /2", "/2", OTHER, aliases=("g",))]
+    alone = linked("g", "/2", OTHER, aliases=("g /2",))
+    assert after(before, [alone]) == ((), ())
+    assert after([alone], [linked("g /3", "/3", aliases=("g",)), *before]) == ((0, 1), ())

@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from msgspec.structs import replace
+
+from actors.notices import asked_for
+from actors.sources.health.notices import Reached, news
+from storage.errors import Unavailable
+from storage.records.event import Stored
+from storage.records.health import Flag, Health, Telling
+from storage.records.identity import Millis, Seq
+from storage.records.source import Harvest
+from storage.records.tiers import Kind
+from storage.records.times import rfc3339
+from storage.sqlite.in_loop import Disk
+from tests.actors.matcher.rig import an_alert
+from tests.actors.sources.harness import Origin, Watching, rss, watching
+from tests.actors.sources.push.test_push import Pusher
+from tests.support.build import NOW, a_source, a_source_id
+
+URL = "https://site.example/feed"
+
+
+MINUTE = 60_000
+
+
+def at(lasts: float, **more: Any) -> Health:
+    """The health of a source that has failed for so many seconds."""
+    return Health(reason="The last look failed: no", down_since=Millis(NOW - round(1000 * lasts)), **more)
+
+
+def when(*times: int) -> Reached:
+    """What is due when alerts wait for these times."""
+
+    def reached(told: int | None, lasts: float) -> int | None:
+        due = [each for each in times if each <= lasts and (told is None or each > told)]
+        return max(due, default=None)
+
+    return reached
+
+
+def said(before: Health, after: Health, *times: int) -> list[tuple[str | None, tuple[str, ...]]]:
+    """The kinds of notices, with their tags beside `kind:notice`."""
+    _, drafts = news(a_source(), before, after, NOW, when(*times))
+    return [(draft.alert_type, draft.tags[1:]) for draft in drafts]
+
+
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [
+        ({}, a_source().url),
+        ({"found_title": "Harbour notices"}, "Harbour notices"),
+        ({"found_title": "Harbour notices", "title": "Mine"}, "Mine"),
+    ],
+)
+def test_a_notice_calls_a_source_as_its_user_does_else_as_it_calls_itself(names: dict[str, str], called: str) -> None:
+    source = replace(a_source(), **names)
+    _, (told,) = news(source, Health(), at(60), NOW, when(0))
+    assert told.title == f"A source is failing: {called}" and told.source_url == source.url
+
+
+FAILING, RECOVERED, QUIET = "source_failing", "source_recovered", "source_quiet"
+TOLD_AT = f"told:{rfc3339(NOW)}"
+
+
+@pytest.mark.parametrize("flag", ["ok", "degraded", "rotten"])
+@pytest.mark.parametrize(
+    ("lasts", "told", "tags"),
+    [
+        (59, None, None),
+        (60, None, "notice_after:0-60"),
+        (4000, None, "notice_after:0-3600"),
+        (4000, 60, "notice_after:61-3600"),
+        (3599, 60, None),
+        (90_000, 3600, None),
+    ],
+)
+def test_a_trouble_is_told_by_its_age_whatever_the_flag_is(
+    flag: Flag, lasts: int, told: int | None, tags: str | None
+) -> None:
+    health = at(lasts, flag=flag, told=None if told is None else Telling(NOW, told))
+    assert said(health, health, 60, 3600) == ([] if tags is None else [(FAILING, (tags,))])
+
+
+def test_what_was_told_is_known_and_not_told_again() -> None:
+    after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
+    assert "No look has worked since 2026-05-28T20:25:40.000Z, for 60 s. The last look failed: no" in drafts[0].content
+    assert after.told == Telling(NOW, 60)
+    assert news(a_source(), after, after, NOW, when(60)) == (after, ())
+
+
+def test_the_end_is_for_those_who_were_told() -> None:
+    before = at(4000, told=Telling(NOW, 60))
+    after, (draft,) = news(a_source(), before, Health(told=before.told), NOW, when(60))
+    assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
+    assert "The last look failed: no" in draft.content
+    assert after.told is None
+
+
+def test_the_end_of_what_nobody_was_told_is_not_told() -> None:
+    assert said(at(4000, flag="degraded"), Health(), 90_000) == []
+
+
+def test_silence_that_costs_health_is_said_as_such_and_so_is_its_end() -> None:
+    quiet = Health(0.5, "degraded", "silent for 10 h", cause="yield")
+    after, (draft,) = news(a_source(), Health(), quiet, NOW, when(60))
+    assert (draft.alert_type, draft.content, draft.tags) == (QUIET, "silent for 10 h", ("kind:notice",))
+    assert said(after, after, 60) == []
+    assert said(after, Health(told=after.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
+
+
+def test_a_quiet_source_that_then_fails_is_told_again() -> None:
+    told = Telling(NOW, quiet=True)
+    assert said(at(60, flag="degraded", cause="yield", told=told), at(60, flag="degraded", told=told), 60) == [
+        (FAILING, ("notice_after:0-60",))
+    ]
+
+
+def test_answers_that_can_be_read_only_now_and_then_are_told_to_all_when_the_flag_has_fallen() -> None:
+    flapping = Health(0.6, "degraded", "8 of the last 20", cause="partial")
+    assert said(flapping, flapping, 60) == [(FAILING, ("notice_after:0-",))]
+    assert said(at(5, flag="degraded", cause="partial"), at(5, flag="degraded", cause="partial"), 60) == []
+    told = replace(flapping, told=Telling(NOW, 1 << 31))
+    assert said(told, told, 60) == []
+    assert said(told, Health(told=told.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
+
+
+def test_practice_says_nothing() -> None:
+    source = replace(a_source(), practice=0)
+    assert news(source, at(60), at(60), NOW, when(60)) == (at(60), ())
+
+
+@pytest.mark.parametrize(
+    ("tags", "after", "created", "wanted"),
+    [
+        ((), 5, 0, True),
+        (("notice_after:0-60",), 0, 0, True),
+        (("notice_after:0-60",), 60, 0, True),
+        (("notice_after:0-60",), 61, 0, False),
+        (("notice_after:61-3600",), 60, 0, False),
+        (("notice_after:61-3600",), 61, 0, True),
+        (("notice_after:61-",), 604_800, 0, True),
+        (("notice_after:0-60", TOLD_AT), 60, 0, True),
+        (("notice_after:0-60", TOLD_AT), 60, 1, False),
+    ],
+)
+def test_an_alert_gets_the_notices_that_its_time_asks_for(
+    tags: tuple[str, ...], after: int, created: int, wanted: bool
+) -> None:
+    event = Stored(Seq(1), a_source_id(), Kind.NOTICE, msgspec.json.encode({"tags": ("kind:notice", *tags)}))
+    alert = an_alert(notice_after=after, created_at=Millis(NOW + created))
+    assert asked_for(alert, FAILING, event) is wanted
+
+
+async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        origin.status = 500
+        await trio.sleep(48 * 3600)
+        (failing,) = await service.alerts()
+        assert (failing["alert_type"], failing["source_id"], failing["source_url"]) == ("source_failing", source, URL)
+        assert "500" in failing["content"] and failing["signature"]
+        origin.status = None
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(3600)
+        assert [event.get("alert_type", event["title"]) for event in await service.events()] == [
+            "source_failing",
+            "source_recovered",
+            "b",
+        ]
+        assert [event.kind for event in service.disk.events()] == [Kind.NOTICE, Kind.NOTICE, Kind.FEED]
+        assert service.registry.table.describe(source).hot.events == 1, "notices are no events of the source"
+
+
+async def test_two_bad_looks_are_no_trouble(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        await service.add(URL)
+        origin.status = 500
+        await trio.sleep(1200)
+        origin.status = None
+        await trio.sleep(24 * 3600)
+        assert await service.alerts() == []
+
+
+async def test_a_restart_in_the_middle_of_a_trouble_repeats_nothing(autojump_clock: object) -> None:
+    disk, origin = Disk(), Origin()
+    async with watching(origin, disk=disk) as (service, _):
+        origin.bodies["/feed"] = rss("a")
+        await service.add(URL)
+        origin.status = 500
+        await trio.sleep(6 * 3600)
+    async with watching(origin, disk=disk) as (service, _):
+        await trio.sleep(24 * 3600)
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing"]
+        origin.status = None
+        await trio.sleep(3600)
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+
+
+async def test_a_notice_that_could_not_be_committed_is_said_later(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        await service.add(URL)
+        origin.status = 500
+        await trio.sleep(1800)
+        service.disk.full = True
+        await trio.sleep(6 * 3600)
+        assert await service.alerts() == []
+        service.disk.full = False
+        await trio.sleep(3600)
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing"]
+
+
+async def test_a_push_source_says_it_too(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add("ws://push.example/live", filter="")
+        await trio.sleep(2)
+        pusher.refuse = 500
+        await pusher.hang_up()
+        await trio.sleep(12 * 3600)
+        pusher.refuse = None
+        await trio.sleep(3600)
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+
+
+def lose_answers(service: Watching) -> None:
+    """Have storage commit each harvest with a notice, and not answer the first time."""
+    real, lost = service.storage.log.append, set[str]()
+
+    async def append(harvests: Sequence[Harvest], *more: Any) -> Any:
+        answer = await real(harvests, *more)
+        kinds = {draft.alert_type for harvest in harvests for draft in harvest.drafts if draft.alert_type} - lost
+        if kinds:
+            lost.update(kinds)
+            raise Unavailable("committed, and the answer is lost")
+        return answer
+
+    service.storage.log.append = append  # type: ignore[method-assign,assignment]
+
+
+async def test_a_notice_whose_commit_was_not_answered_is_said_once_and_the_watching_goes_on(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        await service.add(URL)
+        lose_answers(service)
+        origin.status = 500
+        await trio.sleep(12 * 3600)
+        origin.status, origin.bodies["/feed"] = None, rss("b", "a")
+        await trio.sleep(12 * 3600)
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+        assert await service.news() == ["b"]
+
+
+async def test_a_push_source_says_a_notice_once_whose_commit_was_not_answered(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add("ws://push.example/live", filter="")
+        await trio.sleep(2)
+        lose_answers(service)
+        pusher.refuse = 500
+        await pusher.hang_up()
+        await trio.sleep(12 * 3600)
+        pusher.refuse = None
+        await trio.sleep(3600)
+        await pusher.send("one")
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
+        assert len(await service.news()) == 1

@@ -1,0 +1,149 @@
+"""What makes a look conditional, and what an origin's own word on changes is worth."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+import pytest
+import trio
+
+from actors.sources.schedule.stored import decode
+from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
+from tests.support.build import NOW
+from tests.support.memory_network import Answer, Asked, web
+
+URL = f"https://{SITE}/feed"
+TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it, at 10 euros."
+
+
+class Script:
+    """An origin whose answer a test sets; it keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.answer = Answer(200, rss("a"))
+        self.asked: list[Asked] = []
+
+    def join(self, service: Watching) -> None:
+        serve = web(lambda asked: self.answer if asked.target != "/robots.txt" else Answer(404), self.asked)
+        service.network.servers[ADDRESS, 443] = serve
+
+    def says(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.answer = Answer(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def last(self) -> dict[str, str]:
+        return self.asked[-1].headers
+
+
+async def hour() -> None:
+    await trio.sleep(3600)
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"etag": '"v1"'}, {"if-none-match": '"v1"'}),
+        ({"etag": 'W/"v1"'}, {"if-none-match": 'W/"v1"'}),
+        ({"last-modified": "Sat, 21 Nov 2026 10:00:00 GMT"}, {"if-modified-since": "Sat, 21 Nov 2026 10:00:00 GMT"}),
+        ({"last-modified": "gestern"}, {"if-modified-since": "gestern"}),
+        ({"etag": '"v1"', "last-modified": "x"}, {"if-none-match": '"v1"', "if-modified-since": "x"}),
+        ({}, {}),
+    ],
+)
+async def test_what_an_origin_gave_is_given_back_as_it_was(
+    autojump_clock: object, given: dict[str, str], sent: dict[str, str]
+) -> None:
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.answer = Answer(200, rss("a"), given)
+        await service.add(URL)
+        await hour()
+        asked = {name: value for name, value in script.last().items() if name.startswith("if-")}
+        assert asked == sent
+        assert len(script.asked) > 2
+
+
+async def test_another_etag_with_the_same_body_is_no_change_and_the_newer_one_is_sent(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.says(rss("a"), etag='"one"')
+        source = (await service.add(URL)).view.source.id
+        calls = service.world.jail.calls  # type: ignore[attr-defined]  # the jail of tests counts
+        script.says(rss("a"), etag='"two"')
+        await hour()
+        assert service.world.jail.calls == calls, "nothing was parsed"  # type: ignore[attr-defined]  # as above
+        assert script.last()["if-none-match"] == '"two"'
+        assert service.registry.table.describe(source).hot.unchanged > 1
+
+
+async def test_the_same_etag_with_another_body_is_a_change(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.says(rss("a"), etag='"same"')
+        await service.add(URL)
+        script.says(rss("b", "a"), etag='"same"')
+        await hour()
+        assert await service.titles() == ["b"]
+
+
+async def test_a_304_may_bring_newer_validators_and_keeps_those_that_it_does_not_name(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.says(rss("a"), etag='"one"', last_modified="then")
+        await service.add(URL)
+        script.says(b"", 304, etag='W/"two"')
+        await hour()
+        assert (script.last()["if-none-match"], script.last()["if-modified-since"]) == ('W/"two"', "then")
+        script.says(rss("b", "a"))
+        await hour()
+        assert await service.titles() == ["b"], "the hash of the body was kept"
+
+
+async def test_x3_validators_stay_behind_when_the_url_begins_to_redirect(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.says(rss("a"), etag='"secret"')
+        await service.add(URL)
+        elsewhere: list[Asked] = []
+        service.network.add("other.example", "93.184.220.1", web(lambda asked: Answer(200, rss("a")), elsewhere), 443)
+        script.says(b"", 302, location="https://other.example/feed", etag='"of the redirect"')
+        await hour()
+        assert elsewhere
+        assert not any(name.startswith("if-") for asked in elsewhere for name in asked.headers)
+        assert not any(name.startswith("if-") for name in script.last()), "it is not where the last answer came from"
+
+
+async def burst_after(ago: float) -> float:
+    """The rate of a burst that is expected after a change which, by the page's own word, came so long before a look."""
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.says(page(TEXT))
+        source = (await service.add(f"https://{SITE}/page", schedule="30m")).view.source.id
+        await hour()
+        stamp = formatdate(NOW / 1000 + trio.current_time() + 1800 - ago, usegmt=True)
+        script.says(page(TEXT.replace("10", "12")), last_modified=stamp)
+        await trio.sleep(3700)
+        hot = service.registry.table.describe(source).hot
+        assert hot.events == 1, "the content says whether"
+        return decode(hot.pace).rhythm.quick
+
+
+async def test_a_pages_last_modified_says_when_it_changed(autojump_clock: object) -> None:
+    early, late = await burst_after(1500.0), await burst_after(300.0)
+    assert early != late
+
+
+async def test_a_last_modified_alone_is_no_change(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Script()
+        script.join(service)
+        script.says(page(TEXT), last_modified=formatdate(NOW / 1000 - 9000, usegmt=True))
+        await service.add(f"https://{SITE}/page")
+        script.says(page(TEXT), last_modified=formatdate(NOW / 1000 + 60, usegmt=True))
+        await hour()
+        assert await service.events() == []

@@ -1,0 +1,410 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import trio
+from msgspec.structs import replace
+from trio.testing import wait_all_tasks_blocked
+from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
+
+from actors.errors import Unprocessable
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import EditSource
+from actors.sources.admission import Admission
+from actors.sources.schedule import silence as pulse
+from storage.records.alert import Alert
+from storage.records.trail import Verdict, read
+from storage.sqlite.in_loop import Disk
+from tests.actors.sources.harness import SITE, Watching, rss, watching
+from tests.support.build import NOW
+
+HOURLY = pulse.Pulse(gaps=(24_567,) * 64, peaks=(), seen=300.0, above=75.0, watched=15 * 86_400.0, longest=3600.0)
+"""What is remembered of a source that has sent something every hour for 15 days."""
+URL = "ws://push.example/live"
+ADDRESS = "93.184.216.77"
+
+
+class Pusher:
+    """A WebSocket server that sends what a test hands it, to whoever is connected."""
+
+    def __init__(self) -> None:
+        self.connections: list[WebSocketConnection] = []
+        self.accepted: list[float] = []
+        self.refuse: int | None = None
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.heard: list[str | bytes] = []
+        self.offered: list[tuple[str, ...]] = []
+
+    async def serve(self, stream: trio.abc.Stream) -> None:
+        async with trio.open_nursery() as nursery:
+            request = await wrap_server_stream(nursery, stream)  # type: ignore[arg-type]  # any stream will do
+            if self.refuse is not None:
+                await request.reject(self.refuse, extra_headers=self.headers)
+                return
+            self.offered.append(request.proposed_subprotocols)
+            connection = await request.accept(subprotocol=next(iter(request.proposed_subprotocols), None))
+            self.accepted.append(trio.current_time())
+            self.connections.append(connection)
+            try:
+                while True:
+                    self.heard.append(await connection.get_message())
+            except ConnectionClosed:
+                self.connections.remove(connection)
+            nursery.cancel_scope.cancel()
+
+    async def send(self, *frames: object) -> None:
+        for frame in frames:
+            await self.connections[-1].send_message(frame if isinstance(frame, str) else json.dumps(frame))
+        await trio.sleep(2)
+
+    async def hang_up(self, code: int = 1011, reason: str = "no") -> None:
+        # The library's close waits for its reader, which our own server has ended by then.
+        with trio.move_on_after(1):
+            await self.connections[-1].aclose(code, reason)
+        await trio.sleep(1)
+
+    def join(self, service: Watching) -> None:
+        service.network.add("push.example", ADDRESS, self.serve)
+
+
+async def test_frames_that_pass_the_sources_own_filter_become_events(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        view = (await service.add(URL, filter="price OR pris", tags=("label:p",))).view
+        assert (view.source.type, view.source.detection.type) == ("push", "push")
+        await trio.sleep(2)
+        await pusher.send({"title": "Price cut", "text": "now 9", "url": "https://a.example/1"}, "weather is fine")
+        (event,) = await service.events()
+        assert (event["source_type"], event["title"], event["content"]) == ("push", "Price cut", "now 9")
+        assert event["url"] == "https://a.example/1"
+        assert event["tags"] == ["label:p", "change:new"]
+        assert service.registry.table.describe(view.source.id).hot.looks == 2
+
+
+async def test_without_filter_or_alert_frames_are_counted_and_not_kept(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(2)
+        await pusher.send("one", "two")
+        assert await service.events() == []
+        assert service.registry.table.describe(source).hot.looks == 2
+
+
+async def test_frames_that_match_an_alert_become_events(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL)).view.source.id
+        other = Alert("a2", "elsewhere", "weather", "en", ("nobody",), NOW, NOW)
+        await service.storage.alerts.put(Alert("a1", "storms", "storm", "en", (source,), NOW, NOW))
+        await service.storage.alerts.put(other)
+        await trio.sleep(6)
+        await pusher.send("Storms are coming", "the weather is fine")
+        assert [event["content"] for event in await service.events()] == ["Storms are coming"]
+
+
+async def test_an_empty_filter_admits_every_frame_once(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="")
+        await trio.sleep(2)
+        await pusher.send("one", "two", "one")
+        await pusher.send("two", "three")
+        assert [event["content"] for event in await service.events()] == ["one", "two", "three"]
+
+
+async def test_a_link_that_ends_is_made_again_and_what_it_repeats_is_not(autojump_clock: object) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="")
+        await trio.sleep(2)
+        await pusher.send("one")
+        await pusher.hang_up()
+        await trio.sleep(30)
+        await pusher.send("one", "two")
+        assert [event["content"] for event in await service.events()] == ["one", "two"]
+    async with watching(disk=disk) as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await trio.sleep(30)
+        await pusher.send("two", "three")
+        assert [event["content"] for event in await service.events()] == ["one", "two", "three"]
+
+
+async def test_b5_a_server_that_accepts_and_drops_is_not_hammered(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL)
+        pusher.accepted.clear()
+
+        async def drop() -> None:
+            while True:
+                await trio.sleep(0.5)
+                while pusher.connections:
+                    await pusher.hang_up()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(drop)
+            await trio.sleep(3600)
+            nursery.cancel_scope.cancel()
+        assert 5 <= len(pusher.accepted) <= 80
+        late = [b - a for a, b in zip(pusher.accepted, pusher.accepted[1:], strict=False) if b > 1800]
+        assert max(late) <= 301 + 60
+
+
+async def test_a_server_that_refuses_the_handshake_is_not_added(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.refuse = 403
+        pusher.join(service)
+        with pytest.raises(Unprocessable, match="403"):
+            await service.add(URL)
+
+
+async def test_a_source_whose_server_is_gone_says_so_and_recovers(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="")).view.source.id
+        await trio.sleep(2)
+        del service.network.servers[ADDRESS, 80]
+        await pusher.hang_up()
+        await trio.sleep(6 * 3600)
+        view = service.registry.table.describe(source)
+        assert view.hot.health.score < 0.7
+        assert view.hot.last_error
+        service.network.servers[ADDRESS, 80] = pusher.serve
+        await trio.sleep(420)
+        await pusher.send("back")
+        view = service.registry.table.describe(source)
+        assert (view.hot.health.score, view.hot.breaker.state) == (1.0, "closed")
+        assert len(await service.news()) == 1
+
+
+async def test_frames_that_a_crashed_recorder_did_not_commit_are_sent_again(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="")
+        await trio.sleep(2)
+        service.disk.full = True
+        await pusher.send("one")
+        service.disk.full = False
+        await trio.sleep(20)
+        assert [event["content"] for event in await service.events()] == ["one"]
+
+
+async def test_the_source_says_hello_at_each_connection_with_the_last_admitted_id(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        hello = '{"subscribe": "s3cret", "since": "{last_id}"}'
+        view = (await service.add(URL, filter="", hello=hello, subprotocols=("feed.v2", "feed"))).view
+        assert "chose the subprotocol feed.v2" in view.source.detection.evidence
+        await trio.sleep(2)
+        await pusher.send({"id": 'a"1', "text": "one"}, "no id")
+        await pusher.hang_up(1001)
+        await trio.sleep(30)
+        assert pusher.heard == ['{"subscribe": "s3cret", "since": ""}', r'{"subscribe": "s3cret", "since": "a\"1"}']
+        assert pusher.offered == [("feed.v2", "feed")] * 3
+        push = service.registry.table.describe(view.source.id).push
+        assert push is not None
+        assert (push.subprotocol, push.connections) == ("feed.v2", 2)
+        assert "s3cret" not in repr(service.logged) + repr(view)
+
+
+async def test_only_a_push_source_has_a_hello(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        for wish in ({"hello": "x"}, {"subprotocols": ("x",)}):
+            with pytest.raises(Unprocessable, match="only a push source"):
+                await service.add(f"https://{SITE}/feed", **wish)
+        source = (await service.add(f"https://{SITE}/feed")).view.source.id
+        with pytest.raises(Unprocessable, match="only a push source"):
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(hello="x"), reply))
+
+
+async def test_each_frame_is_counted_once_as_what_it_was(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="price")).view.source.id
+        await trio.sleep(2)
+        await pusher.send("price 1", "price 1", "weather", '{"id": ' + "9" * 5_000 + "}", "price 2")
+        await pusher.connections[-1].send_message(b"\xff")
+        await pusher.send("price 3")
+        push = service.registry.table.describe(source).push
+        assert push is not None
+        assert (push.frames, push.admitted, push.duplicates, push.filtered, push.unreadable) == (7, 3, 1, 1, 2)
+
+
+async def test_large_frames_are_read_in_a_worker_and_cut(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="tide")
+        await trio.sleep(2)
+        calls = service.jail.calls
+        await pusher.send({"title": "T", "text": "tide " * 20_000}, {"text": "nothing " * 1_000}, "small tide")
+        assert service.jail.calls == calls + 2
+        large, small = await service.events()
+        assert (len(large["content"]), large["content_truncated"], small["content"]) == (1 << 16, True, "small tide")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, '{"id": ' + "9" * 1_000_000 + "}"])
+async def test_x23_a_hostile_frame_is_unreadable_and_nothing_else_happens(autojump_clock: object, text: str) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="tide")).view.source.id
+        await trio.sleep(2)
+        await pusher.send(text, "high tide")
+        assert [event["content"] for event in await service.events()] == ["high tide"]
+        push = service.registry.table.describe(source).push
+        assert push is not None
+        assert push.connections == 1
+
+
+async def test_an_orderly_end_after_a_minute_is_no_failure_and_soon_mended(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL)).view.source.id
+        for _ in range(10):
+            await trio.sleep(90)
+            await pusher.hang_up(1012)
+        await trio.sleep(5)
+        hot = service.registry.table.describe(source).hot
+        assert len(pusher.connections) == 1
+        assert (hot.breaker.failures, hot.health.score, hot.last_error) == (0, 1.0, None)
+        assert {(row.status, row.verdict) for row in read(hot.trail)} == {(101, Verdict.UNCHANGED)}
+
+
+@pytest.mark.parametrize(
+    ("code", "least", "blame"), [(1013, 60, Verdict.THROTTLED), (1008, 55, Verdict.REMOTE_PERMANENT)]
+)
+async def test_a_server_that_sends_us_away_is_left_alone(
+    autojump_clock: object, code: int, least: float, blame: Verdict
+) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(2)
+        before = len(pusher.accepted)
+        await pusher.hang_up(code, "busy")
+        left = trio.current_time()
+        assert f"{code}: " in (service.registry.table.describe(source).hot.last_error or "")
+        await trio.sleep(least - 6)
+        assert len(pusher.accepted) == before
+        await trio.sleep(120)
+        assert pusher.accepted[before] - left >= least - 6
+        rows = read(service.registry.table.describe(source).hot.trail)
+        assert [(row.status, row.verdict) for row in rows][:2] == [(101, Verdict.UNCHANGED), (None, blame)]
+
+
+async def test_a_handshake_refused_with_429_rests_the_whole_host_as_long_as_it_says(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(2)
+        pusher.refuse, pusher.headers = 429, [(b"Retry-After", b"600")]
+        await pusher.hang_up(1001)
+        await trio.sleep(30)
+        hot = service.registry.table.describe(source).hot
+        assert (hot.last_status, hot.health.score) == (429, 1.0)
+        assert service.ports.egress.hosts.resting("push.example") > 500
+        pusher.refuse, before = None, len(pusher.accepted)
+        await trio.sleep(500)
+        assert len(pusher.accepted) == before
+        await trio.sleep(300)
+        assert len(pusher.accepted) == before + 1
+
+
+async def test_a_source_that_falls_silent_while_connected_loses_score_whatever_was_wanted_of_it(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL)).view.source.id
+        live = service.registry.table.get(source)
+        live.hot = replace(live.hot, pulse=pulse.encode(HOURLY))
+        await trio.sleep(100)
+        await pusher.send("nobody wants this")
+        await trio.sleep(12 * 3600)
+        health = service.registry.table.describe(source).hot.health
+        assert health.score < 0.7
+        assert health.reason.startswith("Silent for")
+        assert [event["alert_type"] for event in await service.alerts()] == ["source_quiet"]
+        await pusher.send("nor this")
+        await trio.sleep(150)
+        assert service.registry.table.describe(source).hot.health.score == 1.0
+        assert len(read(service.registry.table.describe(source).hot.trail)) == 1
+
+
+async def test_what_was_admitted_and_not_committed_is_committed_at_a_stop(autojump_clock: object) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="")
+        await trio.sleep(2)
+        await pusher.connections[-1].send_message("at the last moment")
+        await wait_all_tasks_blocked()
+        assert await service.events() == []
+    async with watching(disk=disk) as (service, _):
+        assert [event["content"] for event in await service.events()] == ["at the last moment"]
+
+
+async def test_frames_that_came_while_storage_did_not_say_what_is_wanted_are_not_lost_at_a_stop(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was in the source's hands, the others waited behind it: nobody would send them again."""
+
+    async def refresh(admission: Admission) -> None:
+        await trio.sleep_forever()
+
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        await service.add(URL, filter="")
+        await trio.sleep(2)
+        with monkeypatch.context() as slow:
+            slow.setattr(Admission, "refresh", refresh)
+            await pusher.send("in hand", "behind it", "the last")
+            assert await service.events() == []
+            service.supervisor.stop()
+            await trio.sleep(10)
+    async with watching(disk=disk) as (service, _):
+        await trio.sleep(1)
+        assert [event["content"] for event in await service.events()] == ["in hand", "behind it", "the last"]
+
+
+async def test_after_a_restart_nothing_that_was_admitted_comes_again(autojump_clock: object) -> None:
+    disk = Disk()
+    slow = [{"id": n, "text": "slow"} for n in range(20)]
+    fast = [{"id": n, "text": "fast"} for n in range(4_000)]
+    for life in range(2):
+        async with watching(disk=disk) as (service, _):
+            pusher = Pusher()
+            pusher.join(service)
+            if life == 0:
+                await service.add(URL, filter="")
+            await trio.sleep(30)
+            for frame in fast:
+                await pusher.connections[-1].send_message(json.dumps(frame))
+            await trio.sleep(2)
+            for frame in slow:
+                await pusher.send(frame)
+            assert len(disk.events()) == 4_020

@@ -1,0 +1,458 @@
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
+from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.sources import (
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ExamineSource,
+    ListSources,
+)
+from actors.messages.views import SourcePage, SourceView
+from actors.selection import SourceSelection
+from actors.settings import Settings
+from actors.sources import index as table
+from actors.sources.registry.actor import REPRICE, Registry
+from actors.sources.registry.service import SourceService
+from actors.sources.schedule.look_price import Price
+from storage.errors import DiskFull
+from storage.records.identity import Millis, SourceId
+from storage.records.revision import ANY, revision_of
+from storage.records.tiers import TIERS
+from storage.sqlite.in_loop import Disk
+from tests.actors.sources.harness import SITE, Watching, page, rss, watching
+from tests.support.build import NOW
+from tests.support.disks import keep
+
+URL = "https://site.example/feed"
+TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it."
+
+
+async def edit(service: Watching, source: SourceId, **changes: Any) -> SourceView:
+    return await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**changes), reply))
+
+
+async def delete(service: Watching, source: SourceId) -> None:
+    await service.registry_box.ask(lambda reply: DeleteSource(source, reply))
+
+
+async def check(service: Watching, source: SourceId) -> int:
+    return await service.registry_box.ask(lambda reply: CheckNow(source, reply))
+
+
+async def describe(service: Watching, source: SourceId) -> SourceView:
+    return await service.registry_box.ask(lambda reply: DescribeSource(source, reply))
+
+
+async def listed(service: Watching, **more: Any) -> SourcePage:
+    limit, where = more.get("limit", 10), more.get("where", SourceSelection())
+    return await service.registry_box.ask(lambda reply: ListSources(limit, reply, more.get("after"), where))
+
+
+async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr(table, "SLICE", 3)
+    async with watching(host_rate=1000.0) as (service, origin):
+        for number in range(30):
+            origin.bodies[f"/{number}"] = rss("a")
+            await service.add(f"https://site.example/{number}", tags=("topic:even",) if number % 2 == 0 else ())
+        where, seen, after, sizes = SourceSelection(tags=("topic:even",)), [], None, []
+        while True:
+            page = await listed(service, limit=5, after=after, where=where)
+            seen += [view.source.url for view in page.views]
+            sizes.append(len(page.views))
+            after = page.next_after
+            if after is None:
+                break
+        assert seen == [f"https://site.example/{number}" for number in range(0, 30, 2)] and sizes == [5, 5, 5]
+        assert page.census == {"rotten": 0, "degraded": 0, "ok": 30, "paused": 0}
+        await edit(service, page.views[0].source.id, enabled=False)
+        assert (await listed(service)).census == {"rotten": 0, "degraded": 0, "ok": 29, "paused": 1}
+        assert (await listed(service, where=SourceSelection(words=("/7",)))).next_after is None
+        assert len((await listed(service, where=SourceSelection(states=("paused",)))).views) == 1
+
+
+async def test_a_source_is_examined_as_it_is_now(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL, title="Mine")).view.source
+        assert source.title == "Mine"
+        found = await service.registry_box.ask(lambda reply: ExamineSource(source.id, reply))
+        assert found.view.source == source and len(found.health) == 4 and found.next_look
+        with pytest.raises(NotFound):
+            await service.registry_box.ask(lambda reply: ExamineSource(SourceId("x"), reply))
+
+
+async def test_two_spellings_of_a_url_are_one_source(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        first = await service.add("HTTPS://Site.Example:443/x/../feed#top")
+        second = await service.add(URL)
+        assert (first.created, second.created) == (True, False)
+        assert first.view.source.id == second.view.source.id
+
+
+async def test_many_adds_of_one_url_at_once_make_one_source(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        answers: list[bool] = []
+
+        async def add() -> None:
+            answers.append((await service.add(URL)).created)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(20):
+                nursery.start_soon(add)
+        assert sorted(answers) == [False] * 19 + [True]
+        assert len(origin.looks("/feed")) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("http://127.0.0.1/x", UrlRefused),
+        ("http://[::1]/", UrlRefused),
+        ("ftp://site.example/", UrlRefused),
+        ("https://user:pw@site.example/", UrlRefused),
+        ("not a url", UrlRefused),
+        ("https://site.example/missing", Unprocessable),
+        ("https://nowhere.example/", Unprocessable),
+    ],
+)
+async def test_what_cannot_be_watched_is_refused_and_leaves_nothing(
+    url: str, error: type[Exception], autojump_clock: object
+) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        with pytest.raises(error):
+            await service.add(url)
+        assert (len(service.registry.table), disk.sources()) == (0, {})
+
+
+async def test_a_name_that_resolves_to_a_private_address_never_becomes_a_source(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        service.network.names["inside.example"] = [("93.184.216.34", "10.0.0.7")]
+        with pytest.raises(UrlRefused) as refused:
+            await service.add("https://inside.example/")
+        assert refused.value.rule.startswith("address")
+        assert "SANDERLING_ALLOW_NETWORKS" in refused.value.words_inside  # for the log; the asker is told the rule
+        assert service.network.connected == []
+
+
+async def test_a_slow_origin_delays_no_other_question(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        service.network.names["deaf.example"] = [("93.184.216.99",)]
+        service.network.deaf.add("93.184.216.99")
+        async with trio.open_nursery() as nursery:
+            for number in range(5):
+
+                async def slow(number: int = number) -> None:
+                    with pytest.raises((Unprocessable, Overloaded)):
+                        await service.add(f"https://deaf.example/{number}")
+
+                nursery.start_soon(slow)
+            start = trio.current_time()
+            await service.add(URL)
+            assert trio.current_time() - start < 1
+
+
+async def test_detecting_adds_nothing(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a", "b")
+        found = (await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL), reply))).detection
+        assert (found.type, "2 items" in found.evidence or "2 entries" in found.evidence) == ("feed", True)
+        assert len(service.registry.table) == 0
+
+
+async def test_a_disabled_source_is_not_watched_and_an_enabled_one_is_again(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        assert not (await edit(service, source, enabled=False)).source.enabled
+        looks = len(origin.asked)
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(24 * 3600)
+        assert len(origin.asked) == looks
+        with pytest.raises(Conflict):
+            await check(service, source)
+        await edit(service, source, enabled=True)
+        await trio.sleep(3600)
+        assert await service.titles() == ["b"]
+
+
+async def test_an_edit_that_changes_nothing_leaves_the_source_and_its_actor_as_they_are(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        before = (await service.add(URL)).view.source
+        running = service.registry.table.get(before.id)
+        await trio.sleep(60)
+        assert (await edit(service, before.id)).source == before
+        assert (await edit(service, before.id, enabled=True, tags=before.tags)).source == before
+        assert service.registry.table.get(before.id) is running
+        assert (await edit(service, before.id, title="Ebb")).source.updated_at > before.updated_at
+
+
+async def test_another_selector_begins_with_a_new_baseline(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT, TEXT.replace("long", "short"))
+        source = (await service.add("https://site.example/page")).view.source.id
+        await edit(service, source, selector="main p:first-of-type")
+        await trio.sleep(6 * 3600)
+        assert await service.events() == []
+        assert (await describe(service, source)).hot.last_error is None
+
+
+async def test_a_deleted_source_is_gone_and_its_events_stay(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL, backfill=1)).view.source.id
+        await delete(service, source)
+        with pytest.raises(NotFound):
+            await describe(service, source)
+        with pytest.raises(NotFound):
+            await delete(service, source)
+        assert not service.sources.has(source)
+        assert await service.titles() == ["a"]
+        assert (await service.add(URL)).created
+
+
+async def test_edits_and_deletes_that_race_leave_one_actor_or_none(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+
+        async def toggle(on: bool) -> None:
+            try:
+                await edit(service, source, enabled=on)
+            except NotFound:
+                assert not service.sources.has(source)
+
+        async with trio.open_nursery() as nursery:
+            for number in range(10):
+                nursery.start_soon(toggle, number % 2 == 0)
+            nursery.start_soon(delete, service, source)
+        assert not service.sources.has(source)
+        assert len(service.registry.table) == 0
+
+
+async def test_an_edit_or_a_delete_of_what_somebody_else_has_changed_is_refused(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        before = (await service.add(URL)).view.source
+        source, read = before.id, frozenset((revision_of(before),))
+        after = await service.registry_box.ask(lambda r: EditSource(source, SourcePatch(tags=("t:1",)), r, read))
+        for question in (
+            lambda reply: EditSource(source, SourcePatch(tags=("t:2",)), reply, read),
+            lambda reply: DeleteSource(source, reply, read),
+        ):
+            with pytest.raises(Stale):
+                await service.registry_box.ask(question)
+        assert (await describe(service, source)).source == after.source
+        assert service.sources.has(source)
+        await service.registry_box.ask(lambda r: DeleteSource(source, r, frozenset((ANY,))))
+        assert not service.sources.has(source)
+
+
+async def test_looks_do_not_move_a_sources_revision(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        before = revision_of((await service.add(URL)).view.source)
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(7200)
+        now = await describe(service, (await listed(service)).views[0].source.id)
+        assert now.hot.events == 1 and revision_of(now.source) == before
+
+
+@pytest.mark.parametrize("what", ["edit", "narrow", "delete"])
+async def test_storage_that_takes_nothing_leaves_a_source_watched_as_it_was(autojump_clock: object, what: str) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(f"{TEXT} one")
+        source = (await service.add(f"https://{SITE}/page")).view.source.id
+        service.disk.full = True
+        with pytest.raises(DiskFull):
+            if what == "delete":
+                await delete(service, source)
+            else:
+                await edit(service, source, **({"tags": ("t:1",)} if what == "edit" else {"selector": "main"}))
+        service.disk.full = False
+        assert service.sources.has(source) and (await describe(service, source)).source.tags == ()
+        looks = len(origin.looks("/page"))
+        await trio.sleep(7200)
+        assert len(origin.looks("/page")) > looks
+
+
+async def test_check_now_looks_at_once_but_not_more_often_than_politeness_allows(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        with pytest.raises(TooSoon) as early:
+            await check(service, source)
+        assert 1 <= early.value.retry_after <= 61
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(61)
+        looks = len(origin.looks("/feed"))
+        await check(service, source)
+        await trio.sleep(3)
+        assert len(origin.looks("/feed")) == looks + 1
+        assert await service.titles() == ["b"]
+
+
+async def test_the_list_is_worst_health_first_and_pages_without_gap_or_repeat(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        for number in range(7):
+            origin.bodies[f"/{number}"] = rss(f"of {number}")
+            await service.add(f"https://{SITE}/{number}")
+        del origin.bodies["/4"]
+        await trio.sleep(3 * 24 * 3600)
+        seen: list[str] = []
+        after = None
+        while True:
+            found = await listed(service, limit=3, after=after)
+            seen += [view.source.url for view in found.views]
+            after = found.next_after
+            if after is None:
+                break
+        assert seen[0].endswith("/4")
+        assert len(seen) == len(set(seen)) == 7
+
+
+async def test_the_library_has_a_bound(autojump_clock: object) -> None:
+    async with watching(max_sources=1) as (service, origin):
+        origin.bodies["/feed"] = origin.bodies["/two"] = rss("a")
+        await service.add(URL)
+        with pytest.raises(LibraryFull):
+            await service.add("https://site.example/two")
+        assert not (await service.add(URL)).created
+
+
+async def test_a_filter_that_cannot_be_parsed_is_refused_with_its_position(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        with pytest.raises(Unprocessable, match="character"):
+            await service.add("wss://site.example/", filter="(a OR")
+
+
+async def test_b6_many_overdue_sources_are_spread_out_after_a_restart(autojump_clock: object) -> None:
+    disk = Disk()
+    async with watching(disk=disk, host_rate=1000.0, host_parallel=100) as (service, origin):
+        for number in range(200):
+            origin.bodies[f"/{number}"] = rss("a")
+            await service.add(f"https://{SITE}/{number}")
+    for watched in disk.sources().values():
+        overdue = replace(watched.hot, next_look_at=Millis(NOW - 3_600_000))
+        keep(disk, [replace(watched, hot=overdue)])
+    origin.asked.clear()
+    async with watching(origin, disk=disk, host_rate=1000.0, host_parallel=100):
+        await trio.sleep(5)
+        assert 20 <= len(origin.asked) <= 80
+        await trio.sleep(20)
+        assert len({asked.target for asked in origin.asked}) == 200
+
+
+async def test_the_lazy_state_is_swept_at_a_stop(autojump_clock: object) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(1200)
+        looks = service.registry.table.describe(source).hot.looks
+        assert disk.sources()[source].hot.looks < looks
+    assert disk.sources()[source].hot.looks == looks
+
+
+async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_returns(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        origin.status = 500
+        await trio.sleep(6 * 3600)
+        view = await describe(service, source)
+        assert view.hot.breaker.state == "open"
+        assert view.hot.health.flag == "degraded"
+        assert "500" in (view.hot.last_error or "")
+        assert len(origin.looks("/feed")) < 40
+        origin.status = None
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(40 * 60)
+        view = await describe(service, source)
+        assert (view.hot.breaker.state, view.hot.health.score) == ("closed", 1.0)
+        assert await service.news() == ["b"]
+
+
+@pytest.mark.parametrize(("now", "allowed"), [(4_999, False), (5_000, True)])
+def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, allowed: bool) -> None:
+    desk: Any = SimpleNamespace(
+        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), _table=SimpleNamespace(earliest=lambda _: 5_000)
+    )
+    live: Any = None
+    with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
+        assert SourceService._check_polite(desk, live) == now
+
+
+@pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
+def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdue: bool) -> None:
+    hot = SimpleNamespace(next_look_at=Millis(NOW - late))
+    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True))
+    assert table._overdue(live, NOW) is overdue
+    live.source.enabled = False
+    assert not table._overdue(live, NOW)
+
+
+async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
+    """At most one a second of a source, and the wait that was planned, whatever happened before."""
+    waits = [(0, 2_000), (0, 4_000), (0, 1), (0, 20 * table.LONGEST_WAIT)]
+    lives = {
+        str(number): SimpleNamespace(
+            source=SimpleNamespace(tier=TIERS["feed"], enabled=True, practice=None),
+            hot=SimpleNamespace(last_look_at=last, next_look_at=due, interval=600.0),
+        )
+        for number, (last, due) in enumerate(waits)
+    }
+    there: Any = SimpleNamespace(_live=lives)
+    assert await table.SourceIndex.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    lives["0"].hot.last_look_at = None
+    assert await table.SourceIndex.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+
+
+async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(autojump_clock: object) -> None:
+    async def planned() -> float:
+        return 100.0
+
+    market = SimpleNamespace(price=Price(10.0))
+    ports = SimpleNamespace(market=market, settings=SimpleNamespace(looks_per_second=1.0))
+    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned))
+    seen = list[float]()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(Registry._price_for_ever, registry)
+        for _ in range(3):
+            await trio.sleep(REPRICE + 1)
+            seen.append(market.price.value)
+        nursery.cancel_scope.cancel()
+    assert 10.0 <= seen[0] < seen[1] < seen[2]
+
+
+async def test_what_looks_without_news_have_changed_is_stored_at_each_sweep(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(Settings().sweep - 60)
+        stored = await service.storage.sources.get(source)
+        live = (await describe(service, source)).hot
+        assert stored is not None and live.looks > stored.hot.looks
+        await trio.sleep(120)
+        stored = await service.storage.sources.get(source)
+        assert stored is not None and stored.hot.looks >= live.looks

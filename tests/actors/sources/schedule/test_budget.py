@@ -1,0 +1,48 @@
+"""Looks beyond the budget are said, and for how long."""
+
+from __future__ import annotations
+
+import trio
+
+from actors.messages.sources import DeleteSource
+from actors.sources.schedule.budget import LookRate, Spending
+from actors.sources.schedule.overdue import EVERY
+from tests.actors.sources.harness import SITE, rss, watching
+
+
+def test_more_looks_than_the_budget_are_told_with_how_long_until_they_are_within_it() -> None:
+    spending = Spending(10.0)
+    assert spending.see(500.0, 0.0).passed == 0  # what was counted before is nobody's haste
+    assert spending.see(1700.0, 30.0) == LookRate(40.0, 10.0, 30.0)
+    assert spending.see(2900.0, 60.0) == LookRate(40.0, 10.0, 60.0)
+    assert spending.see(3200.0, 90.0) == LookRate(10.0, 10.0, 0.0)
+    assert spending.see(4400.0, 120.0).passed == 30.0
+
+
+def test_a_handful_of_looks_is_never_too_many() -> None:
+    spending = Spending(0.01)
+    spending.see(0.0, 0.0)
+    assert spending.see(10.0, 30.0).says() == ""
+
+
+def test_the_sentence_says_how_many_what_for_and_how_long() -> None:
+    assert LookRate(40.3, 10.0, 20.0).says().startswith("40.3 looks a second are made, 10 are the budget")
+    assert (
+        "for 20 s now" in LookRate(40.3, 10.0, 20.0).says() and "for 4 min now" in LookRate(123.0, 10.0, 240.0).says()
+    )
+
+
+async def test_schedules_that_ask_for_more_than_the_budget_are_said_and_logged(autojump_clock: object) -> None:
+    async with watching(looks_per_second=0.05, host_rate=100.0) as (service, origin):
+        for number in range(60):
+            origin.bodies[f"/{number}"] = rss("Tide")
+        added = [await service.add(f"https://{SITE}/{number}", schedule="1m") for number in range(60)]
+        await trio.sleep(20 * EVERY)
+        spent = service.registry.watchman.spent
+        assert spent.passed >= 15 * EVERY and 0.8 < spent.rate < 1.2 and spent.says()
+        assert [name for name, _ in service.logged if name.startswith("budget.")] == ["budget.passed"]
+        for source in added:
+            await service.registry_box.ask(lambda reply, at=source.view.source.id: DeleteSource(at, reply))
+        await trio.sleep(3 * EVERY)
+        assert service.registry.watchman.spent.says() == ""
+        assert [name for name, _ in service.logged if name.startswith("budget.")] == ["budget.passed", "budget.kept"]

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from actors.sources.schedule.overdue import PATIENCE, News, OverdueMonitor, Round
+from storage.records.identity import SourceId
+from tests.actors.sources.harness import SITE, Watching, rss, watching
+from tests.actors.sources.test_uplink import silent_resolver
+
+URL = f"https://{SITE}/feed"
+WORST = SourceId("worst")
+
+
+def test_no_look_for_ten_minutes_while_some_are_overdue_is_a_stall() -> None:
+    watchman = OverdueMonitor()
+    late = Round(10, 4, 4, WORST, 100)
+    assert watchman.see(late, 0.0, on_hold=False) is News.NOTHING  # looks have moved since the (empty) round before
+    assert watchman.see(late, 30.0, on_hold=False) is News.NOTHING
+    assert watchman.see(late, 29.0 + PATIENCE, on_hold=False) is News.NOTHING
+    assert watchman.says() == ""
+    assert watchman.see(late, 30.0 + PATIENCE, on_hold=False) is News.STALLED
+    assert watchman.says() == "no look has ended for 10 min, and 4 sources are overdue"
+    assert watchman.see(late, 60.0 + PATIENCE, on_hold=False) is News.NOTHING
+    assert watchman.see(Round(10, 4, 4, WORST, 101), 90.0 + PATIENCE, on_hold=False) is News.RESUMED
+    assert watchman.says() == ""
+
+
+@pytest.mark.parametrize(
+    ("late", "paused"),
+    [(Round(10, 0, 0, None, 100), False), (Round(10, 3, 0, None, 100), False), (Round(10, 9, 9, WORST, 100), True)],
+    ids=["nobody late", "only push sources late", "paused on purpose"],
+)
+def test_what_is_no_stall(late: Round, paused: bool) -> None:
+    watchman = OverdueMonitor()
+    assert {watchman.see(late, 60.0 * n, on_hold=paused) for n in range(100)} == {News.NOTHING}
+
+
+Plant = Callable[[Watching], Awaitable[Callable[[], None]]]
+
+
+async def stuck_host(service: Watching) -> Callable[[], None]:
+    """Two requests that never end hold the host's places."""
+    free = trio.Event()
+
+    async def hold() -> None:
+        async with service.ports.egress.hosts.turn(SITE):
+            await free.wait()
+
+    for _ in range(2):
+        service.network.nursery.start_soon(hold)
+    await trio.sleep(3)
+    return free.set
+
+
+async def stuck_workers(service: Watching) -> Callable[[], None]:
+    free = trio.Event()
+    jail = service.world.jail
+    call = jail.call
+
+    async def never(task: str, request: bytes, *, deadline: float | None = None) -> bytes:
+        await free.wait()
+        return await call(task, request, deadline=deadline)
+
+    jail.call = never  # type: ignore[method-assign]  # the fault to be planted
+    return free.set
+
+
+async def no_places(service: Watching) -> Callable[[], None]:
+    """All places for looks at once are taken by somebody who never gives them back."""
+    looks = service.ports.looks
+    tokens = [object() for _ in range(int(looks.total_tokens))]
+    for token in tokens:
+        looks.acquire_on_behalf_of_nowait(token)
+
+    def free() -> None:
+        for token in tokens:
+            looks.release_on_behalf_of(token)
+
+    return free
+
+
+async def lost_task(service: Watching) -> Callable[[], None]:
+    live = service.registry.table.get(next(iter(service.disk.sources())))
+    await service.sources.stop_child(live.source.id)
+    return lambda: service.registry.table.start(live)
+
+
+@asynccontextmanager
+async def one_source() -> AsyncIterator[tuple[Watching, SourceId]]:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(200)
+        origin.bodies["/feed"] = rss("b", "a")
+        yield service, source
+
+
+@pytest.mark.parametrize("plant", [stuck_host, stuck_workers, no_places, lost_task])
+async def test_a_watching_that_stops_altogether_is_told(plant: Plant, autojump_clock: object) -> None:
+    async with one_source() as (service, source):
+        mend = await plant(service)
+        await trio.sleep(3 * 3600)
+        assert [name for name, _ in service.logged if name.startswith("watching.")] == ["watching.stalled"]
+        assert "1 sources are overdue" in service.registry.watchman.says()
+        assert service.registry.table.describe(source).overdue
+        assert service.registry.watchman.last.overdue == 1
+        (told,) = await service.alerts()
+        assert (told["alert_type"], told["source_id"]) == ("watching_stalled", source)
+        mend()
+        await trio.sleep(3600)
+        assert [name for name, _ in service.logged if name.startswith("watching.")][1:] == ["watching.resumed"]
+        assert service.registry.watchman.says() == ""
+        assert not service.registry.table.describe(source).overdue
+        assert await service.news() == ["b"]
+
+
+async def test_a_recorder_that_does_not_answer_is_a_stall_that_only_readiness_can_tell(autojump_clock: object) -> None:
+    async with one_source() as (service, _):
+        free = trio.Event()
+        log = service.storage.log
+        append = log.append
+
+        async def never(*given: object) -> object:
+            await free.wait()
+            return await append(*given)  # type: ignore[arg-type]  # handed on
+
+        log.append = never  # type: ignore[method-assign,assignment]  # the fault to be planted
+        await trio.sleep(3 * 3600)
+        assert "overdue" in service.registry.watchman.says()
+        free.set()
+        await trio.sleep(3600)
+        assert service.registry.watchman.says() == ""
+
+
+async def test_an_outage_of_our_own_line_is_no_stall(autojump_clock: object) -> None:
+    async with watching(host_rate=100.0) as (service, origin):
+        for number in range(6):
+            service.network.names[f"h{number}.example"] = service.network.names[SITE]
+            origin.bodies[f"/{number}"] = rss("a")
+            await service.add(f"https://h{number}.example/{number}")
+        mend = silent_resolver(service.network)
+        await trio.sleep(3600)
+        assert service.ports.egress.line.down
+        mend()
+        await trio.sleep(1800)
+        assert not [name for name, _ in service.logged if name.startswith("watching.")]
+
+
+async def test_a_crowded_host_makes_sources_overdue_but_is_no_stall(autojump_clock: object) -> None:
+    async with watching(host_rate=0.01) as (service, origin):
+        for number in range(12):
+            origin.bodies[f"/{number}"] = rss("a")
+            await service.add(f"https://{SITE}/{number}")
+        await trio.sleep(1800)
+        for live in [service.registry.table.get(source) for source in service.disk.sources()]:
+            live.hot = replace(live.hot, interval=60.0)
+        await trio.sleep(3 * 3600)
+        assert service.registry.watchman.last.overdue >= 1
+        assert not service.registry.watchman.stalled

@@ -1,0 +1,171 @@
+"""Whatever leaves goes through the guard: every way out against every kind of answer a hostile name can give (X1, X2).
+
+Each way leads to `evil.example` in the end; the test is that no address is connected to which is not public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+import pytest
+import trio
+
+from actors.delivery.attempt import attempt
+from actors.egress.failures import LookFailed
+from actors.egress.url import parse_url
+from actors.errors import DomainError
+from storage.records.destination import Destination, Secret
+from tests.actors.sources.harness import ADDRESS, SITE, Watching, rss, watching
+from tests.support.build import NOW
+from tests.support.memory_network import Answer, Asked, web
+
+PUBLIC = "93.184.220.7"
+ANSWERS: dict[str, list[Sequence[str]]] = {
+    "loopback": [("127.0.0.1",)],
+    "private": [("10.0.0.7",)],
+    "metadata": [("169.254.169.254",)],
+    "shared": [("100.64.0.1",)],
+    "good and bad": [(PUBLIC, "10.0.0.7")],
+    "bad among many": [(*(f"93.184.221.{n}" for n in range(1, 30)), "127.0.0.1")],
+    "mapped": [("::ffff:127.0.0.1",)],
+    "v4-compatible": [("::127.0.0.1",)],
+    "nat64": [("64:ff9b::7f00:1",)],
+    "local nat64": [("64:ff9b:1::7f00:1",)],
+    "6to4": [("2002:7f00:1::1",)],
+    "teredo": [("2001:0:7f00:1::80ff:fffe",)],
+    "isatap": [("2606:4700::5efe:7f00:1",)],
+    "zone id": [("fe80::1%eth0",)],
+    "unique local": [("fd00::1",)],
+    "multicast": [("ff02::1",)],
+    "not an address": [("localhost",)],
+    "no address": [()],
+    "too many": [tuple(f"93.184.{n // 250}.{n % 250}" for n in range(500))],
+}
+"""By kind: what the name resolves to."""
+
+Way = Callable[[Watching, str], Awaitable[object]]
+
+
+async def look(service: Watching, host: str) -> None:
+    await service.ports.egress.http.get(parse_url(f"http://{host}/"))
+
+
+async def secure_look(service: Watching, host: str) -> None:
+    await service.ports.egress.http.get(parse_url(f"https://{host}/"))
+
+
+async def robots(service: Watching, host: str) -> None:
+    verdict = await service.ports.egress.robots.verdict(parse_url(f"https://{host}/page"))
+    assert not verdict.allowed, "what can't be asked forbids"
+    raise verdict.refusal()
+
+
+async def websocket(service: Watching, host: str) -> None:
+    async with service.ports.egress.websocket(parse_url(f"wss://{host}/")):
+        pass
+
+
+async def delivery(service: Watching, host: str) -> None:
+    secret = Secret("whsec_" + "A" * 32)
+    destination = Destination("d", "a", "webhook", f"https://{host}/hook", "instant", "", (secret,), NOW, NOW)
+    answer = await attempt(service.ports.egress, destination, "id", b"{}", service.world)
+    assert answer.status is None
+    raise DomainError(answer.error or "")
+
+
+async def plain_delivery(service: Watching, host: str) -> None:
+    await service.ports.egress.deliver_plain.post(parse_url(f"http://{host}/hook"), {}, b"{}")
+
+
+async def registering_a_destination(service: Watching, host: str) -> None:
+    await service.ports.egress.deliver_guard.check(parse_url(f"https://{host}/hook"))
+
+
+async def adding(service: Watching, host: str) -> None:
+    await service.add(f"https://{host}/feed")
+
+
+async def adding_push(service: Watching, host: str) -> None:
+    await service.add(f"wss://{host}/feed")
+
+
+def redirected(way: Way) -> Way:
+    async def go(service: Watching, host: str) -> object:
+        service.network.servers[ADDRESS, 443] = web(
+            lambda asked: Answer(302, headers={"location": f"https://{host}/there"})
+        )
+        return await way(service, SITE)
+
+    return go
+
+
+async def discovered(service: Watching, host: str) -> None:
+    """A page that advertises a feed at the hostile host: the page itself is watched then."""
+    link = f'<link rel="alternate" type="application/rss+xml" href="https://{host}/feed">'
+    text = "<p>" + "A paragraph that is long enough to count as the text of a page. " * 3 + "</p>"
+    body = f"<html><head><title>t</title>{link}</head><body>{text}</body></html>".encode()
+    pages = web(lambda asked: Answer(200, body) if asked.target == "/" else Answer(404))
+    service.network.servers[ADDRESS, 443] = pages
+    added = await service.add(f"https://{SITE}/")
+    assert added.view.source.type == "html"
+    raise DomainError("no feed was followed")
+
+
+WAYS: dict[str, Way] = {
+    "a look": look,
+    "a look over TLS": secure_look,
+    "a redirected look": redirected(secure_look),
+    "robots.txt": robots,
+    "a redirected robots.txt": redirected(robots),
+    "a WebSocket": websocket,
+    "a delivery": delivery,
+    "a delivery inside": plain_delivery,
+    "registering a destination": registering_a_destination,
+    "adding a source": adding,
+    "adding a redirected source": redirected(adding),
+    "adding a push source": adding_push,
+    "an advertised feed": discovered,
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+async def test_x1_no_way_out_leads_to_what_is_not_public(autojump_clock: object, kind: str) -> None:
+    for name, way in WAYS.items():
+        async with watching() as (service, _):
+            service.network.names["evil.example"] = list(ANSWERS[kind])
+            with pytest.raises((DomainError, LookFailed)):
+                await way(service, "evil.example")
+            assert "evil.example" in service.network.resolved, f"{name} never came to it"
+            assert {address for address, _ in service.network.connected} <= {ADDRESS}, name
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in WAYS if name not in ("registering a destination", "an advertised feed")]
+)
+async def test_x2_a_name_that_moves_inside_after_the_check_is_not_followed_by_any_way(
+    autojump_clock: object, name: str
+) -> None:
+    """The second connection resolves anew, and what it finds is checked; one connection resolves once."""
+    async with watching() as (service, _):
+        service.network.names["evil.example"] = [(PUBLIC,), ("127.0.0.1",)]
+        served: list[Asked] = []
+        for port in (80, 443):
+            service.network.servers[PUBLIC, port] = web(lambda asked: Answer(500), served)
+        for _ in range(3):
+            with suppress(DomainError, LookFailed, AssertionError):
+                await WAYS[name](service, "evil.example")
+        reached = [address for address, _ in service.network.connected]
+        assert set(reached) <= {ADDRESS, PUBLIC}
+        assert reached.count(PUBLIC) <= service.network.resolved.count("evil.example")
+
+
+async def test_x2_a_source_whose_name_moves_inside_fails_from_then_on(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        service.network.add("evil.example", PUBLIC, web(lambda asked: Answer(200, rss("a"))), 443)
+        service.network.names["evil.example"] = [(PUBLIC,), ("192.168.1.1",)]
+        source = (await service.add("https://evil.example/feed")).view.source.id
+        await trio.sleep(3600)
+        hot = service.registry.table.describe(source).hot
+        assert "address-private" in (hot.last_error or "") and hot.breaker.state == "open"
+        assert {address for address, _ in service.network.connected} == {PUBLIC}

@@ -1,0 +1,19 @@
+"""Moments that a clock ahead has noted bind nobody."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from storage.records.identity import Millis
+from tests.actors.sources.harness import rss, watching
+from tests.actors.sources.registry.test_registry import URL
+
+
+async def test_r7_a_look_from_the_future_refuses_nobody_who_asks_now(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        live = service.registry.table.get(source)
+        ahead = Millis(service.world.now() + 100 * 86_400_000)
+        live.hot, live.asked_at = replace(live.hot, last_look_at=ahead, next_look_at=ahead, not_before=ahead), ahead
+        assert service.registry.table.earliest(live) <= service.world.now()

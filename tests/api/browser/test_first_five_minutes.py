@@ -1,0 +1,125 @@
+"""The first five minutes, timed: from the set-up link to a delivered webhook, and all of it taken along."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import time
+from threading import Timer
+
+import pytest
+
+from tests.api.browser.conftest import PASSWORD, NewTab
+from tests.api.browser.origin import Entry, Origin
+from tests.api.browser.service import ENVIRONMENT, Service, wait_until
+from tests.api.browser.tab import Tab
+
+DETECTED_WITHIN, EVENT_WITHIN = 2.0, 10.0
+
+
+def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origin) -> None:
+    began = time.perf_counter()
+    tab = new_tab(stranger=True, permissions=["clipboard-read", "clipboard-write"])
+    link = service.set_up_link()
+    tab.open(link)
+    assert tab.page.locator(":focus").get_attribute("name") == "password"
+    tab.fill(password="too short", again="too short")
+    tab.sees("1 more characters are needed.")
+    tab.fill(password=PASSWORD, again=PASSWORD)
+    tab.sees("Strong.")
+    tab.press("Set the password and begin").sees("Paste any URL")
+
+    feed = origin.feed("/notes", "Notes of the beach", [Entry("The tide", "High at noon.")])
+    took = [_looked_at(tab.open("/"), feed) for _ in range(3)]
+    assert min(took) < DETECTED_WITHIN, took  # the quickest: other tests run beside this one
+    assert "The body is" in tab.text or "feed" in tab.text
+    assert "When it would look" in tab.text
+    tab.press("Watch it").sees("Notes of the beach")
+
+    tab.open("/first-steps")
+    pressed = time.perf_counter()
+    tab.press("Change the page now")
+    tab.page.locator("#noticed").wait_for()
+    assert time.perf_counter() - pressed < EVENT_WITHIN
+    noticed = " ".join(tab.page.locator("#noticed").inner_text().split())
+    assert re.search(r"− Single, adult: \d.* \+ Single, adult: \d", noticed), noticed
+    assert "✓ verified signed with key" in noticed
+    assert "Why you are told: The page changed by" in noticed
+
+    tab.press("Make a key, and show the command with it").sees("It is shown only now.")
+    command = tab.page.locator(".secret pre").inner_text()
+    tab.press("Copy the Command with a fresh key").sees("Copied")
+    assert tab.page.evaluate("navigator.clipboard.readText()") == command
+    open_before = service.streams()
+    with _running(shlex.split(command)) as curl:
+        wait_until(lambda: service.streams() > open_before)
+        change_again(tab, "Change the page now")
+        told = _line(curl, "data:")
+        assert '"practice:page"' in told
+
+    tab.press("Wire a bin and deliver").sees("Webhook bin")
+    assert tab.page.locator("tbody tr").count() == 1
+    assert tab.page.locator("tbody").get_by_text("verified").count() == 2
+    tab.page.locator("tbody th a").click()
+    tab.sees("Signatures, when it came")
+    assert time.perf_counter() - began < 60
+
+
+def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, service: Service) -> None:
+    tab = new_tab().open("/first-steps")
+    tab.press("Add to the feed").page.locator("#noticed").wait_for()
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        *shlex.split(tab.page.locator("pre", has_text="sanderling tail").inner_text()),
+    ]
+    open_before = service.streams()
+    with _running([*command, "--json"], {"SANDERLING_KEY": service.key}) as tail:
+        wait_until(lambda: service.streams() > open_before)
+        change_again(tab, "Add to the feed")
+        assert '"practice:feed"' in _line(tail, "{")
+    tab.press("End the practice").sees("The practice is over")
+
+
+def _looked_at(tab: Tab, url: str) -> float:
+    tab.fill(urls=url)
+    pressed = time.perf_counter()
+    tab.press("Look at it").sees("What it would tell")
+    return time.perf_counter() - pressed
+
+
+def change_again(tab: Tab, button: str) -> None:
+    """Press a button of practice until it is not too soon for it any more."""
+    wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "has changed nothing" not in tab.text)
+
+
+def _running(command: list[str], more: dict[str, str] | None = None) -> _Ended:
+    environment = ENVIRONMENT | (more or {})
+    return _Ended(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+
+
+class _Ended(subprocess.Popen[str]):
+    """A command that is killed when its block ends, or takes too long."""
+
+    def __enter__(self) -> _Ended:
+        self.timer = Timer(30, self.kill)
+        self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+        self.kill()
+        super().__exit__(None, None, None)
+
+
+def _line(process: subprocess.Popen[str], begins: str) -> str:
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if line.startswith(begins):
+            return line
+    pytest.fail(f"the command ended: {seen}")

@@ -1,0 +1,166 @@
+"""What people do, from beginning to end; with JavaScript, and the same without it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.api.browser.conftest import NewTab
+from tests.api.browser.origin import Answer, Entry, Origin
+from tests.api.browser.service import Service, wait_until
+from tests.api.browser.tab import Tab
+from tests.api.browser.world import TICKETS
+
+OPML = '<opml version="2.0"><body><outline text="Sea">{}<outline text="No" xmlUrl="ftp://no.example/"/></outline></body></opml>'
+
+
+@pytest.fixture(params=[True, False], ids=["with JavaScript", "without"])
+def script(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+def tab(new_tab: NewTab, script: bool) -> Tab:
+    return new_tab(java_script_enabled=script)
+
+
+def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, origin: Origin, script: bool) -> None:
+    page = origin.page(f"/ferry/{script}", "The Sandwick ferry", TICKETS)
+    tab.open("/sources/add").fill(urls=f"{page}\nhttp://10.0.0.1/\nhttp://127.0.0.1:9/").press("Look at it")
+    tab.sees("1 of 3 can be added")
+    assert tab.page.get_by_text("not watchable").count() == 2
+    tab.open("/sources/add").fill(urls=page).press("Look at it").sees("4 blocks of text")
+    tab.fill(selector="main p:nth-child(2)").press("Try these selectors").sees("The selector keeps 1 element.")
+    tab.fill(selector="", title="Ferry tickets").press("Watch it").sees("Ferry tickets")
+    source = tab.path
+
+    origin.page(f"/ferry/{script}", "The Sandwick ferry", [one.replace("18.00", "21.70") for one in TICKETS])
+    wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is news").count())
+    assert re.search(r"− Single, adult: 18.00.*\+ Single, adult: 21.70", tab.text)
+    tab.fill(text="Bicycles").press("Find out").sees("told on")
+
+    tab.follow("Edit").fill(ignore="main p:nth-child(2)", tags="prices").press("Try these selectors")
+    tab.sees("takes out 1.")
+    tab.fill(title="Ferry, without the prices").press("Save").sees("Ferry, without the prices")
+    assert "prices" in tab.text and "main p:nth-child(2)" in tab.text
+    tab.press("Pause").sees("Paused. It is not looked at")
+    tab.press("Resume").sees("It is watched again.")
+
+    tab.open("/sources?q=without+the+prices&kind=html")
+    assert tab.page.locator("tbody tr").count() == 1
+    tab.follow("Ferry, without the prices").unfold("Delete this source")
+    tab.fill(confirm="yes").press("Delete this source").sees("Type “delete”.")
+    if script:
+        assert tab.page.locator("#faults").is_visible()
+    if not tab.page.locator("main [name=confirm]").is_visible():
+        tab.unfold("Delete this source")
+    tab.fill(confirm="delete").press("Delete this source").sees("Deleted: Ferry, without the prices")
+
+
+def test_a_list_of_feeds_is_imported(tab: Tab, origin: Origin, script: bool) -> None:
+    feeds = [origin.feed(f"/list/{script}/{n}", f"Notes {n}", [Entry("A note")]) for n in range(3)]
+    lines = "".join(f'<outline type="rss" text="Notes {n}" xmlUrl="{url}"/>' for n, url in enumerate(feeds))
+    tab.open("/sources/import").fill(text=OPML.format(lines)).press("Show what is in it").sees("3 would be added")
+    assert "1 refused" in tab.text
+    tab.press("Add 3")
+    wait_until(lambda: "3 of 3 done" in tab.open("/sources/import").text)
+    tab.open(f"/sources?q=list/{script}&tag=Sea")
+    assert tab.page.locator("tbody tr").count() == 3
+    for box in tab.page.locator("tbody input").all():
+        box.check()
+    tab.press("Delete…").sees("Delete 3 sources")
+    tab.fill(confirm="delete 3").page.locator("button.danger").click()
+    tab.sees("3 sources")
+
+
+def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin, script: bool) -> None:
+    feed, hook = f"/alerts/{script}", f"/hook/{script}"
+    entries = [Entry("Price of a day ticket falls"), Entry("A quiet day on the beach")]
+    source = service.add(origin.feed(feed, "Tickets", entries), backfill=2)
+    origin.says[hook] = Answer("we are closed", 503)
+    tab.open("/alerts/new").fill(filter_query="price OR (").press("Try it on the last week").sees("at the marked place")
+    tab.fill(filter_query=f"price OR tariff{script}", name=f"Prices {script}")
+    if script:
+        tab.sees("events would have been told")  # by itself, while it was written
+    tab.press("Try it on the last week").sees("events would have been told")
+    assert tab.page.locator("mark", has_text="Price").count()
+    tab.page.get_by_label("To my own receiver").check()
+    tab.fill(url="http://10.1.2.3/hook").press("Make the alert").sees("Address of the receiver")
+    assert tab.page.locator("#e-url").is_visible()
+    tab.fill(url=origin.url + hook).press("Make the alert").sees("It is shown only now.")
+    secret = tab.page.locator(".secret pre").inner_text()
+    assert secret.startswith("whsec_")
+    assert secret not in tab.open(tab.path).text
+
+    tab.page.locator("#destinations ~ * tbody th a").first.click()
+    tab.press("Send a test").sees("The test failed: HTTP 503")
+    here = tab.path
+    origin.feed(feed, "Tickets", [*entries, Entry(f"New tariff{script} announced")])
+    service.look(source["id"])
+    wait_until(lambda: "HTTP 503" in tab.open(f"{here}/deliveries").text)
+    assert "failed, tried again" in tab.text and "1 cause of failures" in tab.text
+    tab.page.locator("tbody td a").first.click()
+    tab.sees("What comes next")
+    assert "we are closed" in tab.text
+
+    origin.says[hook] = Answer("thank you")
+    tab.open(here).press("Make a new secret").sees("It is shown only now.")
+    assert tab.page.locator(".secret pre").inner_text() != secret
+    before = len(origin.taken)
+    tab.open(f"{here}/deliveries").fill(since="2020-01-01T00:00").press("Deliver again").sees("anew, under the ids")
+    wait_until(lambda: len(origin.taken) > before)
+    told = [json.loads(body) for path, body in origin.taken[before:] if path == hook]
+    assert any("rice" in one["title"] or "tariff" in one["title"] for one in told)
+    wait_until(lambda: "delivered" in tab.open(f"{here}/deliveries?result=sent").text)
+
+    tab.open("/alerts").follow(f"Prices {script}").press("Pause").sees("Paused. What was matched before")
+    tab.unfold("Delete this alert").fill(confirm="delete").press("Delete this alert").sees("Alerts")
+
+
+def test_a_bin_takes_a_delivery_of_an_alert(tab: Tab, service: Service, script: bool) -> None:
+    service.ask("POST", "/v1/alerts", {"name": f"All {script}", "filter_query": ""})
+    tab.open("/webhook-bins").page.locator("main button", has_text=re.compile("(Make a|New) bin")).first.click()
+    address = tab.sees("/bins/").inner_text()
+    service.api.post(address, content=b'{"hello": "beach"}', headers={"Content-Type": "application/json"})
+    tab.open(tab.path).page.locator("select[name=alert]").select_option(label=f"All {script}")
+    tab.press("Deliver to this bin")
+    tab.press("Send a sample")
+    wait_until(lambda: tab.open(tab.path).page.locator("tbody tr").count() == 2)
+    assert tab.page.locator("tbody tr").first.get_by_text("verified").count() == 2
+    tab.page.locator("tbody th a").last.click()
+    assert '"hello": "beach"' in tab.sees("hello").inner_text()
+    tab.unfold("Send it again, from a shell").sees("curl")
+    tab.follow("Bin").unfold("Delete this bin").fill(confirm="delete").press("Delete this bin").sees("Webhook bins")
+
+
+def test_a_template_tells_why_its_sources_did_not_attach(tab: Tab, script: bool) -> None:
+    tab.open("/templates").page.locator("main h2 a", has_text="ompetitor").click()
+    tab.page.locator("main textarea").first.fill("rival.invalid")
+    tab.press("See what would be attached").sees("4 new sources")
+    tab.page.locator("main button", has_text="Attach").click()
+    tab.sees("rival.invalid", within=30_000)
+    assert tab.page.get_by_text("failed").count() >= 4
+
+
+def test_a_key_works_until_it_is_deleted(tab: Tab, service: Service, script: bool) -> None:
+    tab.open("/keys/new").fill(name="x", rate="much").press("Make the key").sees("Please look at this again:")
+    tab.fill(name=f"Newsroom {script}", rate="600")
+    tab.page.locator("input[value='stream:read']").check()
+    tab.press("Make the key").sees("It is shown only now.")
+    plaintext = tab.page.locator(".secret pre").inner_text()
+    ours = {"Authorization": f"Bearer {plaintext}"}
+    assert service.api.get("/v1/events", headers=ours).status_code == 200
+    assert service.api.get("/v1/sources", headers=ours).status_code == 403
+    assert plaintext not in tab.open("/keys").text
+    tab.follow(f"Newsroom {script}").unfold("Delete this key").fill(confirm=f"Newsroom {script}")
+    tab.press("Delete this key").sees("API keys")
+    assert service.api.get("/v1/events", headers=ours).status_code == 401
+
+
+def test_the_system_names_its_parts_and_settings(tab: Tab) -> None:
+    tab.open("/system").sees("Every part can do its work.")
+    tab.fill(filter="matcher").press("Filter")
+    assert 1 <= tab.page.locator("#parts ~ .scroll tbody").first.locator("tr").count() < 5
+    assert "SANDERLING_ALLOW_NETWORKS" in tab.text or "allow_networks" in tab.text

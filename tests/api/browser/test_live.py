@@ -1,0 +1,75 @@
+"""Live lists in many tabs: one stream for all that show the same, none for those that nobody looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.api.browser.conftest import NewTab
+from tests.api.browser.origin import Entry, Origin
+from tests.api.browser.service import Service, wait_until
+from tests.api.browser.tab import Tab
+
+TABS = 8
+"""More than the six connections that a browser opens to one host."""
+
+
+@pytest.fixture
+def tabs(new_tab: NewTab, service: Service) -> Sequence[Tab]:
+    """Tabs of one browser with the same list, all of them in sight."""
+    first = new_tab()
+    found = [first, *(Tab(first.context, service.url) for _ in range(TABS - 1))]
+    for tab in found:
+        tab.open("/stream").sees("Live")
+    return found
+
+
+def publish(service: Service, origin: Origin, *titles: str) -> None:
+    url = origin.feed("/tides", "Tides", [Entry(title) for title in titles])
+    known = [source["id"] for source in service.ask("GET", "/v1/sources") if source["url"] == url]
+    if known:
+        service.look(known[0])
+    else:
+        service.add(url)
+
+
+def test_eight_tabs_share_one_stream_and_all_see_what_comes(
+    tabs: Sequence[Tab], service: Service, origin: Origin
+) -> None:
+    publish(service, origin, "low water")
+    wait_until(lambda: service.streams() == 1)
+    publish(service, origin, "low water", "spring tide")
+    for tab in tabs:
+        tab.sees("spring tide")
+    assert service.streams() == 1
+    assert {tab.page.get_by_text("spring tide").count() for tab in tabs} == {1}
+
+
+def test_a_tab_that_comes_back_to_the_list_misses_nothing(
+    tabs: Sequence[Tab], service: Service, origin: Origin
+) -> None:
+    away, *others = tabs
+    hide(away, hidden=True)
+    publish(service, origin, "ebb")
+    publish(service, origin, "ebb", "flood")
+    for tab in others:
+        tab.sees("flood")
+    assert not away.page.get_by_text("flood").count()
+    hide(away, hidden=False)
+    away.sees("flood")
+    for tab in others:
+        tab.page.close()
+    publish(service, origin, "ebb", "flood", "slack water")
+    away.sees("slack water")
+    hide(away, hidden=True)
+    wait_until(lambda: service.streams() == 0)
+
+
+def hide(tab: Tab, *, hidden: bool) -> None:
+    """Have a page believe that nobody looks at it: tabs without a window are always in sight."""
+    said = "true" if hidden else "false"
+    tab.run(
+        f"Object.defineProperty(document, 'hidden', {{value: {said}, configurable: true}}),"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )

@@ -1,0 +1,127 @@
+"""Every page in its states: what axe says of it, how heavy it is, how it prints, and what it looks like."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Route
+
+from tests.api.browser import axe
+from tests.api.browser.conftest import NewTab
+from tests.api.browser.origin import Origin
+from tests.api.browser.service import Service
+from tests.api.browser.tab import Tab
+from tests.api.browser.world import World, furnish
+from tests.rules.source_files import ROOT
+
+PICTURES = ROOT / "build/pictures"
+EMPTY = ("/", "/first-steps", "/sources", "/alerts", "/destinations", "/destinations/new", "/webhook-bins", "/stream")
+
+
+def wrong_with(tab: Tab, pages: dict[str, str]) -> dict[str, list[str]]:
+    found = {}
+    for name, path in pages.items():
+        tab.open(path)
+        if wrong := axe.check(tab):
+            found[name] = wrong
+    return found
+
+
+def test_axe_finds_nothing_on_the_pages_of_an_empty_service(new_tab: NewTab) -> None:
+    assert wrong_with(new_tab(), {path: path for path in EMPTY}) == {}
+
+
+def test_axe_finds_nothing_on_the_way_in(new_tab: NewTab, service: Service) -> None:
+    new_tab()  # so that the password is set
+    tab = new_tab(stranger=True)
+    assert wrong_with(tab, {"sign in": "/sign-in", "set up": service.set_up_link(), "bad link": "/set-up#x"}) == {}
+    tab.open("/sign-in").fill(password="something else").press("Sign in").sees("That is not the password.")
+    assert axe.check(tab) == []
+
+
+@pytest.fixture(scope="module")
+def world(service: Service, origin: Origin) -> Iterator[World]:
+    return furnish(service, origin)
+
+
+def test_axe_finds_nothing_on_the_pages_of_a_busy_service(new_tab: NewTab, world: World) -> None:
+    assert wrong_with(new_tab(), world.pages) == {}
+
+
+def test_the_check_would_notice(tab: Tab) -> None:
+    tab.open("/keys")
+    tab.run("document.querySelector('h1').style.color = '#ccc'; document.querySelector('main').append(new Image())")
+    tab.run("document.querySelector('main').style.minWidth = '400px'")
+    wrong = "\n".join(axe.check(tab))
+    assert "light 1280: color-contrast" in wrong and "image-alt" in wrong and "dark 360: 40" in wrong
+
+
+def test_axe_finds_nothing_on_the_description_of_the_api(new_tab: NewTab) -> None:
+    tab = new_tab(stranger=True).open("/docs")
+    for alike, kept in (("article", 2), (".schema", 4), ("nav li", 12)):  # axe is slow, and the page long
+        tab.run(f"[...document.querySelectorAll('{alike}')].slice({kept}).forEach(e => e.remove())")
+    assert axe.check(tab) == []
+    assert axe.check(tab.open("/problems/url-refused")) == []
+
+
+def test_a_page_weighs_60_kb_at_most_its_sheet_20_and_its_module_30(tab: Tab, world: World) -> None:
+    weights = {path: len(tab.context.request.get(world.service.url + path).body()) for path in world.pages.values()}
+    assert {path: weight for path, weight in weights.items() if weight > 60_000} == {}
+    assets = {url for url in tab.open("/").requests if "/assets/" in url}
+    sizes = {url.rpartition("/")[2]: len(tab.context.request.get(url).body()) for url in assets}
+    assert sizes["style.css"] < 20_000 and sizes["dashboard.js"] < 30_000, sizes
+
+
+def test_a_page_is_painted_before_its_module_is_there(tab: Tab, world: World) -> None:
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:  # the driver marks what it is given, which a bound method does not let it
+        held.append(route)
+
+    tab.page.route("**/dashboard.js", keep)
+    tab.page.goto(world.service.url + "/sources", wait_until="commit")
+    tab.page.get_by_text("Day tickets of the ferry").first.wait_for()
+    painted = "new PerformanceObserver(p => r(p.getEntries().length)).observe({type: 'paint', buffered: true})"
+    assert tab.run(f"new Promise(r => {painted})") > 0
+    assert len(held) == 1
+    held[0].continue_()
+    tab.page.wait_for_load_state("load")
+
+
+def test_an_event_is_printed_without_what_only_a_screen_needs(tab: Tab, world: World) -> None:
+    tab.open(world.pages["event, changed"]).page.emulate_media(media="print", color_scheme="dark")
+    assert tab.page.locator(".side, .skip, button").evaluate_all("all => all.every(e => !e.checkVisibility())")
+    assert tab.sees("Verified").is_visible() and tab.page.locator(".diff").is_visible()
+    assert tab.run("getComputedStyle(document.body).color + getComputedStyle(document.body).backgroundColor") == (
+        "rgb(0, 0, 0)rgb(255, 255, 255)"
+    )
+    assert tab.page.pdf().count(b"/Type /Page\n") in (1, 2)
+
+
+SEEN = ("today", "source, changed", "alert, edited", "event, changed", "system")
+
+
+def test_pictures_for_who_wants_to_look(new_tab: NewTab, world: World) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for scheme in ("light", "dark"):
+        for width, height, name in ((1280, 800, "desktop"), (360, 740, "phone")):
+            tab = new_tab(color_scheme=scheme, viewport={"width": width, "height": height})
+            for page in SEEN:
+                tab.open(world.pages[page].partition("?")[0])
+                if page == "alert, edited":
+                    tab.sees("The newest of them")
+                path = PICTURES / f"{page.replace(', ', '-')}-{scheme}-{name}.webp"
+                path.write_bytes(picture(tab, whole=name == "phone"))
+                assert path.stat().st_size > 5_000
+
+
+def picture(tab: Tab, *, whole: bool) -> bytes:
+    """Return the present page as WebP, which Playwright's own way does not make; whole: not the first screen only."""
+    with tab.debugging() as send:
+        shot = {"format": "webp", "quality": 85, "captureBeyondViewport": whole}
+        if whole:
+            size = send("Page.getLayoutMetrics")["cssContentSize"]
+            shot["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 8_000), "scale": 1}
+        return b64decode(send("Page.captureScreenshot", shot)["data"])

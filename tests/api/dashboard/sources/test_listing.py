@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from typing import Any
+
+from actors.messages.views import SourceView
+from storage.records import trail
+from storage.records.health import Health
+from storage.records.identity import Millis, SourceId
+from storage.records.source import SourceRuntime
+from storage.records.trail import Verdict, look
+from tests.api.dashboard.browser import Browser
+from tests.api.house import House
+from tests.support.build import NOW, a_source
+
+ROTTEN = Health(0.1, "rotten", "12 looks in a row have failed, for 2 h: timeout")
+
+
+def put(house: House, number: int = 1, *, hot: SourceRuntime | None = None, **source: Any) -> SourceId:
+    """Have the registry know a source; return its id."""
+    made = a_source(number, **source)
+    house.registry.views[made.id] = SourceView(made, hot or SourceRuntime(last_look_at=NOW, next_look_at=NOW))
+    return made.id
+
+
+def rows(browser: Browser) -> list[str]:
+    return [" ".join(row.text_content().split()) for row in browser.page.xpath("//table//tbody/tr")]
+
+
+async def test_without_a_source_the_page_teaches_and_has_one_thing_to_do(browser: Browser) -> None:
+    await browser.get("/sources")
+    assert "Nothing is watched yet" in browser.text and "Paste any URL" in browser.text
+    assert browser.page.xpath("//a[@href='/sources/add']") and not browser.page.xpath("//table")
+
+
+async def test_each_source_has_its_state_reason_ticks_and_times(house: House, browser: Browser) -> None:
+    looks = trail.noted(b"", look(Millis(NOW - 60_000), Verdict.CHANGED, 200))
+    for minute in range(3):
+        looks = trail.noted(looks, look(Millis(NOW + minute * 60_000), Verdict.REMOTE_TRANSIENT, 503))
+    put(house, 1, hot=SourceRuntime(health=ROTTEN, trail=looks, last_look_at=NOW), tags=("label:sea",), title="Tides")
+    put(house, 2, enabled=False)
+    await browser.get("/sources")
+    first, second = rows(browser)
+    assert "rotten" in first and "Tides" in first and "12 looks in a row have failed" in first and "sea" in first
+    assert "paused" in second and "site2.test/feed" in second
+    (said,) = browser.page.xpath("//tbody/tr[1]//svg/@aria-label")
+    assert said == "The last 4 looks: 1 with news, 3 failed"
+    assert "2 in all" in browser.text and "1 rotten" in browser.text
+
+
+async def test_the_list_is_filtered_by_a_form_that_keeps_what_was_asked(house: House, browser: Browser) -> None:
+    for number in range(1, 6):
+        put(house, number, type="html" if number % 2 else "feed", tags=("topic:sea",) if number > 3 else ())
+    await browser.get("/sources?q=site3")
+    assert len(rows(browser)) == 1 and browser.page.xpath("//input[@name='q']/@value") == ["site3"]
+    await browser.get("/sources?q=&state=&kind=feed&tag=topic%3Asea")
+    assert len(rows(browser)) == 1 and "site4" in rows(browser)[0]
+    await browser.get("/sources?state=rotten")
+    assert "No source is like that" in browser.text
+    await browser.get("/sources?state=nonsense")
+    assert browser.answer.status_code == 400
+
+
+async def test_pages_follow_each_other_with_the_filter_kept(house: House, browser: Browser) -> None:
+    looks = b""
+    for number in range(40):  # as varied as can be: no two alike in a row
+        looks = trail.noted(looks, look(Millis(NOW + number * 60_000), Verdict(number % 8), 200))
+    for number in range(1, 96):
+        tags = ("label:harbour", "topic:timetables")
+        put(house, number, type="html", hot=SourceRuntime(trail=looks), title=f"Timetable {number}", tags=tags)
+    await browser.get("/sources?kind=html")
+    sizes = [len(rows(browser))]
+    while more := browser.page.xpath("//a[@rel='next']/@href"):
+        assert "kind=html" in more[0] and len(browser.answer.content) < 60_000
+        await browser.get(more[0])
+        sizes.append(len(rows(browser)))
+    assert sizes == [30, 30, 30, 5]
+
+
+async def test_a_cursor_of_another_list_is_refused(house: House, browser: Browser) -> None:
+    for number in range(1, 60):
+        put(house, number)
+    await browser.get("/sources")
+    (more,) = browser.page.xpath("//a[@rel='next']/@href")
+    await browser.get(more + "&q=site")
+    assert browser.answer.status_code == 400
+
+
+async def test_the_ticked_ones_are_paused_and_resumed(house: House, browser: Browser) -> None:
+    ids = [put(house, number) for number in range(1, 4)]
+    await browser.get("/sources?q=site")
+    await browser.submit("/sources/many", {"source": ids[:2], "act": "pause"})
+    assert [view.source.enabled for view in house.registry.views.values()] == [False, False, True]
+    assert "2 sources paused." in browser.text and browser.path == "/sources?q=site"
+    await browser.submit("/sources/many", {"source": ids, "act": "resume"})
+    assert all(view.source.enabled for view in house.registry.views.values())
+    assert "3 sources resumed." in browser.text
+
+
+async def test_one_that_fails_spoils_no_other_and_is_told(house: House, browser: Browser) -> None:
+    ids = [put(house, 1), put(house, 2)]
+    await browser.get("/sources")
+    del house.registry.views[ids[1]]
+    await browser.submit("/sources/many", {"source": ids, "act": "pause"})
+    assert "1 source paused. 1 not: There is no such source." in browser.text
+    await browser.submit("/sources/many", {"act": "pause"})
+    assert "Nothing was done: no source is ticked." in browser.text
+
+
+async def test_a_deletion_asks_first_and_takes_its_word_exactly(house: House, browser: Browser) -> None:
+    ids = [put(house, number, title=f"Title {number}") for number in range(1, 4)]
+    await browser.get("/sources")
+    await browser.submit("/sources/many", {"source": ids[:2], "act": "delete"})
+    assert len(house.registry.views) == 3 and "Title 1" in browser.text and "delete 2" in browser.text
+    await browser.submit("/sources/many/delete", {"confirm": "yes"})
+    assert browser.answer.status_code == 422 and "Type “delete 2”" in browser.text and "Title 2" in browser.text
+    await browser.submit("/sources/many/delete", {"confirm": "delete 2"})
+    assert list(house.registry.views) == [ids[2]] and "2 sources deleted." in browser.text
+
+
+async def test_the_way_back_is_only_ever_a_page_of_ours(house: House, browser: Browser) -> None:
+    source = put(house)
+    await browser.get("/sources")
+    await browser.submit("/sources/many", {"source": [source], "act": "pause", "back": "//evil.test/"}, follow=False)
+    assert browser.answer.headers["Location"].startswith("/") and "evil" not in browser.answer.headers["Location"]
+
+
+async def test_what_a_source_is_called_stays_text(house: House, browser: Browser) -> None:
+    hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
+    bad = Health(0.1, "rotten", hostile)
+    put(
+        house,
+        title=hostile,
+        tags=(f"label:{hostile}",),
+        url="https://a.test/?q=<script>",
+        hot=SourceRuntime(health=bad),
+    )
+    await browser.get("/sources")
+    assert browser.text.count("<script>alert(1)</script>") >= 3 and "62773913" not in browser.text
+    assert not browser.page.xpath("//main//script | //main//img | //@onerror")

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.errors import TooSoon, Unprocessable
+from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
+from actors.messages.views import PushView, SourceView
+from api.dashboard.amounts import named
+from api.dashboard.sources.changing import came_of_it
+from storage.append import events_of
+from storage.records import note, scores, trail
+from storage.records.event import Change, Delta, DeltaStats, Diff, Op
+from storage.records.health import BreakerState, Health
+from storage.records.identity import Millis, day_of
+from storage.records.note import Note, StoredMemory
+from storage.records.source import Harvest, SourceRuntime, SourceState
+from storage.records.trail import Verdict, look
+from tests.api.dashboard.browser import Browser
+from tests.api.dashboard.sources.previews import of_a_page
+from tests.api.dashboard.sources.test_listing import put
+from tests.api.house import House, stamp
+from tests.support.build import NOW, a_draft, a_source, a_source_id
+
+DELTA = Delta((Op("replace", 0, before="It costs 19", after="It costs 29"),), DeltaStats(0, 0, 1, 6))
+DIFF = Diff((), (), (Change("It costs 19", "It costs 29"),))
+LOOKS = trail.noted(trail.noted(b"", look(NOW, Verdict.CHANGED, 200, size=2048, ms=31)), look(NOW, Verdict.LOCAL, None))
+HOT = SourceRuntime(trail=LOOKS, last_look_at=NOW, next_look_at=Millis(NOW + 600_000), looks=2, last_event_at=NOW)
+
+
+async def told(house: House, *drafts: Any, notes: tuple[Note, ...] = ()) -> list[str]:
+    """Commit events of source 1 as the recorder would; return their ids, oldest first."""
+    packed = b""
+    for one in notes:
+        packed = note.noted(packed, one)
+    source = a_source_id()
+    if await house.storage.sources.get(source) is None:
+        stored = house.registry.views[source].source
+        await house.storage.sources.add(stored, SourceState(source, SourceRuntime()), house.storage.lease)
+    base = note.sealed(StoredMemory(b"\x01", packed)) if notes else None
+    harvest = Harvest(source, tuple(drafts), SourceState(source, SourceRuntime(), base))
+    done = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, stamp))
+    return [str(event.body) for event in done]
+
+
+def here(number: int = 1) -> str:
+    return f"/sources/{a_source_id(number)}"
+
+
+async def test_a_source_says_how_it_is_doing_when_it_looks_and_why(house: House, browser: Browser) -> None:
+    put(house, hot=HOT, title="Tides", tags=("label:sea",))
+    await browser.get(here())
+    for words in ("Tides", "https://site1.test/feed", "It answers.", "Because.", "about one in 1 h", "2.0 KiB, 31 ms"):
+        assert words in browser.text
+    (said,) = browser.page.xpath("//svg[@class='timeline']/@aria-label")
+    assert said == "The last 2 looks: 1 with news, 1 waited"
+    assert browser.page.xpath("//*[contains(@class,'due')]") and browser.page.xpath("//*[@data-refresh='15']")
+
+
+async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, browser: Browser) -> None:
+    broken = BreakerState("open", 5, 2, Millis(NOW + 900_000))
+    hot = SourceRuntime(
+        health=Health(0.1, "rotten", "5 looks in a row have failed"), breaker=broken, last_error="timeout"
+    )
+    put(house, hot=hot)
+    await browser.get(here())
+    assert browser.page.xpath("//p[@class='note bad']")[0].text == "5 looks in a row have failed"
+    assert "open after 5 failures, tries" in browser.text
+    put(house, hot=SourceRuntime(last_error="503: busy", last_look_at=NOW))
+    await browser.get(here())
+    assert "The last look failed: 503: busy" in browser.text
+
+
+async def test_a_new_one_teaches_what_comes(house: House, browser: Browser) -> None:
+    put(house, hot=SourceRuntime())
+    await browser.get(here())
+    assert "Nothing yet. What was there at the first look is where it begins" in browser.text
+    assert not browser.page.xpath("//svg[@class='timeline']") and "new" in browser.text
+
+
+async def test_a_push_source_shows_its_connection(house: House, browser: Browser) -> None:
+    source = put(house, type="push", url="wss://a.test/", hot=SourceRuntime(last_look_at=NOW))
+    seen = PushView(connected_since=NOW, subprotocol="v2", frames=9, admitted=4, filtered=5)
+    house.registry.views[source] = replace(house.registry.views[source], push=seen)
+    await browser.get(here())
+    assert "9: 4 told, 5 nobody asked for" in browser.text and "(v2)" in browser.text
+    assert not browser.page.xpath("//form[contains(@action,'/check')]")
+
+
+async def test_its_events_are_paged_with_the_latest_difference_in_words(house: House, browser: Browser) -> None:
+    put(house, type="html", hot=HOT)
+    many = [a_draft(f"News {number}", source_type="html") for number in range(24)]
+    await told(house, *many, a_draft("It costs 29", source_type="html", diff=DIFF, delta=DELTA))
+    await browser.get(here())
+    titles = browser.page.xpath("//section[@aria-labelledby='events']//li//a/text()")
+    assert titles[:2] == ["It costs 29", "News 23"] and len(titles) == 10
+    assert browser.page.xpath("//div[@class='diff']//del//del/text()") == ["19"]
+    assert browser.page.xpath("//div[@class='diff']//ins//ins/text()") == ["29"]
+    (more,) = browser.page.xpath("//a[@rel='next']/@href")
+    await browser.get(more.partition("#")[0])
+    assert browser.page.xpath("//section[@aria-labelledby='events']//li//a/text()")[0] == "News 14"
+    await browser.get(f"{here()}?cursor=nonsense")
+    assert browser.answer.status_code == 400
+
+
+async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House, browser: Browser) -> None:
+    put(house, hot=HOT)
+    notice = a_draft("A source works again", alert_type="source_recovered", content="Before that: timeout")
+    await told(house, a_draft("News"), notice)
+    await browser.get(here())
+    assert "recovered Before that: timeout" in browser.text
+
+
+async def test_its_worst_score_of_each_day_is_drawn_from_the_second_day_on(house: House, browser: Browser) -> None:
+    day = day_of(house.context.world.now())
+    put(house, hot=msgspec.structs.replace(HOT, scores=scores.scored(b"", day, 1.0)))
+    await browser.get(here())
+    assert not browser.page.xpath("//*[@class='course']")
+    kept = b""
+    for at, score in ((day - 3, 1.0), (day - 2, 0.0), (day, 0.5)):
+        kept = scores.scored(kept, at, score)
+    put(house, hot=msgspec.structs.replace(HOT, scores=kept))
+    await browser.get(here())
+    rects = browser.page.xpath("//*[@class='course']//rect")
+    assert [float(rect.get("height")) for rect in rects] == [40.0, 1.0, 0.0, 20.0]
+    assert f"worst score since {named(day - 3)}: 0.00 at the lowest, on {named(day - 2)}" in browser.text
+
+
+async def test_each_look_has_its_note(house: House, browser: Browser) -> None:
+    put(house, hot=HOT)
+    await told(house, a_draft("News"), notes=(Note(Millis(NOW + 300), "told", "Of 3 entries: 1 new."),))
+    await browser.get(here())
+    (row,) = [row for row in browser.page.xpath("//tr") if "news" in row.text_content()]
+    assert "Of 3 entries: 1 new." in row.text_content()
+
+
+async def test_why_a_text_was_not_told_is_answered_and_may_look_now(house: House, browser: Browser) -> None:
+    put(house, hot=HOT)
+    await browser.get(f"{here()}?text=%3Cb%3Eday+ticket")
+    assert "Seen and not told. All is well." in browser.text
+    assert browser.page.xpath("//input[@name='text']/@value")[0] == "<b>day ticket"
+    await browser.submit(f"{here()}/why")
+    asked = [message for message in house.registry.seen if isinstance(message, ExplainSource)]
+    assert [(one.text, one.look) for one in asked] == [("<b>day ticket", False), ("<b>day ticket", True)]
+
+
+async def test_what_is_not_there_is_not_found(browser: Browser) -> None:
+    for path in (here(9), "/sources/nonsense", f"{here(9)}/edit"):
+        await browser.get(path)
+        assert browser.answer.status_code == 404
+
+
+async def test_check_now_shows_what_came_of_it(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    source = put(house, hot=HOT)
+    await browser.get(here())
+    await browser.submit(f"{here()}/check")
+    assert "waits for its host's turn" in browser.text and browser.path == here()
+    handle = house.registry._handle
+
+    def looks(message: Any) -> Any:
+        if isinstance(message, CheckNow):
+            view = house.registry.views[source]
+            row = look(NOW, Verdict.UNCHANGED, 304, ms=12)
+            after = {"trail": trail.noted(view.hot.trail, row), "looks": view.hot.looks + 1}
+            house.registry.views[source] = SourceView(view.source, SourceRuntime(**after))
+        return handle(message)
+
+    monkeypatch.setattr(house.registry, "_handle", looks)
+    await browser.submit(f"{here()}/check")
+    assert "Looked at just now: nothing has changed. (304, 12 ms)" in browser.text
+
+
+async def test_a_check_that_politeness_forbids_is_said_on_the_page(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(house, hot=HOT)
+    handle = house.registry._handle
+
+    def refuses(message: Any) -> Any:
+        if isinstance(message, CheckNow):
+            raise TooSoon("it was looked at just now: again in 42 s", 42)
+        return handle(message)
+
+    monkeypatch.setattr(house.registry, "_handle", refuses)
+    await browser.get(here())
+    await browser.submit(f"{here()}/check")
+    assert browser.page.xpath("//p[@role='alert']/text()") == ["It was looked at just now: again in 42 s."]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "says", "bad"),
+    [
+        (Verdict.CHANGED, "there is news", False),
+        (Verdict.NOTHING_TO_TELL, "nothing of that is worth telling", False),
+        (Verdict.REMOTE_TRANSIENT, "failed. timeout", True),
+        (Verdict.THROTTLED, "asked to wait", True),
+    ],
+)
+def test_what_a_look_came_to_in_words(verdict: Verdict, says: str, bad: bool) -> None:
+    hot = SourceRuntime(trail=trail.noted(b"", look(NOW, verdict, 200)), last_error="timeout")
+    words, is_bad = came_of_it(SourceView(a_source(), hot))
+    assert says in words and is_bad is bad
+
+
+async def test_it_is_paused_and_watched_again(house: House, browser: Browser) -> None:
+    source = put(house, hot=HOT)
+    await browser.get(here())
+    await browser.submit(f"{here()}/pause")
+    assert not house.registry.views[source].source.enabled and "paused" in browser.text
+    assert not browser.page.xpath("//form[contains(@action,'/check')]")
+    await browser.submit(f"{here()}/resume")
+    assert house.registry.views[source].source.enabled and "It is watched again." in browser.text
+
+
+async def test_a_deletion_takes_its_word(house: House, browser: Browser) -> None:
+    put(house, hot=HOT, title="Tides")
+    await browser.get(here())
+    await browser.submit(f"{here()}/delete", {"confirm": "yes"})
+    assert browser.answer.status_code == 422 and "Type “delete”." in browser.text and house.registry.views
+    await browser.submit(f"{here()}/delete", {"confirm": "delete"})
+    assert not house.registry.views and browser.path == "/sources" and "Deleted: Tides" in browser.text
+
+
+async def test_an_edit_begins_with_what_is_and_changes_what_is_asked(house: House, browser: Browser) -> None:
+    source = put(house, type="html", title="Tides", tags=("label:sea", "topic:a"), selector="main", ignore=(".ad", "b"))
+    await browser.get(f"{here()}/edit")
+    form = browser.form(f"{here()}/edit")
+    values = {name: form.fields[name] for name in ("title", "tags", "selector")}
+    assert values == {"title": "Tides", "tags": "sea, topic:a", "selector": "main"}
+    assert form.fields["ignore"].strip() == ".ad\nb"
+    change = {"title": " New  name ", "tags": "one", "selector": "", "ignore": "", "schedule": "90s", "bar": "0.7"}
+    await browser.submit(f"{here()}/edit", change)
+    edited = house.registry.views[source].source
+    assert (edited.title, edited.selector, edited.ignore, edited.schedule, edited.bar) == (
+        "New name",
+        None,
+        (),
+        90,
+        0.7,
+    )
+    (asked,) = [message for message in house.registry.seen if isinstance(message, EditSource)]
+    assert asked.patch.tags == ("label:one",)
+    assert "begins with a new first look" in browser.text
+
+
+async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(house: House, browser: Browser) -> None:
+    source = put(house, type="push", url="wss://a.test/", hello="secret", filter="tide")
+    await browser.get(f"{here()}/edit")
+    assert "secret" not in browser.answer.text and "One is kept" in browser.text
+    await browser.submit(f"{here()}/edit", {"subprotocols": "v2, v1", "everything": "true"})
+    edited = house.registry.views[source].source
+    assert (edited.hello, edited.subprotocols) == ("secret", ("v2", "v1"))
+    await browser.get(f"{here()}/edit")
+    await browser.submit(f"{here()}/edit", {"forget_hello": "true"})
+    assert house.registry.views[source].source.hello is None
+
+
+async def test_an_edit_that_is_refused_keeps_what_was_typed(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(house, type="html")
+    await browser.get(f"{here()}/edit")
+    await browser.submit(f"{here()}/edit", {"title": "Mine", "schedule": "5s", "tags": "kind:x"})
+    assert browser.answer.status_code == 422 and browser.form(f"{here()}/edit").fields["title"] == "Mine"
+    assert browser.page.xpath("//small[@class='wrong']/text()")
+    handle = house.registry._handle
+
+    def refuses(message: Any) -> Any:
+        if isinstance(message, EditSource | PreviewSource):
+            raise Unprocessable("no CSS at character 3", "body.selector", "a[")
+        return handle(message)
+
+    monkeypatch.setattr(house.registry, "_handle", refuses)
+    await browser.submit(f"{here()}/edit", {"selector": "a[", "schedule": "", "tags": ""})
+    assert browser.page.xpath("//small[@id='e-selector']/text()") == ["no CSS at character 3"]
+    await browser.post(f"{here()}/try", {"selector": "a["})
+    assert browser.page.xpath("//small[@id='e-selector']/text()") == ["no CSS at character 3"]
+
+
+async def test_of_two_people_who_edit_one_source_the_second_is_told_and_loses_nothing(
+    house: House, browser: Browser
+) -> None:
+    source = put(house, type="html", title="Tides")
+    await browser.get(f"{here()}/edit")
+    put(house, type="html", title="By another")
+    await browser.submit(f"{here()}/edit", {"title": "Mine"})
+    assert browser.answer.status_code == 422 and "changed in another place" in browser.text
+    assert browser.form(f"{here()}/edit").fields["title"] == "Mine"
+    assert house.registry.views[source].source.title == "By another"
+    await browser.submit(f"{here()}/edit")
+    assert browser.answer.status_code == 422, "what was typed goes on from the revision that was shown"
+    await browser.get(f"{here()}/edit")
+    await browser.submit(f"{here()}/edit", {"title": "Mine"})
+    assert house.registry.views[source].source.title == "Mine"
+
+
+async def test_selectors_are_tried_out_without_a_change(house: House, browser: Browser) -> None:
+    source = put(house, type="html")
+    house.registry.preview = of_a_page()
+    await browser.get(f"{here()}/edit")
+    await browser.post(f"{here()}/try", {"selector": "main", "title": "Mine", "revision": "x"})
+    assert "The selector keeps 1 element" in browser.text and "Day ticket: 12 euros." in browser.text
+    assert browser.form(f"{here()}/edit").fields["selector"] == "main"
+    assert browser.form(f"{here()}/edit").fields["title"] == "Mine"
+    assert browser.form(f"{here()}/edit").fields["revision"] == "x"
+    assert house.registry.views[source].source.selector is None
+
+
+async def test_what_a_source_and_its_events_say_stays_text(house: House, browser: Browser) -> None:
+    hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
+    bad = SourceRuntime(health=Health(0.1, "rotten", hostile), last_error=hostile, trail=LOOKS, last_look_at=NOW)
+    put(house, type="html", title=hostile, tags=(f"label:{hostile}",), selector=hostile, url="javascript:x", hot=bad)
+    diff = Diff((hostile,), (hostile,), (Change(hostile, f"{hostile} b"),))
+    draft = a_draft(hostile, source_type="html", diff=diff, url="javascript:alert(1)")
+    await told(house, draft, notes=(Note(NOW, "told", hostile),))
+    for path in (here(), f"{here()}/edit", f"{here()}?text={'%3Cscript%3E' * 3}"):
+        await browser.get(path)
+        assert browser.answer.status_code == 200 and "alert(1)" in browser.text and "62773913" not in browser.text
+        assert not browser.page.xpath("//main//script | //main//img | //@onerror")
+        assert not [href for href in browser.page.xpath("//@href") if href.startswith("javascript")]
+
+
+async def test_an_events_own_page_shows_the_same_difference_whole(house: House, browser: Browser) -> None:
+    put(house, type="html", hot=HOT)
+    await told(house, a_draft("It costs 29", source_type="html", diff=DIFF, delta=DELTA))
+    await browser.get(here())
+    (event,) = set(browser.page.xpath("//a[starts-with(@href,'/events/')]/@href"))
+    await browser.get(event)
+    assert browser.answer.status_code == 200
+    assert browser.page.xpath("//div[@class='diff']//del//del/text()") == ["19"]
+    assert browser.page.xpath("//div[@class='diff']//ins//ins/text()") == ["29"]

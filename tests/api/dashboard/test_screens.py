@@ -1,0 +1,312 @@
+"""The screens of the foundation: Today, Event, Stream, API keys, System."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+import trio
+from msgspec.structs import replace
+
+from actors.matcher.lag import Lag
+from actors.messages.views import SourceView
+from actors.sources.schedule.budget import LookRate
+from api.dashboard.assets import asset
+from storage.records.alert import Alert
+from storage.records.event import Stored
+from storage.records.health import Health
+from storage.records.source import SourceRuntime
+from tests.api.dashboard.browser import Browser, signed_in
+from tests.api.dashboard.test_hostile import a_changed_page, ids, publish
+from tests.api.house import House, make_house, running
+from tests.support.build import NOW, a_source, a_source_id
+
+
+async def test_today_teaches_first_and_then_shows_what_changed(
+    house: House, browser: Browser, autojump_clock: object
+) -> None:
+    assert "Nothing has changed yet" in browser.text and "Paste any URL" in browser.text
+    await publish(house, ["The rope is cheaper"])
+    await browser.get("/")
+    assert "The rope is cheaper" in browser.text
+    (live,) = browser.page.xpath("//ol[@data-live]")
+    assert live.get("data-live") == "/live" and live.get("data-since") == ids(await newest(house))[0]
+    (chart,) = browser.page.xpath("//svg")
+    assert chart.get("aria-label") == "Events in the last 24 hours: 1. Most in one hour: 1, in this one: 1."
+
+
+async def newest(house: House) -> list[Stored]:
+    recent = house.storage.tail.since(house.storage.tail.head - 1)
+    assert recent
+    return [one.stored for one in recent]
+
+
+async def test_a_list_says_of_a_changed_page_what_changed(house: House, browser: Browser) -> None:
+    await publish(house, ["The rope is cheaper"])
+    for path in ("/", "/stream"):
+        await browser.get(path)
+        (item,) = browser.page.xpath("//ol[@id='events']/li")
+        assert [part.text_content() for part in item.xpath("p")[:2]] == ["The rope is cheaper"] * 2
+
+
+async def test_today_says_what_needs_somebody(house: House, browser: Browser) -> None:
+    house.readiness = {"recorder": "The recorder has not moved for 60 s."}
+    await browser.get("/")
+    assert "Needs you" in browser.text and "The recorder has not moved" in browser.text
+    await browser.get("/system")
+    assert "Not ready" in browser.text and "recorder" in browser.text
+
+
+async def test_r2_today_says_that_deliveries_come_later(house: House, browser: Browser) -> None:
+    await browser.get("/")
+    assert "matching late" not in browser.text
+    house.lag = Lag(84_210, 3_725.0)
+    await browser.get("/")
+    assert "Needs you" in browser.text and "84,210 events not matched with alerts yet" in browser.text
+
+
+async def test_today_says_that_more_looks_than_the_budget_are_made(house: House, browser: Browser) -> None:
+    await browser.get("/")
+    assert "looks_per_second" not in browser.text
+    house.spent = LookRate(40.0, 10.0, 240.0)
+    await browser.get("/")
+    assert "40.0 looks a second are made" in browser.text and "for 4 min now" in browser.text
+
+
+async def test_a_source_that_needs_somebody_is_called_by_its_name(
+    house: House, browser: Browser, autojump_clock: object
+) -> None:
+    source = a_source(1, found_title="Harbour notices", enabled=True)
+    house.registry.views[source.id] = SourceView(source, SourceRuntime(health=Health(0.1, "rotten")))
+    await trio.sleep(60)  # the order of the tree is kept for a while
+    for path in ("/", "/system"):
+        await browser.get(path)
+        (link,) = browser.page.xpath(f"//a[@href='/sources/{source.id}']")
+        assert link.text_content() == "Harbour notices"
+
+
+async def test_a_notice_says_what_it_has_to_say_before_the_difference_that_comes_with_it(
+    house: House, browser: Browser
+) -> None:
+    title, says = "A page now leads elsewhere: Ropes", "The page now leads to https://other.test/"
+    draft = replace(a_changed_page("The rope is cheaper"), title=title, content=says, alert_type="source_moved")
+    (id,) = ids(await publish(house, [draft]))
+    await browser.get(f"/events/{id}")
+    (text,) = browser.page.xpath("//article/*[@class='content']")
+    assert text.text_content() == says and text.xpath("following-sibling::h2/text()") == ["What changed"]
+    assert "The text now" not in browser.text
+
+
+async def test_an_event_names_the_source_that_it_comes_from(house: House, browser: Browser) -> None:
+    (id,) = ids(await publish(house, ["The rope is cheaper"]))
+    stored = await house.storage.log.get(id)
+    assert stored is not None
+    watched = await house.storage.sources.get(stored.source)
+    assert watched is not None
+    source = replace(watched.source, found_title="Ropes and nets")
+    await house.storage.sources.update(source, house.storage.lease)
+    await browser.get(f"/events/{id}")
+    assert browser.page.xpath(f"//a[@href='/sources/{source.id}']/text()") == ["Ropes and nets"]
+
+
+async def test_hours_that_are_over_are_counted_once(house: House, browser: Browser, autojump_clock: object) -> None:
+    counted = 0
+    count = house.storage.log.count_between
+
+    async def counting(*between: object) -> int:
+        nonlocal counted
+        counted += 1
+        return await count(*between)
+
+    house.storage.log.count_between = counting
+    await browser.get("/")
+    await browser.get("/")
+    assert counted == 2
+    await trio.sleep(3600)
+    await browser.get("/")
+    assert counted == 4
+
+
+async def test_an_event_shows_its_change_by_sign_its_alerts_and_its_json(house: House, browser: Browser) -> None:
+    await house.storage.alerts.put(Alert("a1", "Ropes", "rope", "en", (), NOW, NOW))
+    await house.storage.alerts.put(Alert("a2", "Nets", "net", "en", (), NOW, NOW))
+    await house.storage.alerts.put(Alert("a3", "Off", "rope", "en", (), NOW, NOW, enabled=False))
+    (id,) = ids(await publish(house, ["The rope is cheaper"]))
+    await browser.get(f"/events/{id}")
+    assert [line.text_content().split()[0] for line in browser.page.xpath("//*[@class='diff']/*")] == [
+        "The",
+        "−",
+        "+",
+        "+",
+        "−",
+    ]
+    (where,) = browser.page.xpath("//*[@class='where']")
+    assert where.text_content() == "The rope is cheaper › The rope is cheaper · The rope is cheaper"
+    assert browser.page.xpath("//a[starts-with(@href, '/alerts/')]/@href") == ["/alerts/a1"]
+    assert "Not verified" in browser.text
+    assert '"title": "The rope is cheaper"' in browser.page.xpath("//details//pre")[0].text_content()
+    assert (await browser.get(f"/events/{a_source_id(9)}")).status_code == 404
+
+
+async def test_the_stream_filters_pages_and_tells_what_is_wrong_with_a_filter(house: House, browser: Browser) -> None:
+    await browser.get("/stream")
+    assert "Nothing yet" in browser.text
+    await publish(house, [f"Rope {n}" for n in range(30)] + [f"Net {n}" for n in range(30)])
+    await browser.get("/stream")
+    items = browser.page.xpath("//ol[@id='events']/li")
+    assert len(items) == 50 and "Net 29" in items[0].text_content()
+    (more,) = browser.page.xpath("//a[@rel='next']/@href")
+    await browser.get(more)
+    assert len(browser.page.xpath("//ol[@id='events']/li")) == 10
+    assert not browser.page.xpath("//ol[@data-live]"), "an older page stands still"
+    await browser.get("/stream?keyword=rope%2C+sail&source_type=html&tag=")
+    assert len(browser.page.xpath("//ol[@id='events']/li")) == 30
+    (live,) = browser.page.xpath("//ol[@data-live]/@data-live")
+    assert live == "/live?keyword=rope&keyword=sail&source_type=html"
+    assert "/v1/stream?keyword=rope&keyword=sail&source_type=html" in browser.text
+    await browser.get("/stream?source=nonsense")
+    assert browser.answer.status_code == 400 and "not a source id" in browser.text
+    assert browser.page.xpath("//input[@name='source']/@value") == ["nonsense"]
+    assert (await browser.get("/stream?nonsense=1")).status_code == 400
+
+
+async def test_what_a_live_list_asks_for_is_there(house: House, browser: Browser, autojump_clock: object) -> None:
+    (old, new) = ids(await publish(house, ["Rope 1", "Rope 2"]))
+    other = await signed_in(house)
+    follow = browser.client.stream("GET", "/live?keyword=rope", headers={"Last-Event-ID": old})
+    async with follow as answer, trio.open_nursery() as nursery:
+
+        async def end_later() -> None:
+            await trio.sleep(1)
+            await other.get("/settings")
+            await other.submit("/settings/sessions/end-others")
+
+        nursery.start_soon(end_later)
+        written = b"".join([piece async for piece in answer.aiter_raw()])
+    await other.client.aclose()
+    assert [line for line in written.splitlines() if line.startswith(b"id: ")] == [f"id: {new}".encode()]
+
+
+async def test_live_channels_are_those_of_the_api(browser: Browser) -> None:
+    assert (await browser.client.head("/live/nothing")).status_code == 404
+    assert (await browser.client.head("/live/html")).status_code == 200
+
+
+async def test_a_key_is_shown_once_works_and_ends_with_its_deletion(house: House, browser: Browser) -> None:
+    await browser.get("/keys")
+    assert "No API keys yet" in browser.text
+    await browser.get("/keys/new")
+    await browser.submit("/keys/new", {"name": "news room", "scopes": ["stream:read"], "channels": "pricing, alerts"})
+    (plaintext,) = [one.text_content() for one in browser.page.xpath("//pre") if one.text_content().startswith("svc_")]
+    here = browser.path
+    await browser.get(here)
+    assert plaintext not in browser.answer.text and "read the channel pricing" in browser.text
+    (key,) = await house.storage.keys.all()
+    assert key.scopes == ("stream:read", "stream:read:pricing", "stream:read:alerts")
+    async with house.stranger(Authorization=f"Bearer {plaintext}") as program:
+        assert (await program.get("/v1/events")).status_code == 200
+        await browser.submit(f"{here}/delete", {"confirm": "newsroom"})
+        assert browser.answer.status_code == 422 and "To confirm, type: news room" in browser.text
+        assert browser.page.xpath("//*[@id='faults']//a/@href") == ["#f-confirm"]
+        assert browser.page.xpath("//details[@open]//input[@id='f-confirm']/@aria-describedby") == ["e-confirm"]
+        await browser.submit(f"{here}/delete", {"confirm": "news room"})
+        assert browser.path == "/keys" and "is deleted" in browser.text
+        assert (await program.get("/v1/events")).status_code == 401
+    assert (await browser.get(here)).status_code == 404
+    assert plaintext not in repr(house.logs)
+
+
+async def test_everything_wrong_with_a_form_is_told_at_once_and_nothing_is_lost(browser: Browser) -> None:
+    await browser.get("/keys/new")
+    await browser.submit("/keys/new", {"name": "", "rate": "lots", "burst": "0", "scopes": ["admin"]})
+    assert browser.answer.status_code == 422
+    assert browser.page.xpath("//title")[0].text.startswith("Error: ")
+    faults = [link.get("href") for link in browser.page.xpath("//*[@id='faults']//a")]
+    assert faults == ["#f-name", "#f-rate", "#f-burst"]
+    assert all(browser.page.xpath(f"//*[@id='{fault[1:]}']/@aria-invalid") == ["true"] for fault in faults)
+    assert [box.get("value") for box in browser.page.xpath("//input[@checked]")] == ["admin"]
+    assert browser.page.xpath("//input[@name='rate']/@value") == ["lots"]
+    for fields, says in (
+        ({"name": "x"}, "Choose at least one"),
+        ({"name": "x", "channels": "Not Good"}, "name is 1 to 63"),
+        ({"name": "\x1b[31m", "scopes": "admin"}, "printable"),
+        ({"name": "x", "scopes": "everything"}, "there is no such scope"),
+    ):
+        await browser.get("/keys/new")
+        await browser.submit("/keys/new", fields)
+        assert says in browser.text
+
+
+async def test_system_shows_parts_and_settings_with_their_origin(autojump_clock: object) -> None:
+    house = make_house(retention_days=30.0)
+    async with running(house):
+        browser = await signed_in(house)
+        await browser.get("/system")
+        assert "30 days" in browser.text and "0 bytes" in browser.text and "What takes the room" not in browser.text
+        await house.publish("a", "b" * 2_000)
+        await browser.get("/system")
+        (row,) = browser.page.xpath("//tr[td[@data-is='Size']]")
+        assert [cell.text_content() for cell in row.xpath("td")] == ["2", "7.1 KiB"]
+        row = browser.page.xpath("//tr[th/code[text()='retention_days']]")[0]
+        assert [cell.text_content() for cell in row.xpath("td")][:2] == ["30 d", "default"]
+        await browser.get("/system?filter=nothing-is-called-so")
+        assert "No part is like that" in browser.text
+        assert browser.page.xpath("//input[@name='filter']/@value") == ["nothing-is-called-so"]
+
+
+@pytest.mark.parametrize("path", ["/keys/nothing", "/events/nothing", "/keys/new/x", "/assets/x/style.css", "/assets/"])
+async def test_what_is_not_there_is_a_page_that_leads_back(browser: Browser, path: str) -> None:
+    answer = await browser.get(path)
+    assert answer.status_code == 404 and browser.page.xpath("//a[@href='/']")
+    assert answer.headers["Content-Type"].startswith("text/html")
+
+
+async def test_a_path_that_nobody_has_is_a_page_for_a_person_and_a_problem_for_a_program(stranger: Browser) -> None:
+    for accept, media in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "application/problem+json")):
+        for path, kind in (("/deliveries", media), ("/v1/nothing", "application/problem+json")):
+            answer = await stranger.client.get(path, headers={"Accept": accept})
+            assert answer.status_code == 404 and answer.headers["Content-Type"].startswith(kind)
+
+
+async def test_static_files_may_be_kept_for_ever_under_the_url_of_their_content(stranger: Browser) -> None:
+    for name in ("style.css", "dashboard.js", "live.js", "icon.svg"):
+        answer = await stranger.client.get(asset(name).url)
+        assert answer.status_code == 200 and answer.content == asset(name).body
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+async def test_a_fault_of_ours_tells_nothing_and_is_logged(house: House, browser: Browser) -> None:
+    async def broken() -> None:
+        raise RuntimeError("the secret reason")
+
+    house.storage.keys.all = broken
+    answer = await browser.get("/keys")
+    assert answer.status_code == 500 and "secret" not in browser.text
+    (fault,) = [fields for event, fields in house.logs if event == "http.fault"]
+    assert fault["request_id"] in browser.text
+
+
+async def test_forms_that_are_none_are_refused(browser: Browser) -> None:
+    for content, media, status in (
+        (b"{}", "application/json", 415),
+        (b"token=\xff", "application/x-www-form-urlencoded", 400),
+        (b"x" * 70_000, "application/x-www-form-urlencoded", 413),
+        (b"--x", "multipart/form-data", 400),
+    ):
+        headers = {"Origin": "http://sanderling.test", "Content-Type": media}
+        answer: httpx.Response = await browser.client.post("/sign-out", content=content, headers=headers)
+        assert answer.status_code == status, media
+    await browser.get("/settings")
+    assert browser.path == "/settings", "still signed in"
+
+
+async def test_while_the_service_stops_pages_say_so(house: House, browser: Browser) -> None:
+    house.draining = True
+    assert (await browser.get("/keys")).status_code == 503
+
+
+async def test_s3_a_strangers_form_without_an_end_is_refused_as_soon_as_it_is_too_large(house: House) -> None:
+    head = b"POST /sign-in HTTP/1.1\r\nHost: sanderling.test\r\nOrigin: http://sanderling.test\r\n"
+    kind = b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
+    stream = await house.raw(head + kind + b"11170\r\n" + b"x" * 70_000 + b"\r\n")
+    with trio.fail_after(5):
+        assert (await stream.receive_some(12)).endswith(b"413")

@@ -1,0 +1,80 @@
+"""openapi-typescript, redocly and spectral read our description without an error; what they warn of is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.openapi.document import document
+from tests.api.walk import all_routes
+from tests.support.node import modules
+
+pytestmark = pytest.mark.real
+QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
+WARNINGS_OF_REDOCLY = {
+    # `since` and `ids` exclude each other by their types: a replay has the one or the other.
+    ("no-illogical-composition-keywords", "#/components/schemas/ReplayRequest/oneOf"),
+}
+WARNINGS_OF_SPECTRAL = {
+    "info-contact",  # the description is served by whoever runs the service
+    "oas3-operation-security-defined",  # scopes on a bearer key, which OpenAPI 3.1 allows and the rule does not know
+}
+RULES = {
+    "extends": ["spectral:oas"],
+    "overrides": [
+        # The example of a template has a parameter with a `type` and an `example`, which the rule takes for a schema.
+        {
+            "files": [
+                "openapi.json#/paths/~1v1~1templates~1%7Btemplate_id%7D/get/responses/200/content",
+                "openapi.json#/components/schemas/TemplateRecord/examples",
+            ],
+            "rules": {"oas3-valid-schema-example": "off"},
+        }
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("node")
+    (folder / "node_modules").symlink_to(modules() / "node_modules")
+    (folder / "openapi.json").write_bytes(msgspec.json.encode(document(all_routes(), "http://sanderling.test")))
+    (folder / ".spectral.json").write_text(json.dumps(RULES))
+    shutil.copy(Path(__file__).with_name("uses.ts"), folder)
+    return folder
+
+
+def run(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(folder / "node_modules" / ".bin" / program), *words]
+    env = {**os.environ, **QUIET}  # noqa: TID251  npm's programs need a PATH
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, env=env)
+
+
+def test_typescript_knows_requests_answers_and_webhooks_by_their_types(folder: Path) -> None:
+    """`uses.ts` is a program that must compile, and in it a line that must not."""
+    made = run(folder, "openapi-typescript", "openapi.json", "-o", "types.d.ts")
+    assert made.returncode == 0, made.stdout + made.stderr
+    compiled = run(folder, "tsc", "--noEmit", "--strict", "uses.ts")
+    assert compiled.returncode == 0, compiled.stdout
+
+
+def test_redocly_finds_it_valid(folder: Path) -> None:
+    done = run(folder, "redocly", "lint", "--format=json", "openapi.json")
+    found: list[dict[str, Any]] = json.loads(done.stdout)["problems"]
+    assert {problem["severity"] for problem in found} == {"warn"}
+    assert {(problem["ruleId"], problem["location"][0]["pointer"]) for problem in found} == WARNINGS_OF_REDOCLY
+
+
+def test_spectral_finds_no_error(folder: Path) -> None:
+    done = run(folder, "spectral", "lint", "--format=json", "--ruleset=.spectral.json", "openapi.json")
+    found = Counter((problem["severity"], problem["code"]) for problem in json.loads(done.stdout))
+    assert {severity for severity, _ in found} == {1}, found
+    assert {code for _, code in found} == WARNINGS_OF_SPECTRAL

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+import trio
+
+from actors.query import languages
+from storage.records.alert import MOST_ALERTS
+from storage.records.delivery import Hit
+from storage.records.identity import Seq
+from tests.actors.matcher.rig import an_alert
+from tests.api.house import House
+from tests.support.build import NOW, a_source_id
+
+PRICES = {"filter_query": "price OR plan", "language": "en", "source_ids": []}
+
+
+async def made(client: httpx.AsyncClient, **changes: Any) -> dict[str, Any]:
+    await trio.sleep(0.001)  # ids of one millisecond have no order
+    answer = await client.post("/v1/alerts", json={**PRICES, **changes})
+    assert answer.status_code == 201, answer.text
+    record: dict[str, Any] = answer.json()
+    return record
+
+
+async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_field(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    answer = await client.post("/v1/alerts", json=PRICES)
+    record = answer.json()
+    assert (answer.status_code, answer.headers["Location"].rpartition("/")[2]) == (201, record["id"])
+    assert record.pop("created_at") == record.pop("updated_at")
+    assert record == {
+        "id": record["id"],
+        "name": "price OR plan",
+        "filter_query": "price OR plan",
+        "language": "en",
+        "match": "change",
+        "source_ids": [],
+        "channel": None,
+        "enabled": True,
+        "notices": ["source_quiet", "source_recovered", "source_failing", "source_reset", "source_moved"],
+        "notice_after": 3600,
+        "last_match_at": None,
+        "match_count": 0,
+        "anomaly_enabled": False,
+        "delivery_mode": "instant",
+        "template": None,
+    }
+    assert (await client.get(f"/v1/alerts/{record['id']}")).json()["id"] == record["id"]
+    assert house.matcher.changes == 1
+
+
+async def test_a_change_touches_what_it_names_and_null_takes_the_channel_away(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    await house.publish("source 1 is known by this")
+    record = await made(client, channel="pricing", name="Prices")
+    path = f"/v1/alerts/{record['id']}"
+    change = {
+        "filter_query": "remiss",
+        "language": "sv",
+        "source_ids": [a_source_id(1).upper()],
+        "name": "Remisser",
+        "enabled": False,
+        "notices": ["source_failing"],
+        "notice_after": 60,
+        "anomaly_enabled": False,
+        "match": "removed",
+    }
+    answer = await client.patch(path, json=change)
+    assert answer.status_code == 200
+    expected = record | change | {"source_ids": [a_source_id(1)], "updated_at": answer.json()["updated_at"]}
+    assert answer.json() == expected
+    assert (await client.patch(path, json={"channel": None})).json()["channel"] is None
+    assert (await client.patch(path, json={})).json()["name"] == "Remisser"
+    assert house.matcher.changes == 4
+
+
+async def test_a_deleted_alert_is_gone_with_its_destinations(house: House, client: httpx.AsyncClient) -> None:
+    record = await made(client)
+    path = f"/v1/alerts/{record['id']}"
+    await client.post(f"{path}/destinations", json={"url": "https://hook.test/in"})
+    assert (await client.delete(path)).status_code == 204
+    for method in ("GET", "PATCH", "DELETE"):
+        answer = await client.request(method, path, json={} if method == "PATCH" else None)
+        assert answer.status_code == 404
+    assert (await client.get("/v1/destinations")).json() == []
+    assert (await client.get("/v1/alerts/not-an-id")).status_code == 404
+
+
+async def test_alerts_are_listed_oldest_first_in_pages_with_their_figures(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    for number in range(5):
+        await house.storage.alerts.put(an_alert(f"a{number}", created_at=NOW + number // 2))
+    await house.storage.outbox.advance("m", None, Seq(1), [], house.storage.lease, hits=[Hit("a1", 7, NOW)])
+    seen: list[dict[str, Any]] = []
+    path: str | None = "/v1/alerts?limit=2"
+    while path is not None:
+        answer = await client.get(path)
+        seen += answer.json()
+        path = answer.links["next"]["url"] if "next" in answer.links else None
+    assert [alert["id"] for alert in seen] == ["a0", "a1", "a2", "a3", "a4"]
+    assert (seen[1]["match_count"], seen[1]["last_match_at"]) == (7, "2026-05-28T20:26:40.000Z")
+
+
+async def test_the_mode_of_the_first_destination_is_told_by_the_alert(client: httpx.AsyncClient) -> None:
+    record = await made(client)
+    path = f"/v1/alerts/{record['id']}"
+    for mode in ("hourly", "daily"):
+        await client.post(f"{path}/destinations", json={"url": "https://hook.test/in", "delivery_mode": mode})
+    assert (await client.get(path)).json()["delivery_mode"] == "hourly"
+    assert (await client.get("/v1/alerts")).json()[0]["delivery_mode"] == "hourly"
+
+
+@pytest.mark.parametrize(
+    ("query", "position"), [('"open', 0), ("a OR", 4), ("(a", 0), ("a )", 2), ("x " * 3000, 4096), ("(" * 100, 32)]
+)
+async def test_a_query_that_cannot_be_read_is_400_with_its_position(
+    client: httpx.AsyncClient, query: str, position: int
+) -> None:
+    good = await made(client)
+    for answer in (
+        await client.post("/v1/alerts", json={**PRICES, "filter_query": query}),
+        await client.patch(f"/v1/alerts/{good['id']}", json={"filter_query": query}),
+    ):
+        assert answer.status_code == 400
+        (error,) = answer.json()["errors"]
+        assert (error["location"], f"(at character {position})" in error["message"]) == ("body.filter_query", True)
+        assert error["value"] and query.startswith(error["value"])
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"language": "klingon"}, "body.language"),
+        ({"source_ids": [a_source_id(9)]}, "body.source_ids[0]"),
+        ({"channel": "alerts"}, "body.channel"),
+        ({"channel": "feed"}, "body.channel"),
+        ({"anomaly_enabled": True}, "body.anomaly_enabled"),
+    ],
+)
+async def test_what_is_well_formed_but_means_nothing_is_422(
+    client: httpx.AsyncClient, change: dict[str, Any], where: str
+) -> None:
+    good = await made(client)
+    for answer in (
+        await client.post("/v1/alerts", json={**PRICES, **change}),
+        await client.patch(f"/v1/alerts/{good['id']}", json=change),
+    ):
+        assert answer.status_code == 422
+        assert [error["location"] for error in answer.json()["errors"]] == [where]
+    assert (await client.get(f"/v1/alerts/{good['id']}")).json() == good
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"language": "en"}, "body.filter_query"),
+        ({**PRICES, "colour": "red"}, "body.colour"),
+        ({**PRICES, "source_ids": ["x"]}, "body.source_ids[0]"),
+        ({**PRICES, "channel": "With Spaces"}, "body.channel"),
+        ({**PRICES, "notices": ["everything"]}, "body.notices[0]"),
+        ({**PRICES, "notice_after": -1}, "body.notice_after"),
+        ({**PRICES, "name": ""}, "body.name"),
+    ],
+)
+async def test_a_malformed_alert_is_400_and_says_where(
+    client: httpx.AsyncClient, body: dict[str, Any], where: str
+) -> None:
+    answer = await client.post("/v1/alerts", json=body)
+    assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, where)
+
+
+async def test_an_alert_can_be_in_every_language_that_there_is(client: httpx.AsyncClient) -> None:
+    for code in languages():
+        assert (await made(client, language=code))["language"] == code
+
+
+async def test_an_empty_query_is_everything(client: httpx.AsyncClient) -> None:
+    assert (await made(client, filter_query=""))["name"] == "Everything"
+
+
+async def test_there_is_an_end_to_how_many_alerts_there_may_be(house: House, client: httpx.AsyncClient) -> None:
+    for number in range(MOST_ALERTS):
+        await house.storage.alerts.put(an_alert(f"a{number}"))
+    answer = await client.post("/v1/alerts", json=PRICES)
+    assert (answer.status_code, answer.json()["type"].rpartition("/")[2]) == (409, "conflict")
+
+
+async def test_reading_and_writing_alerts_are_scopes_of_their_own(house: House) -> None:
+    async with (
+        await house.client("alerts:read", "stream:read") as reader,
+        await house.client("alerts:write", "stream:read") as writer,
+    ):
+        record = await made(writer)
+        assert (await writer.get("/v1/alerts")).status_code == 403
+        assert (await reader.get(f"/v1/alerts/{record['id']}")).status_code == 200
+        assert (await reader.post("/v1/alerts", json=PRICES)).status_code == 403
+
+
+async def test_a_matcher_that_does_not_answer_is_503(
+    autojump_clock: object, house: House, client: httpx.AsyncClient
+) -> None:
+    house.matcher.silent = True
+    answer = await client.post("/v1/alerts", json=PRICES)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+
+
+async def test_a_new_alert_is_about_the_change_unless_it_says_otherwise(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    assert (await made(client))["match"] == "change"
+    record = await made(client, match="added")
+    assert record["match"] == "added"
+    path = f"/v1/alerts/{record['id']}"
+    assert (await client.patch(path, json={"match": "page"})).json()["match"] == "page"
+    assert (await client.patch(path, json={"name": "x"})).json()["match"] == "page"
+    assert (await client.patch(path, json={"match": "title"})).status_code == 400
+    await house.storage.alerts.put(an_alert("0198c0de-0000-7000-8000-000000000001"))
+    old = await client.get("/v1/alerts/0198c0de-0000-7000-8000-000000000001")
+    assert old.json()["match"] == "page"

@@ -1,0 +1,59 @@
+"""The trace on the page of the architecture is what a run of the whole service does, function by function."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import trio
+
+from tests.actors.test_delivering import HOUR, Town, asked
+from tests.rules.source_files import ROOT
+
+ROOMS = ("supervision/", "storage/", "actors/", "api/")
+
+
+def on_the_page() -> list[tuple[str, str]]:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    section = page.partition("### By file and function")[2].partition("\n## ")[0]
+    return re.findall(r"^\| `([\w/.]+)` \| `(\w+)` \|", section, re.MULTILINE)
+
+
+@contextmanager
+def entered() -> Iterator[dict[tuple[str, str], None]]:
+    """Note the product's functions that this thread enters: files and names, in the order of their first calls."""
+    found: dict[tuple[str, str], None] = {}
+
+    def note(frame: FrameType, event: str, arg: Any) -> None:
+        name = frame.f_code.co_filename.removeprefix(f"{ROOT}/")
+        if event == "call" and name.startswith(ROOMS):
+            found.setdefault((name, frame.f_code.co_name))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+
+
+async def test_an_event_goes_through_these_functions_in_this_order(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://hook.test/in")
+            await trio.sleep(HOUR)
+            town.titles.insert(0, "Second")
+            with entered() as found:
+                await trio.sleep(2 * HOUR)
+            assert len(town.arrived) == 1
+    steps = on_the_page()
+    assert len(steps) > 30
+    assert [step for step in steps if step not in found] == []
+    assert [step for step in found if step in steps] == steps

@@ -1,0 +1,137 @@
+"""docs/words.md: the states are those of the table, every state has a row, and refused words stand nowhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import click
+import pytest
+
+from actors.delivery.status import PATIENCE
+from actors.overseer.overseer import STATES
+from actors.sources.health.score import DEGRADED_FROM, OK_FROM
+from api.schemas.admin import DeliveryState
+from sanderling.cli import main
+from storage.records import states
+from storage.records.delivery import Result
+from storage.records.destination import Destination
+from storage.records.health import BreakerState, Flag
+from storage.records.trail import Verdict
+from tests.docs.states import TITLES, drawn, tables, written
+from tests.rules.source_files import ROOT
+
+REFUSED = (
+    "subscriptions?",
+    "scrap(e|es|ed|ing)",
+    "back ?doors?",
+    "snapshots?",
+    "switch(ed|es)? off",
+    "turn(ed|s)? off",
+)
+"""Words that docs/words.md refuses and that mean nothing else here."""
+SAID_OF_OTHERS = {
+    "api/dashboard/templates/sources/options.html": ("such as a subscription",),  # of a WebSocket's own protocol
+    "docs/watching.md": ("machine switched off",),  # a person's machine
+    "docs/moving.md": ("`filter_text_replaced` switched off",),  # a setting of another program
+    "docs/figures.md": ("runtime: snapshot of 50,000",),  # of the tree of actors, as the supervisor's own module says
+    "docs/words.md": (
+        "subscription, monitor",
+        "crawl, scrape",
+        "| snapshot |",
+        "| back door |",
+        "switch off, turn off",
+    ),
+}
+
+
+def test_the_tables_of_the_page_are_the_tables_of_the_code() -> None:
+    assert written() == drawn(), "run: python -m tests.docs.states"
+    assert tables().keys() == TITLES.keys()
+
+
+def values(of: object) -> set[str]:
+    return set(get_args(of))
+
+
+def test_every_state_that_code_can_have_has_a_row() -> None:
+    assert values(states.SourceState) == states.SOURCES.keys() >= values(Flag)
+    assert values(states.PartState) == states.PARTS.keys() >= set(STATES.values())
+    assert values(states.AlertState) == states.ALERTS.keys()
+    assert values(states.DestinationState) == states.DESTINATIONS.keys()
+    assert values(get_type_hints(Destination)["state"]) | values(DeliveryState) <= states.DESTINATIONS.keys()
+    assert values(Result) == states.ATTEMPTS.keys()
+    assert values(get_type_hints(BreakerState)["state"]) == states.BREAKERS.keys()
+    assert set(Verdict) == states.LOOKS.keys()
+    assert tuple(states.SOURCES)[: len(states.SELECTABLE)] == states.SELECTABLE
+
+
+def test_sentences_name_the_limits_that_hold() -> None:
+    assert f"below {DEGRADED_FROM}:" in states.SOURCES["rotten"].says
+    assert f"from {DEGRADED_FROM} to {OK_FROM}." in states.SOURCES["degraded"].says
+    assert f"is {OK_FROM} or more" in states.SOURCES["ok"].says
+    assert f"for {PATIENCE // 3_600_000} hours" in states.DESTINATIONS["disabled"].says
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_a_word_and_its_short_form_say_one_state_of_a_table(name: str) -> None:
+    table = tables()[name]
+    assert len({state.word for state in table.values()}) == len(table)
+    assert all(state.says.endswith(".") and 0 < len(state.short) <= 7 for state in table.values())
+    if name in ("PARTS", "DESTINATIONS"):  # a column of five cells
+        assert all(len(state.short) <= 5 for state in table.values())
+
+
+def test_one_word_means_one_thing_in_all_tables() -> None:
+    paused = {table["paused"].word for table in tables().values() if "paused" in table}
+    assert paused == {"paused"}
+    assert {state.word for table in tables().values() for key, state in table.items() if key == "disabled"} == {
+        "disabled"
+    }
+
+
+def helped(command: click.Command, name: str = "sanderling") -> str:
+    parts = [command.get_help(click.Context(command, info_name=name))]
+    if isinstance(command, click.Group):
+        parts += [helped(each, f"{name} {each.name}") for each in command.commands.values() if not each.hidden]
+    return "\n".join(parts)
+
+
+def refused_in(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
+    for phrase in allowed:
+        assert phrase in text, f"{phrase!r} is gone: take it out of the list"
+        text = text.replace(phrase, "")
+    return [found.group() for found in re.finditer(rf"\b({'|'.join(REFUSED)})\b", text, re.IGNORECASE)]
+
+
+USERS_TEXTS = [
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "README.md",
+    *sorted((ROOT / "api/dashboard/templates").rglob("*.html")),
+    *sorted((ROOT / "sanderling/console").glob("*.py")),
+    *sorted((ROOT / "api/openapi/texts").glob("*.py")),
+]
+
+
+@pytest.mark.parametrize("path", USERS_TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_page_or_screen_says_a_refused_word(path: Path) -> None:
+    name = path.relative_to(ROOT).as_posix()
+    assert refused_in(path.read_text("utf-8"), SAID_OF_OTHERS.get(name, ())) == []
+
+
+def test_no_command_says_a_refused_word() -> None:
+    assert len(helped(main)) > 20_000
+    assert refused_in(helped(main)) == []
+    assert refused_in("A paused source was switched off.") == ["switched off"]
+
+
+def test_every_word_of_the_domain_stands_once_and_is_used() -> None:
+    page = (ROOT / "docs/words.md").read_text("utf-8").partition("## The states")[0]
+    words = [word for row in re.findall(r"^\| ([a-z ,]+) \|", page, re.MULTILINE) for word in row.split(", ")]
+    assert len(words) > 30 and len(set(words)) == len(words)
+    pages = [path.read_text("utf-8").lower() for path in (ROOT / "docs").glob("*.md") if path.name != "words.md"]
+    code = [
+        path.read_text("utf-8").lower() for room in ("actors", "storage", "api") for path in (ROOT / room).rglob("*.py")
+    ]
+    assert [word for word in words if not any(word in text for text in (*pages, *code))] == []

@@ -1,0 +1,65 @@
+"""No folder of the product has rooms that import each other in a ring: imports for types and late ones count."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.rules.source_files import ROOMS, modules, name_of, tree_of
+
+PATHS = {name_of(path).replace("/", ".").removesuffix(".py"): path for path in modules(*ROOMS)}
+ALLOWED = {
+    "sanderling": ("cli", "commands", "manual"),  # a command shows the manual, which is made of the table of commands
+    "sanderling.console": ("app", "view"),  # a screen knows the program that shows it, and opens other screens
+    "supervision": ("child", "spec"),  # what a child runs is given the child
+}
+"""Folders with a ring, and two or more of its rooms."""
+
+
+def imports_of(name: str) -> Iterator[str]:
+    for node in ast.walk(tree_of(PATHS[name])):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{item.name}" for item in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (item.name for item in node.names)
+
+
+def rooms_of(folder: str) -> dict[str, set[str]]:
+    """Return which rooms of a folder, modules or folders, each of them imports."""
+    start, found = f"{folder}.", dict[str, set[str]]()
+    for name in PATHS:
+        if name.startswith(start):
+            room = name.removeprefix(start).split(".")[0]
+            asked = {each.removeprefix(start).split(".")[0] for each in imports_of(name) if each.startswith(start)}
+            found.setdefault(room, set()).update(asked - {room})
+    return found
+
+
+def ring_in(rooms: Mapping[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(rooms).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+FOLDERS = sorted({name.rpartition(".")[0] for name in PATHS if "." in name})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_rooms_of_a_folder_import_each_other_in_a_ring(folder: str) -> None:
+    rooms = rooms_of(folder)
+    found = ring_in(rooms)
+    if folder in ALLOWED:
+        assert {*ALLOWED[folder]} & {*found}, "there is no such ring any more: take it out of the list"
+    else:
+        assert found == []
+
+
+def test_a_ring_is_seen() -> None:
+    assert len(FOLDERS) > 60
+    assert ring_in({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
+    assert not ring_in({"a": {"b"}, "b": {"c"}, "d": {"a"}})

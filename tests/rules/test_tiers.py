@@ -1,0 +1,60 @@
+"""The tiers are listed in one table: whoever wants all of them asks it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from storage.records.tiers import TIERS, WATCHED, Kind, tier_of
+from tests.rules.source_files import ROOT
+
+ROOMS = ("actors", "api", "sanderling", "storage")
+LISTED = {
+    "storage/records/tiers.py": "the table",
+    "actors/sources/tiers.py": "what each does",
+    "actors/content/messages/readings.py": "what a body can be found to be",
+    "actors/sources/polling/type_drift.py": "a page that became a feed, and back",
+    "api/openapi/example_previews.py": "fields of a preview on the wire",
+    "sanderling/simulation/drawing/origins.py": "how often each is drawn",
+    "sanderling/walkthrough/demo.py": "the three origins of the demo",
+}
+
+
+def lists_in(code: str) -> Iterator[int]:
+    """Yield the lines of collections, types and mappings that name two tiers or more."""
+    for node in ast.walk(ast.parse(code)):
+        parts: list[ast.expr | None] = []
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            parts = [*node.elts]
+        elif isinstance(node, ast.Dict):
+            parts = [*node.keys]
+        if (
+            isinstance(node, ast.expr)
+            and len({part.value for part in parts if isinstance(part, ast.Constant)} & TIERS.keys()) > 1
+        ):
+            yield node.lineno
+
+
+def test_no_other_file_lists_the_tiers() -> None:
+    found = {}
+    for path in (path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
+        if lines := list(lists_in(path.read_text("utf-8"))):
+            found[str(path.relative_to(ROOT))] = lines
+    assert {name: lines for name, lines in found.items() if name not in LISTED} == {}
+    assert found.keys() >= LISTED.keys() - {"storage/records/tiers.py"}, "what lists them no more needs no exception"
+
+
+@pytest.mark.parametrize(
+    "code", ['a = ("feed", "html")', 'b: Literal["push", "x", "feed"]', 'c = {"feed": 1, "push": 2}']
+)
+def test_a_list_of_them_is_seen(code: str) -> None:
+    assert list(lists_in(code)) == [1]
+
+
+def test_each_kind_of_the_log_is_of_one_tier_or_of_none() -> None:
+    assert len(set(WATCHED)) == len(WATCHED)
+    assert {tier_of(kind) for kind in WATCHED} == set(TIERS)
+    assert [tier_of(kind) for kind in (Kind.NOTICE, Kind.PRACTICE)] == [None, None]
+    assert {*WATCHED, Kind.NOTICE, Kind.PRACTICE} == {number for name, number in vars(Kind).items() if name.isupper()}

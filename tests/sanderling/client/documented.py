@@ -1,0 +1,50 @@
+"""A service that answers as it is documented: each route with its own example, and refuses what the route would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import msgspec
+
+from api.openapi.examples import example_of
+from api.openapi.nouns import ROUTES
+from api.route import Route
+from sanderling.client.api import Client
+
+_PATHS = [(route, re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", route.path.replace("{path}", ".+")))) for route in ROUTES]
+
+
+def routed(method: str, path: str) -> Route:
+    """Return the route of a request; one with fewer parameters goes first."""
+    found = [route for route, pattern in _PATHS if route.method == method and pattern.fullmatch(path)]
+    assert found, f"{method} {path} is no route"
+    return min(found, key=lambda route: route.path.count("{"))
+
+
+def as_documented(method: str, path: str, status: int, body: Any) -> Any:
+    """Return the body of an answer. Raises unless it is what its route answers with, no field more and none less."""
+    kind = routed(method, path).answers[status]
+    plain = msgspec.json.decode(msgspec.json.encode(body))
+    assert msgspec.json.decode(msgspec.json.encode(msgspec.convert(plain, kind))) == plain, f"{method} {path}"
+    return plain
+
+
+def client(asked: list[tuple[str, Any]], answers: Callable[[Route], Any] | None = None) -> Client:
+    """Return a client of it, whose requests are put into `asked`. What `answers` gives goes before an example."""
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        route = routed(request.method, request.url.path)
+        body = msgspec.json.decode(request.content) if request.content else None
+        if route.body:
+            msgspec.convert(body, route.body[0], strict=True)
+        msgspec.convert(dict(request.url.params), route.query, strict=False)
+        asked.append((f"{request.method} {request.url.path}", body))
+        status, kind = next(iter(route.answers.items()))
+        if kind is None:
+            return httpx.Response(status)
+        return httpx.Response(status, json=example_of(kind) if answers is None else answers(route) or example_of(kind))
+
+    return Client("http://service.test", "svc_k", httpx.MockTransport(handle))

@@ -1,0 +1,182 @@
+"""`sanderling status` and `health` against the real admin socket, and their words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from stat import S_IMODE
+from typing import Any
+
+import pytest
+import trio
+
+from api.server.admin_socket import admin_socket
+from sanderling import ADMIN_SOCKET
+from sanderling.cli import run
+from sanderling.client.health import health
+from sanderling.client.status import client_of, status
+from sanderling.client.status_screen import screen, span
+from sanderling.exits import CommandFailed, Exit
+from sanderling.real_world import open_admin_socket
+from storage.records.health import Health
+from supervision import ChildSpec, State, Supervisor
+from tests.api.house import House, make_house, running
+from tests.api.v1.test_admin import watch
+from tests.support.build import a_source_id
+
+OVERVIEW: dict[str, Any] = {
+    "at": "2026-04-21T10:00:00.000Z",
+    "started_at": "2026-04-20T08:00:00.000Z",
+    "version": "9.9",
+    "ready": False,
+    "draining": True,
+    "failing": {"watching": "no look has ended for 10 min"},
+    "sources": {"total": 98412, "ok": 98000},
+    "destinations": {"total": 2},
+    "totals": {"looks": 12, "events": 3, "secret": 4},
+    "queues": {"log": 0},
+    "matching": {"behind": 7, "seconds": 80.0, "says": "7 events not matched with alerts yet"},
+    "streams": 61,
+    "loop_lag_s": 0.004,
+}
+
+
+@asynccontextmanager
+async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Supervisor]:
+    """Answer on the admin socket of a folder for the length of the block."""
+
+    async def open_it() -> Any:
+        return await open_admin_socket(folder)
+
+    context = replace(house.context, world=replace(house.context.world, admin_socket=open_it))
+    tree = Supervisor("root", admin_socket(context), chance=house.context.world.chance("x"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(house.registry.run)
+        nursery.start_soon(tree.run)
+        with trio.fail_after(30):
+            while [child.state for child in tree.children] != [State.RUNNING]:  # noqa: ASYNC110  # it begins with none
+                await trio.sleep(0.01)
+        yield tree
+        tree.stop()
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.real
+async def test_the_socket_is_the_users_own_asks_for_no_key_and_answers_nothing_else(tmp_path: Path) -> None:
+    house = make_house()
+    async with behind_a_socket(tmp_path, house), client_of(str(tmp_path), None, None, {}) as client:
+        assert S_IMODE((tmp_path / ADMIN_SOCKET).stat().st_mode) == 0o600
+        for path in ("/v1/admin/overview", "/v1/admin/deliveries", "/v1/events", "/readyz", "/healthz"):
+            assert (await client.ask("GET", path)).status_code == 200
+        for path in ("/v1/sources", "/v1/stream", "/docs", "/metrics", "/", "/bins/x", "/.well-known/jwks.json"):
+            with pytest.raises(CommandFailed, match="404"):
+                await client.ask("GET", path)
+        with pytest.raises(CommandFailed, match="There is no such destination"):
+            await client.ask("POST", f"/v1/destinations/{a_source_id(1)}/test")
+        await client.ask("POST", "/v1/admin/drain")
+    (act,) = [fields for event, fields in house.logs if event == "admin.act"]
+    assert (act["act"], act["by"], act["done"]) == ("drain", "socket", True)
+
+
+@pytest.mark.real
+async def test_what_an_earlier_life_has_left_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / ADMIN_SOCKET).write_text("left over")
+    house = make_house()
+    async with behind_a_socket(tmp_path, house) as tree:
+        await trio.sleep(0.2)
+        tree.restart_child("admin")
+        await trio.sleep(0.2)
+        async with client_of(str(tmp_path), None, None, {}) as client:
+            assert (await client.ask("GET", "/healthz")).status_code == 200
+
+
+@pytest.mark.real
+async def test_health_is_one_line_and_an_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    house = make_house()
+
+    async def asked() -> tuple[int, str]:
+        code = await trio.to_thread.run_sync(health, str(tmp_path), None)
+        return code, capsys.readouterr().out
+
+    code, line = await asked()
+    assert code == 1 and line.startswith("not reachable: ") and line.count("\n") == 1
+    async with behind_a_socket(tmp_path, house):
+        assert await asked() == (0, "ready\n")
+        house.readiness["watching"] = "no look has \x1b[31m ended"
+        assert await asked() == (1, "not ready: watching: no look has ?[31m ended\n")
+
+
+@pytest.mark.real
+async def test_status_shows_the_worst_and_exits_by_readiness(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    house = make_house()
+    watch(house, 1, health=Health(0.1, "rotten"), last_error="503")
+    watch(house, 2)
+
+    def shown(**asked: Any) -> tuple[int, str]:
+        make = lambda: client_of(str(tmp_path), None, None, {})  # noqa: E731  # as the command does
+        return status(make, **{"as_json": False, "watch": False, **asked}), capsys.readouterr().out
+
+    async with behind_a_socket(tmp_path, house):
+        code, text = await trio.to_thread.run_sync(shown)
+        assert code == 0 and "ready" in text and "ok 1" in text and "rotten 1" in text
+        house.readiness["watching"] = "stalled"
+        code, text = await trio.to_thread.run_sync(lambda: shown(as_json=True))
+        found = json.loads(text)
+        assert code == 1 and found["failing"] == {"watching": "stalled"} and found["sources"]["total"] == 2
+
+
+@pytest.mark.real
+def test_nobody_there_is_69(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["status", "--data", str(tmp_path)]) == Exit.UNREACHABLE
+    assert f"{tmp_path}/admin.sock can't be reached" in capsys.readouterr().err
+    assert run(["health", "--data", str(tmp_path)]) == Exit.FAILED
+
+
+def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
+    row: dict[str, Any] = {
+        "path": "sources/019db0a4-5c00-7000-8000-000000000001",
+        "name": "https://shop.example/p",
+        "error": "503 x6",
+    }
+    rows = [{**row, "state": "quarantined", "health": 0.25}, {**row, "path": "log", "state": "backoff", "health": None}]
+    lines = list(screen(OVERVIEW, rows, 80))
+    assert lines[0] == "Sanderling 9.9  NOT READY, drained  up 1d 2h"
+    assert "sources       total 98,412  ok 98,000" in lines
+    assert "since start   looks 12  events 3" in lines
+    assert "! watching: no look has ended for 10 min" in lines
+    assert "! matching: 7 events not matched with alerts yet" in lines
+    assert lines[-2].split() == ["sources/…000001", "quarantined", "0.25", "https://shop.example/p", "503", "x6"]
+    assert all(len(line) <= 80 for line in lines)
+    assert list(screen(OVERVIEW, [{**rows[0], "title": "Kettles"}], 80))[-1].split()[-3:] == ["Kettles", "503", "x6"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0s"), (59, "59s"), (3600, "1h"), (3661, "1h 1m"), (90_000, "1d 1h"), (86_460, "1d")]
+)
+def test_a_span_is_its_two_largest_units(seconds: float, text: str) -> None:
+    assert span(seconds) == text
+
+
+async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None:
+    house = make_house()
+
+    async def refuse() -> Any:
+        raise OSError("AF_UNIX path too long")
+
+    context = replace(house.context, world=replace(house.context.world, admin_socket=refuse))
+    tree = Supervisor("root", [*admin_socket(context)], chance=house.context.world.chance("x"))
+    async with running(house), trio.open_nursery() as nursery:
+        nursery.start_soon(tree.run)
+        await trio.sleep(1)
+        assert str(tree.status("admin").state) == "running"
+        assert ("admin.no_socket", "AF_UNIX path too long") in [(name, told.get("error")) for name, told in house.logs]
+        tree.stop()
+
+
+def test_no_world_without_an_admin_socket_has_the_child() -> None:
+    assert [spec for spec in admin_socket(make_house().context) if isinstance(spec, ChildSpec)] == []

@@ -1,0 +1,78 @@
+"""The console on a terminal of some size that exists in memory only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from textual._context import visible_screen_stack
+from textual.pilot import Pilot
+
+from sanderling.client.api import Client
+from sanderling.console.app import Console
+from tests.sanderling.console.fake_service import FakeService
+
+SETTLE = 20.0
+
+
+class Terminal:
+    """What a person sees and types."""
+
+    def __init__(self, pilot: Pilot[Any], app: Console, service: FakeService) -> None:
+        self.pilot, self.app, self.service = pilot, app, service
+
+    def lines(self) -> list[str]:
+        """Return the screen's lines, each as wide as the screen."""
+        visible_screen_stack.set(self.app._background_screens)
+        return [strip.text for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.lines()) + "\n"
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        await self.press(
+            *(sign if sign.isalnum() else {":": "colon", "/": "slash", "-": "minus"}.get(sign, sign) for sign in text)
+        )
+
+    async def wait_for(self, *words: str) -> None:
+        """Return when all words are on the screen."""
+        await self.wait_until(lambda: all(word in self.text for word in words), lambda: f"{words} in\n{self.text}")
+
+    async def wait_until(self, holds: Callable[[], bool], says: Callable[[], str] = lambda: "") -> None:
+        end = asyncio.get_running_loop().time() + SETTLE
+        while not holds():
+            assert asyncio.get_running_loop().time() < end, says()
+            await self.pilot.pause(0.01)
+
+    async def grow_old(self, seconds: float) -> None:
+        """Have the connection be lost for so long."""
+        self.app._lost_at = asyncio.get_running_loop().time() - seconds - 0.1
+        self.app.screen.query_one("#figures").refresh()
+        await self.pilot.pause()
+
+    async def tick(self, *told: tuple[str, dict[str, Any]]) -> None:
+        """Let a second pass at the service."""
+        self.service.tick(*told)
+        now = self.service.now
+        await self.wait_until(lambda: self.app.figures.at == now or self.app.frozen)
+        await self.pilot.pause()
+
+
+def on_terminal(
+    play: Callable[[Terminal], Awaitable[None]], size: tuple[int, int] = (80, 24), service: FakeService | None = None
+) -> None:
+    """Run the console at a size, let `play` use it, and end it. Textual runs on asyncio, so a loop of its own."""
+
+    async def run() -> None:
+        fake = service or FakeService()
+        app = Console(Client("http://console.test", "key", fake), "data/admin.sock")
+        async with app.run_test(size=size) as pilot:
+            await play(Terminal(pilot, app, fake))
+
+    asyncio.run(run())

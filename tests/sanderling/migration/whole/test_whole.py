@@ -1,0 +1,424 @@
+"""A whole instance goes out and comes in: the same bytes again, and an instance that goes on where the other was."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+from jsonschema import Draft202012Validator
+
+from actors.settings import Settings
+from actors.signatures.event import jwks, new_signing_key, verify
+from actors.signatures.verdict import Cause
+from actors.signing import SigningKeys
+from sanderling import keyring
+from sanderling.exits import CommandFailed, Exit
+from sanderling.migration.whole.inventory import CARRIED, LEFT_OUT
+from sanderling.migration.whole.lines import DestinationLine
+from sanderling.migration.whole.loading import Loaded, load, look_through
+from sanderling.migration.whole.schema import as_text, schema
+from sanderling.migration.whole.writing import CannotWrite, export, position_of, write_export
+from sanderling.operations.import_stage import STAGE, unfinished
+from sanderling.real_world import entropy
+from storage.append import events_of
+from storage.interface import Storage
+from storage.records.cursor import EVERYTHING, MATCHED
+from storage.records.delivery import Match, Portion
+from storage.records.destination import Destination
+from storage.records.event import RESET
+from storage.records.identity import START, Millis, day_of, seq_of
+from storage.records.tiers import Kind
+from storage.sqlite.engine.folder import DATABASE, FolderLock
+from storage.sqlite.secrets.own_key import NEXT, OWN
+from tests.rules.source_files import ROOT
+from tests.sanderling.migration.whole_instance import (
+    ALERT,
+    FAILED,
+    HOOK,
+    KEY,
+    OFF,
+    OLD_KEY,
+    SECRETS,
+    a_folder,
+    exported,
+    lines_of,
+    opened,
+    stamp,
+)
+from tests.storage.contract.builders import (
+    NOW,
+    CountingMint,
+    a_destination,
+    a_draft,
+    a_harvest,
+    a_source,
+    a_source_id,
+    a_state,
+    an_alert,
+    an_api_key,
+)
+
+pytestmark = pytest.mark.real
+
+
+async def taken(data: bytes, folder: Path) -> Loaded:
+    """Import into a folder."""
+    return await trio.to_thread.run_sync(lambda: load(io.BytesIO(data), "export", folder, entropy))
+
+
+def body(data: bytes) -> bytes:
+    return data.partition(b"\n")[2]
+
+
+@pytest.fixture
+async def data(tmp_path: Path) -> bytes:
+    return await exported(await a_folder(tmp_path / "old"))
+
+
+@pytest.fixture
+async def moved(data: bytes, tmp_path: Path) -> Storage:
+    await taken(data, tmp_path / "new")
+    return await opened(tmp_path / "new")
+
+
+async def test_what_comes_in_goes_out_with_the_same_bytes(data: bytes, tmp_path: Path) -> None:
+    loaded = await taken(data, tmp_path / "new")
+    assert body(await exported(tmp_path / "new")) == body(data)
+    end = loaded.end
+    assert (end.keys, end.sources, end.alerts, end.destinations, end.events) == (2, 2, 2, 3, 8)
+    assert sorted(os.listdir(tmp_path / "new")) == [OWN, DATABASE, "sanderling.head", "sanderling.lock"]
+    assert stat.S_IMODE((tmp_path / "new" / DATABASE).stat().st_mode) == 0o600
+
+
+async def test_nothing_secret_is_in_it(data: bytes, tmp_path: Path) -> None:
+    secrets = [*SECRETS, KEY.seed.hex(), OLD_KEY.seed.hex(), an_api_key().sha256]
+    old = await opened(tmp_path / "old")
+    held = [secret.value for each in await old.alerts.destinations() for secret in each.secrets]
+    await old.aclose()
+    assert SECRETS[0] in held[0]
+    assert [secret for secret in secrets if secret.encode() in data] == []
+    assert KEY.seed not in data
+
+
+async def test_cursors_and_ids_go_on_where_they_were(data: bytes, moved: Storage) -> None:
+    events = [line["event"] for line in lines_of(data, "event")]
+    first, last = events[0]["id"], events[-1]["id"]
+    bounds = await moved.log.bounds()
+    (log,) = lines_of(data, "log")
+    assert bounds.floor == seq_of(log["forgotten"]) < bounds.oldest == seq_of(first)
+    found = await moved.log.get(last)
+    assert found is not None
+    assert msgspec.json.decode(found.body) == events[-1]
+    await moved.sources.add(a_source(5), a_state(5), moved.lease)
+    (new,) = events_of(await moved.log.append([a_harvest(5, "new")], moved.lease, CountingMint(0), stamp))
+    assert new.seq > seq_of(last)
+    await moved.aclose()
+
+
+async def test_old_events_verify_under_the_key_set_of_the_new_instance(moved: Storage) -> None:
+    await moved.keys.add_signing(new_signing_key(b"n" * 32, NOW))
+    published = jwks(await moved.keys.signing(), await moved.keys.public())
+    page = await moved.log.read(START, 500, EVERYTHING)
+    assert [verify(each.body, published).cause for each in page.events] == [Cause.VERIFIED] * 8
+    await moved.aclose()
+
+
+async def test_what_the_watching_remembers_comes_along(moved: Storage) -> None:
+    one = await moved.sources.get(a_source_id(1))
+    assert one is not None
+    assert (one.base, one.hot.looks) == (b"seen \x00\xff", 3)
+    assert (one.source.selector, one.source.title) == ("main", "Nyheter å")
+    await moved.aclose()
+
+
+async def test_alerts_know_what_they_had_met_and_matching_goes_on(data: bytes, moved: Storage) -> None:
+    alert = await moved.alerts.get(ALERT)
+    assert alert is not None
+    assert (alert.match_count, alert.last_match_at, alert.match) == (5, NOW, "added")
+    today = day_of(NOW)
+    assert await moved.alerts.matched([ALERT], [today - 1, today]) == {ALERT: {today - 1: 2, today: 3}}
+    (log,) = lines_of(data, "log")
+    assert await moved.outbox.cursor(MATCHED) == seq_of(log["matched"])
+    await moved.aclose()
+
+
+async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data: bytes, moved: Storage) -> None:
+    events = [line["event"]["id"] for line in lines_of(data, "event")]
+    hooks = {hook.id: hook for hook in await moved.alerts.destinations()}
+    assert [hooks[id].was_enabled for id in (HOOK, OFF, FAILED)] == [True, False, True]
+    assert not any(hook.enabled for hook in hooks.values())
+    values = [secret.value for hook in hooks.values() for secret in hook.secrets]
+    assert len(set(values)) == 3
+    assert all(value.startswith("whsec_") and value not in SECRETS for value in values)
+    waiting = seq_of(events[1])  # the first one went by retention; the third and the fourth were waiting
+    assert hooks[HOOK].missed_after == waiting - 1
+    assert hooks[FAILED].missed_after is None
+    assert await moved.outbox.backlog(HOOK) == 0
+    await moved.aclose()
+
+
+async def test_a_digest_and_what_is_under_way_are_offered_for_a_replay_too(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    told = events_of(await storage.log.append([a_harvest(1, *"abcde")], storage.lease, CountingMint(), stamp))
+    await storage.alerts.put(an_alert(id=ALERT))
+    for id in (HOOK, OFF):
+        await storage.alerts.put_destination(a_destination(id=id, alert_id=ALERT))
+    waits = [Match(id, told[n].seq, NOW) for id, n in ((HOOK, 1), (HOOK, 2), (HOOK, 3), (OFF, 2), (OFF, 4))]
+    await storage.outbox.advance(MATCHED, None, told[-1].seq, waits, storage.lease)
+    digest = b'{"events":[%b,%b]}' % (told[1].body, told[2].body)
+    portion = Portion(NOW, Millis(NOW + 1), 2, 1 << 20)
+    assert await storage.outbox.freeze(HOOK, portion, lambda _: ("digest", digest), storage.lease) == 2
+    assert len(await storage.outbox.claim(OFF, NOW, 1, storage.lease)) == 1
+    hooks = {
+        line["destination"]["id"]: line["destination"]
+        for line in lines_of(await exported(tmp_path / "old"), "destination")
+    }
+    assert [seq_of(hooks[id]["missed_after"]) for id in (HOOK, OFF)] == [told[1].seq - 1, told[2].seq - 1]
+    assert await storage.outbox.backlog(HOOK) == 2
+    assert len(await storage.outbox.claim(OFF, NOW, 9, storage.lease)) == 1  # the other one is still under way
+    await storage.aclose()
+
+
+async def test_a_source_that_greets_comes_in_without_its_greeting_and_disabled(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1, type="push", hello=SECRETS[1]), a_state(1), storage.lease)
+    await storage.aclose()
+    data = await exported(tmp_path / "old")
+    assert SECRETS[1].encode() not in data
+    assert (await taken(data, tmp_path / "new")).speechless == (a_source_id(1),)
+    (source,) = lines_of(await exported(tmp_path / "new"), "source")
+    assert (source["greets"], source["source"]["enabled"]) == (False, False)
+
+
+async def test_each_kind_of_event_travels_as_what_it_is(tmp_path: Path) -> None:
+    """A held entry, of a feed that is new as a whole, once ended every export."""
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    drafts = [
+        a_draft(source_type="feed"),
+        a_draft(source_type="html"),
+        a_draft(source_type="push"),
+        a_draft(alert_type="source_failing"),
+        a_draft(practice=True),
+        a_draft(tags=(RESET,)),
+    ]
+    await storage.log.append([a_harvest(1, *drafts)], storage.lease, CountingMint(), stamp)
+    kinds = [event.kind for event in (await storage.log.read(START, 10, EVERYTHING)).events]
+    await storage.aclose()
+    assert sorted(kinds) == sorted(number for name, number in vars(Kind).items() if name.isupper())
+    data = await exported(tmp_path / "old")
+    assert [line["kind"] for line in lines_of(data, "event")] == ["feed", "html", "push", "notice", "practice", "held"]
+    await taken(data, tmp_path / "new")
+    storage = await opened(tmp_path / "new")
+    assert [event.kind for event in (await storage.log.read(START, 10, EVERYTHING)).events] == kinds
+    await storage.aclose()
+
+
+async def test_a_part_of_the_events_leaves_a_log_that_begins_there(tmp_path: Path) -> None:
+    folder = await a_folder(tmp_path / "old")
+    ids = [line["event"]["id"] for line in lines_of(await exported(folder), "event")]
+    some = await exported(folder, position_of(ids[3]))
+    assert [line["event"]["id"] for line in lines_of(some, "event")] == ids[4:]
+    none = await exported(folder, events=False)
+    assert lines_of(none, "event") == []
+    await taken(none, tmp_path / "new")
+    storage = await opened(tmp_path / "new")
+    bounds = await storage.log.bounds()
+    assert bounds.floor == bounds.newest == seq_of(ids[-1])
+    await storage.aclose()
+    assert body(await exported(tmp_path / "new")) == body(none)
+
+
+async def test_it_is_one_moment_of_an_instance_that_goes_on(tmp_path: Path) -> None:
+    """Of a service that appends meanwhile: a source's memory and its events are of the same moment."""
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    mint, begun, stop = CountingMint(), trio.Event(), trio.Event()
+
+    async def go_on() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            await storage.log.append([a_harvest(1, str(number), looks=number)], storage.lease, mint, stamp)
+            begun.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(go_on)
+        await begun.wait()
+        file = tmp_path / "e.ndjson"
+        end = await trio.to_thread.run_sync(lambda: write_export(tmp_path / "old", str(file), None, events=True))
+        stop.set()
+    await storage.aclose()
+    (source,) = lines_of(file.read_bytes(), "source")
+    assert source["memory"]["looks"] == end.events > 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not list((tmp_path / "old").glob(".backup-*"))
+
+
+async def test_an_instance_that_was_started_keeps_its_keys_and_its_password(data: bytes, tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "new")
+    await storage.keys.add(an_api_key())
+    await storage.keys.add_signing(new_signing_key(b"n" * 32, NOW))
+    await storage.aclose()
+    await taken(data, tmp_path / "new")
+    again = await opened(tmp_path / "new")
+    assert [key.name for key in await again.keys.all()] == ["key"]
+    assert (len(await again.keys.signing()), len(await again.keys.public())) == (1, 2)
+    assert len(await again.sources.page(None, 9)) == 2
+    await again.aclose()
+
+
+async def test_an_instance_whose_change_of_the_master_key_was_cut_off_is_taken_as_it_is(
+    data: bytes, tmp_path: Path
+) -> None:
+    await (await opened(tmp_path / "new")).aclose()
+    (tmp_path / "new" / OWN).rename(tmp_path / "new" / NEXT)
+    await taken(data, tmp_path / "new")
+    await (await opened(tmp_path / "new")).aclose()
+    assert sorted(name for name in os.listdir(tmp_path / "new") if "key" in name) == [OWN]
+
+
+async def test_what_is_no_export_is_never_written_over(tmp_path: Path) -> None:
+    folder = await a_folder(tmp_path / "old")
+
+    def refused(file: str) -> str:
+        with pytest.raises(CommandFailed) as failed:
+            write_export(folder, file, None, events=True)
+        return failed.value.message
+
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CannotWrite, match="No space left"), open("/dev/full", "wb", buffering=0) as full:  # noqa: ASYNC230
+        await export(folder, full, NOW, None)
+    assert "is no export; it stays as it is" in await trio.to_thread.run_sync(refused, str(tmp_path / "mine.txt"))
+    assert "there is no such folder" in await trio.to_thread.run_sync(refused, str(tmp_path / "no/e.ndjson"))
+    assert "cannot be written" in await trio.to_thread.run_sync(refused, str(tmp_path / ("e" * 300)))
+    assert sorted(os.listdir(tmp_path)) == ["mine.txt", "old"]
+
+
+@pytest.mark.parametrize("twice", [False, True])
+async def test_an_instance_that_holds_something_or_is_served_is_left_as_it_is(
+    data: bytes, tmp_path: Path, *, twice: bool
+) -> None:
+    lock = FolderLock(tmp_path / "new")
+    if twice:
+        await taken(data, tmp_path / "new")
+    else:
+        (tmp_path / "new").mkdir()
+        lock.acquire()
+    with pytest.raises(CommandFailed, match="already|in use") as refused:  # noqa: RUF043 - one of two
+        await taken(data, tmp_path / "new")
+    assert refused.value.code == Exit.BAD_DATA
+    lock.release()
+    assert not unfinished(tmp_path / "new")
+
+
+async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-P", "-m", "sanderling", "import", "--yes", "-", "--data", str(folder)],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        stdin=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    await process.stdin.send_all(b"".join(data.splitlines(keepends=True)[:-1]))
+    with trio.fail_after(30):
+        while not (folder / STAGE / "sanderling.head").exists():  # noqa: ASYNC110 - another process's doing
+            await trio.sleep(0.02)
+    process.kill()
+    await process.wait()
+    assert unfinished(folder)
+    assert not (folder / DATABASE).exists()
+    await taken(data, folder)
+    assert not unfinished(folder)
+    assert body(await exported(folder)) == body(data)
+
+
+def test_what_a_killed_import_of_root_has_left_says_so_to_who_may_not_look_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shut(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "shut", str(path))
+
+    monkeypatch.setattr(Path, "exists", shut)
+    assert unfinished(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as place:  # others can't walk through pytest's own
+        os.chmod(place, 0o711)
+        folder = Path(place) / "new"
+        folder.mkdir()
+        os.chown(folder, 4_242, 4_243)
+        await taken(data, folder)
+        made = {name: (folder / name).stat() for name in os.listdir(folder)}
+    assert {DATABASE, OWN} < set(made)
+    assert {(each.st_uid, each.st_gid) for each in made.values()} == {(4_242, 4_243)}
+
+
+# --- that it cannot rot ----------------------------------------------------------------------------------------------
+
+
+async def test_every_table_and_column_travels_or_stays_on_purpose(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "new")
+    columns = await storage.log._readers.run(  # type: ignore[attr-defined]  # the engine's own connection
+        lambda connection: connection.execute(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type='table'"
+        ).fetchall()
+    )
+    await storage.aclose()
+    there = {(table, column) for table, column in columns if not table.startswith(("sqlite_", "_sqlite"))}
+    assert {table for table, _ in there} == set(CARRIED) | set(LEFT_OUT)
+    assert {pair for pair in there if pair[0] in CARRIED} == {
+        (table, column) for table, of_table in CARRIED.items() for column in of_table
+    }
+
+
+def test_every_field_of_a_destination_travels_but_its_secrets() -> None:
+    stays = {"secrets", "was_enabled"}
+    assert set(DestinationLine.__struct_fields__) == set(Destination.__struct_fields__) - stays
+
+
+async def test_the_schema_that_is_shipped_is_of_these_lines_and_they_fulfil_it(data: bytes) -> None:
+    assert (ROOT / "docs/schemas/export.json").read_bytes() == as_text()
+    validator = Draft202012Validator(schema())
+    for line in data.splitlines():
+        validator.validate(msgspec.json.decode(line))
+    assert not validator.is_valid({"line": "alert", "alert": {}})
+
+
+async def test_what_is_in_a_file_is_said_without_writing_anything(data: bytes, tmp_path: Path) -> None:
+    before = sorted(os.listdir(tmp_path))
+    assert look_through(io.BytesIO(data), "export").end.events == 8
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+async def test_s18_the_keys_that_an_import_publishes_are_named_and_can_be_forgotten(
+    data: bytes, tmp_path: Path
+) -> None:
+    found = look_through(io.BytesIO(data), "export")
+    assert set(found.keys) == {KEY.key_id, OLD_KEY.key_id}
+    await taken(data, tmp_path / "new")
+    settings = Settings(data=str(tmp_path / "new"))
+    storage = await opened(tmp_path / "new")
+    await storage.keys.add_signing(new_signing_key(b"n" * 32, NOW))
+    service = SigningKeys(storage, await storage.keys.signing())
+    assert OLD_KEY.key_id.encode() in await service.published()
+    await trio.to_thread.run_sync(lambda: keyring.forget_signing(settings, OLD_KEY.key_id))
+    assert OLD_KEY.key_id.encode() not in await service.published(), "the running service follows"
+    assert KEY.key_id.encode() in await service.published()
+    own = (await storage.keys.signing())[0].key_id
+    for key_id, why in ((OLD_KEY.key_id, "no such key"), (own, "own")):
+        with pytest.raises(CommandFailed, match=why):
+            await trio.to_thread.run_sync(lambda id=key_id: keyring.forget_signing(settings, id))  # type: ignore[misc]
+    await storage.aclose()

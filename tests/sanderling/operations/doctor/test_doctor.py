@@ -1,0 +1,278 @@
+"""The doctor finds each trouble, says what to do, and does nothing itself; also on a folder where nothing is right."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.settings import Settings
+from actors.world import ResolveFailed
+from sanderling.exits import Exit
+from sanderling.operations.backup.finding import Finding
+from sanderling.operations.doctor import checks as rounds
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network
+from sanderling.operations.doctor.checks import QUESTIONS, findings
+from sanderling.operations.doctor.context import DoctorContext
+from sanderling.operations.doctor.expiry import ends_at
+from sanderling.operations.import_stage import STAGE
+from storage.errors import Corrupt, DiskFull
+from storage.sqlite import open_keys
+from storage.sqlite.engine.folder import DATABASE, MARK
+from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.secrets.own_key import NEXT, OWN
+from storage.sqlite.secrets.vault import written
+from tests.e2e.service import a_key, a_service, run_command
+from tests.storage.contract.builders import a_signing_key
+from tests.support.certificates import make_certificate, needs_openssl
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> DoctorContext:
+    """Somebody healthy."""
+    place = tmp_path / "data"
+    a_key(place)
+    return DoctorContext(Settings(data=str(place), port=0), place, {}, running=False, offline=True)
+
+
+def with_settings(patient: DoctorContext, **changes: object) -> DoctorContext:
+    return replace(patient, settings=replace(patient.settings, **changes))  # type: ignore[arg-type]  # any setting
+
+
+def worst(found: list[Finding]) -> Finding:
+    return max(found, key=lambda finding: ("ok", "warn", "fail").index(finding.level))
+
+
+def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_is_demanded() -> None:
+    assert machine.jail("", demanded=True).level == "ok"
+    lacks = "no Landlock (Function not implemented)"
+    wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
+    assert (wanted.level, demanded.level) == ("warn", "fail")
+    assert lacks in wanted.says and "5.13" in wanted.do and "nothing starts" in demanded.says
+
+
+def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
+    for question in (folder.permissions, folder.room, folder.speed, database.database, network.guard, network.tls):
+        assert {finding.level for finding in question(patient)} <= {"ok"}, question
+    assert not [name for name in os.listdir(patient.folder) if name.startswith(".doctor")]
+
+
+def test_x20_what_others_may_read_is_found(patient: DoctorContext) -> None:
+    (patient.folder / DATABASE).chmod(0o640)
+    finding = worst(list(folder.permissions(patient)))
+    assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
+
+
+def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: DoctorContext) -> None:
+    assert list(folder.half_an_import(patient)) == []
+    (patient.folder / STAGE).mkdir()
+    (patient.folder / STAGE / DATABASE).touch()
+    (finding,) = folder.half_an_import(patient)
+    assert finding.level == "fail" and "sanderling import" in finding.do
+
+
+def test_x20_the_master_key_is_tried_on_what_it_seals(patient: DoctorContext) -> None:
+    """Nothing is sealed so far; then with the folder's own key, beside which one is named; then that is gone."""
+    named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
+    (finding,) = master_key.master_key(patient)
+    assert finding.level == "warn" and "backups" in finding.says
+    (finding,) = master_key.master_key(named)
+    assert finding.level == "ok" and "opens" not in finding.says
+    with open_keys(patient.folder) as keys:
+        keys.add_signing(a_signing_key("k"))
+    (finding,) = master_key.master_key(patient)
+    assert finding.level == "warn" and "the folder's own opens them" in finding.says
+    (finding,) = master_key.master_key(named)
+    assert finding.level == "warn" and "rotate-master --to" in finding.do
+    (patient.folder / OWN).rename(patient.folder / "elsewhere")
+    for each in (patient, named):
+        (finding,) = master_key.master_key(each)
+        assert finding.level == "fail" and "SANDERLING_MASTER_KEY_FILE" in finding.do
+    (patient.folder / "elsewhere").rename(patient.folder / OWN)
+    with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
+        connection.execute("UPDATE signing_key SET seed=x'01'")
+        connection.commit()
+    (finding,) = master_key.master_key(patient)
+    assert finding.level == "fail" and "restore" in finding.do
+
+
+@pytest.mark.parametrize("name", [DATABASE, OWN, NEXT])
+def test_a_database_or_a_key_that_others_may_read_is_a_failure(name: str, patient: DoctorContext) -> None:
+    (patient.folder / name).touch()
+    (patient.folder / name).chmod(0o644)
+    assert worst(list(folder.permissions(patient))).level == "fail"
+
+
+def test_a_damaged_database_is_named_with_the_way_out(patient: DoctorContext) -> None:
+    path = patient.folder / DATABASE
+    body = bytearray(path.read_bytes())
+    body[4096 : 4096 * 3] = b"\xff" * 8192
+    path.write_bytes(body)
+    finding = worst(list(database.database(patient)))
+    assert finding.level == "fail" and "restore" in finding.do
+
+
+def test_a_newer_and_an_older_schema_are_told_apart(patient: DoctorContext) -> None:
+    for schema, level in ((len(STEPS) + 1, "fail"), (len(STEPS) - 1, "ok")):
+        with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
+            connection.execute(f"PRAGMA user_version={schema}")
+        assert worst(list(database.database(patient))).level == level
+
+
+def test_a_log_behind_its_mark_is_told(patient: DoctorContext) -> None:
+    (patient.folder / MARK).write_text(f"{1_800_000_000_000 << 15:020d}\n")
+    finding = worst(list(database.database(patient)))
+    assert (finding.level, finding.what) == ("warn", "head mark") and "2027" in finding.says
+
+
+def test_an_event_of_the_future_means_a_wrong_clock(patient: DoctorContext) -> None:
+    with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
+        connection.execute("INSERT INTO log VALUES(?, 1, 0, 0, x'00')", (4_000_000_000_000 << 15,))
+    finding = worst(list(database.database(patient)))
+    assert (finding.level, finding.what) == ("fail", "clock")
+
+
+def test_a_clock_that_went_back_is_seen_by_when_the_database_was_written(patient: DoctorContext) -> None:
+    path, year = patient.folder / DATABASE, 365 * 86_400
+    os.utime(path, (path.stat().st_atime, path.stat().st_mtime + year))
+    finding = worst(list(database.database(patient)))
+    assert (finding.level, finding.what) == ("fail", "clock") and "365 days" in finding.says
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device"), "the disk is full"),
+        (DiskFull("x"), "the disk is full"),
+        (Corrupt("x"), "is damaged"),
+        (ValueError("odd"), "ValueError: odd"),
+    ],
+)
+async def test_a_question_that_breaks_is_a_finding_with_a_way_out(
+    error: Exception, words: str, patient: DoctorContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(_: DoctorContext) -> Iterator[Finding]:
+        yield Finding("ok", "first", "said")
+        raise error
+
+    monkeypatch.setattr(rounds, "QUESTIONS", {"second": breaks})
+    first, second = (await findings({"data": str(patient.folder)}, {}, None, True))[2:]
+    assert (first.level, second.level, second.what) == ("ok", "fail", "second")
+    assert words in second.says and second.do
+
+
+def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(patient: DoctorContext) -> None:
+    finding = worst(list(network.guard(with_settings(patient, allow_networks=("127.0.0.0/8", "169.254.0.0/16")))))
+    assert finding.level == "warn" and "127.0.0.0/8" in finding.says
+
+
+@needs_openssl
+def test_the_certificates_end_is_read_and_told(patient: DoctorContext, tmp_path: Path) -> None:
+    certificate, key = make_certificate(tmp_path)
+    left = ends_at(certificate.read_text()) - datetime.now(UTC)
+    assert timedelta(days=1, hours=23) < left <= timedelta(days=2)
+    sick = with_settings(patient, tls_cert=str(certificate), tls_key=str(key))
+    finding = worst(list(network.tls(sick)))
+    assert finding.level == "warn" and "1 days" in finding.says
+    key.write_text("no key")
+    assert worst(list(network.tls(sick))).level == "fail"
+
+
+def test_keys_in_the_clear_and_proxies_that_nobody_trusts_are_warned_of(patient: DoctorContext) -> None:
+    assert worst(list(network.tls(with_settings(patient, host="0.0.0.0")))).level == "warn"
+    assert worst(list(network.proxies(with_settings(patient, base_url="https://a.example")))).level == "warn"
+    assert worst(list(network.proxies(with_settings(patient, trusted_proxies=("0.0.0.0/0",))))).level == "fail"
+    assert worst(list(network.proxies(replace(patient, variables={"HTTPS_PROXY": "http://p"})))).level == "warn"
+    assert list(network.proxies(patient)) == []
+
+
+async def test_a_port_in_use_is_found(patient: DoctorContext) -> None:
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    taken = with_settings(patient, port=listener.socket.getsockname()[1])
+    assert [finding.level async for finding in network.port(taken)] == ["fail"]
+    assert [finding.level async for finding in network.port(replace(taken, running=True))] == ["ok"]
+    beside = with_settings(patient, port=0, metrics_bind=f"127.0.0.1:{taken.settings.port}")
+    assert [(finding.level, finding.do[-15:]) async for finding in network.port(beside)] == [
+        ("ok", ""),
+        ("fail", "--metrics-bind."),
+    ]
+    await listener.aclose()
+    assert [finding.level async for finding in network.port(taken)] == ["ok"]
+
+
+class Answers:
+    """A resolver that knows one name, and is silent when it is broken."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.broken = broken
+
+    async def resolve(self, host: str) -> list[str]:
+        if self.broken:
+            raise ResolveFailed("no server answers", local=True)
+        if host != "known.test":
+            raise ResolveFailed("there is no such name", local=False)
+        return ["192.0.2.1"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "broken", "level", "words"),
+    [
+        ((), False, "ok", "the resolver answers"),
+        ((), True, "fail", "no server answers"),
+        (("known.test",), False, "ok", "known.test"),
+        (("known.test", "gone.test"), False, "warn", "gone.test does not resolve"),
+        (("known.test",), True, "fail", "no server answers"),
+    ],
+)
+async def test_only_names_of_ones_own_sources_are_asked_for(
+    hosts: tuple[str, ...], broken: bool, level: str, words: str
+) -> None:
+    finding = await names.answered(hosts, Answers(broken=broken))
+    assert (finding.level, finding.what) == (level, "names") and words in finding.says
+
+
+def test_hosts_are_those_of_sources_that_have_a_name(patient: DoctorContext) -> None:
+    urls = ["https://a.test/x", "https://a.test/y", "http://192.0.2.1/", "http://[2001:db8::1]/", "wss://b.test:444/"]
+    with closing(sqlite3.connect(patient.folder / DATABASE)) as connection, connection:
+        for number, url in enumerate(urls):
+            connection.execute("INSERT INTO source_key VALUES(?, ?)", (number, str(number)))
+            connection.execute("INSERT INTO source(key, url, body) VALUES(?, ?, x'00')", (number, url))
+    assert names.watched_hosts(patient) == ["a.test", "b.test"]
+    assert names.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
+
+
+async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
+    assert {finding.level async for finding in machine.clock(patient)} == {"ok"}
+
+
+async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(tmp_path: Path) -> None:
+    (tmp_path / "sanderling.toml").write_text("= =")
+    (tmp_path / DATABASE).write_text("this is no database at all, is it?")
+    found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
+    failed = {finding.what for finding in found if finding.level == "fail"}
+    assert {"settings", "folder", "database", "master key"} <= failed
+    assert all(finding.do for finding in found if finding.level != "ok")
+    assert {finding.what for finding in found} >= set(QUESTIONS) - {"import", "names", "tls", "proxy"}
+
+
+async def test_beside_a_running_service(tmp_path: Path) -> None:
+    with open_keys(tmp_path) as keys:
+        keys.add_signing(a_signing_key("old"))
+    async with a_service(tmp_path) as service:
+        port = service.url.rpartition(":")[2]
+        done = await run_command("doctor", "--offline", "--json", "--data", str(tmp_path), "--port", port)
+        report = json.loads(done.stdout)
+        assert done.returncode == Exit.WELL, report
+        says = {finding["what"]: finding["says"] for finding in report["findings"]}
+        assert says["service"] == "ready" and "the service runs" in says["port"]
+        assert await service.end() == Exit.WELL

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import trio
+
+from storage.interface import Storage
+from storage.records.identity import Millis
+from storage.records.kept_call import KeptCall
+from tests.storage.contract.builders import NOW
+from tests.storage.contract.engines import Engine
+
+DAY = 86_400_000
+LONG_AGO = Millis(NOW - DAY)
+
+
+def a_call(key: str = "key", at: int = NOW, **more: str) -> KeptCall:
+    return KeptCall(key, more.get("fingerprint", "asked"), Millis(at), more.get("id", f"id of {at}"))
+
+
+async def test_the_first_call_of_a_key_stands_and_gets_its_answer(storage: Storage) -> None:
+    first = a_call()
+    assert await storage.calls.begin(first, LONG_AGO) == first
+    assert await storage.calls.begin(a_call(at=NOW + 1, fingerprint="other"), LONG_AGO) == first
+    await storage.calls.finish("key", b"\x00answer")
+    stands = await storage.calls.begin(a_call(at=NOW + 2), LONG_AGO)
+    assert (stands.answer, stands.id, stands.fingerprint) == (b"\x00answer", first.id, "asked")
+    other = a_call("other key", NOW + 3)
+    assert await storage.calls.begin(other, LONG_AGO) == other
+
+
+async def test_of_many_at_once_one_stands(storage: Storage) -> None:
+    found: list[str] = []
+
+    async def begin(number: int) -> None:
+        found.append((await storage.calls.begin(a_call(at=NOW + number), LONG_AGO)).id)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(10):
+            nursery.start_soon(begin, number)
+    assert len(found) == 10 and len(set(found)) == 1
+
+
+async def test_what_is_too_old_or_forgotten_stands_no_more(storage: Storage) -> None:
+    await storage.calls.begin(a_call(at=NOW), LONG_AGO)
+    await storage.calls.finish("key", b"old")
+    later = a_call(at=NOW + DAY + 1)
+    assert await storage.calls.begin(later, Millis(NOW + 1)) == later
+    await storage.calls.forget("key")
+    newest = a_call(at=NOW + DAY + 2)
+    assert await storage.calls.begin(newest, LONG_AGO) == newest
+    await storage.calls.forget("unknown")
+    await storage.calls.finish("unknown", b"nobody asked")
+    unknown = a_call("unknown")
+    assert await storage.calls.begin(unknown, LONG_AGO) == unknown
+
+
+async def test_a_call_outlives_the_life_that_began_it(engine: Engine) -> None:
+    storage = await engine.start()
+    await storage.calls.begin(a_call(), LONG_AGO)
+    await storage.aclose()
+    again = await engine.start()
+    assert await again.calls.begin(a_call(at=NOW + 1), LONG_AGO) == a_call()
+    await again.aclose()
+
+
+async def test_a_sweep_takes_the_oldest_and_what_is_too_much(storage: Storage) -> None:
+    for number in range(10):
+        await storage.calls.begin(a_call(f"key {number}", NOW + number), LONG_AGO)
+    sweep = storage.calls.sweep
+    assert await sweep(Millis(NOW), 10, 100) == 0
+    assert await sweep(Millis(NOW + 3), 10, 2) == 2
+    assert await sweep(Millis(NOW + 3), 10, 100) == 1
+    assert await sweep(Millis(NOW), 4, 100) == 3
+    stands = [await storage.calls.begin(a_call(f"key {number}", NOW + 99), LONG_AGO) for number in range(10)]
+    assert [call.at == NOW + 99 for call in stands] == [True] * 6 + [False] * 4

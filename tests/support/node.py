@@ -1,0 +1,47 @@
+"""What tests run on node: the packages that `npm/package-lock.json` pins, in a folder outside of the project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+LISTS = Path(__file__).parent / "npm"
+
+
+def need(reason: str) -> None:
+    """Skip the test, or fail where all of them must run."""
+    if os.environ.get("CI") == "true":  # noqa: TID251  tests may know where they run
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def modules(scripts: Iterable[Path] = ()) -> Path:
+    """Return a folder with the packages and some scripts; the packages are kept for the next run."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        need("node and npm are not installed")
+    wanted = sha256((LISTS / "package-lock.json").read_bytes()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"sanderling-npm-{wanted}-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    if not (folder / "node_modules").exists():
+        made = Path(tempfile.mkdtemp(dir=folder))
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(LISTS / name, made)
+        command = [str(npm), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+        done = subprocess.run(command, cwd=made, capture_output=True, text=True, timeout=240, check=False)
+        if done.returncode:
+            need(f"npm can't install what tests/support/npm lists: {done.stderr[-300:]}")
+        try:
+            (made / "node_modules").rename(folder / "node_modules")
+        except OSError:  # another process was quicker
+            shutil.rmtree(made)
+    for script in scripts:
+        shutil.copy(script, folder)
+    return folder
