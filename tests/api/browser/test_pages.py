@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Error, Route
 
 from tests.api.browser import axe
 from tests.api.browser.conftest import NewTab
@@ -117,11 +117,27 @@ def test_pictures_for_who_wants_to_look(new_tab: NewTab, world: World) -> None:
                 assert path.stat().st_size > 5_000
 
 
+TRIES = 5
+NO_FRAME = "Unable to capture screenshot"
+FRAMES = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))"
+
+
 def picture(tab: Tab, *, whole: bool) -> bytes:
-    """Return the present page as WebP, which Playwright's own way does not make; whole: not the first screen only."""
+    """Return the present page as WebP, which Playwright's own way does not make; whole: not the first screen only.
+
+    A browser on a busy machine at times has no frame to copy yet. It says so, draws one, and is asked again.
+    """
+    tab.page.bring_to_front()
     with tab.debugging() as send:
         shot = {"format": "webp", "quality": 85, "captureBeyondViewport": whole}
         if whole:
             size = send("Page.getLayoutMetrics")["cssContentSize"]
             shot["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 8_000), "scale": 1}
-        return b64decode(send("Page.captureScreenshot", shot)["data"])
+        for _ in range(TRIES):
+            assert tab.run(FRAMES)
+            try:
+                return b64decode(send("Page.captureScreenshot", shot)["data"])
+            except Error as error:
+                if NO_FRAME not in error.message:
+                    raise
+        raise AssertionError(f"the browser had no frame in {TRIES} tries")
