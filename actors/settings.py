@@ -130,6 +130,9 @@ class Settings:
     drain: float = _setting(10.0, "Time that requests under way get at a stop.", "s", 0, 120)
 
     templates: str = _setting("", "Folder of your own templates, TOML files that `sanderling templates check` reads.")
+    kinds: str = _setting(
+        "", "Folder of your own kinds of destinations, TOML files that `sanderling kinds check` reads."
+    )
     registry_base: str = _setting(
         "https://clinicaltrials.gov",
         "The trial registry that `clinical-trials-watch` reads: http or https, and no query.",

@@ -16,9 +16,11 @@ import trio
 
 from actors.app_context import AppContext
 from actors.bins import Bins
+from actors.catalogue.catalogue import Catalogue
 from actors.clock import ClockWatch
 from actors.delivery.loopback_outlet import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
+from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
@@ -39,8 +41,9 @@ from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
 from actors.sources.schedule.pause import PauseSwitch
-from actors.templates.catalogue import Catalogue, built_in
+from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
+from actors.templates.template import Template
 from actors.world import World
 from storage.interface import Storage
 from storage.records.alert import Alert
@@ -79,8 +82,8 @@ Front = Callable[[AppContext], Sequence[ChildSpec]]
 class System:
     """The whole service. `await run()` until `stop()`; `context` is what the front end was given.
 
-    keys: the signing keys, the active one first. templates: the built-in ones, if not given. steps: a watchdog that is
-    on, for the steps shown in the tree. journal: the one that the log writes into.
+    keys: the signing keys, the active one first. templates, kinds: the built-in ones, if not given. steps: a watchdog
+    that is on, for the steps shown in the tree. journal: the one that the log writes into.
     version: the program's, to be shown. stuck: ends the process when the tree gives up and a task of it does not end.
     """
 
@@ -92,7 +95,8 @@ class System:
         keys: Sequence[SigningKey],
         front: Front,
         *,
-        templates: Catalogue | None = None,
+        templates: Catalogue[Template] | None = None,
+        kinds: Kinds | None = None,
         steps: Watchdog | None = None,
         journal: Journal | None = None,
         version: str = "",
@@ -100,6 +104,7 @@ class System:
     ) -> None:
         self._world, self._settings, self._storage = world, settings, storage
         self._catalogue = built_in() if templates is None else templates
+        self._kinds = built_in_kinds() if kinds is None else kinds
         self._stopping, self._lost, self._damage_told = False, "", False
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
@@ -111,6 +116,7 @@ class System:
             world=world,
             storage=storage,
             egress=LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact),
+            kinds=self._kinds,
             destinations=self.destinations,
             record=self.recorder_box.send_nowait,
             base_url=settings.public_url(),
@@ -215,6 +221,7 @@ class System:
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
             lag=self.matcher.lag,
+            kinds=self._kinds,
             overseer=self.overseer,
             figures=self.figures.read,
             templates=Templates(

@@ -19,6 +19,7 @@ from typing import Any
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
+from actors.destination_kinds.table import built_in_kinds
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
 from actors.settings import Settings
@@ -120,7 +121,12 @@ async def delivering(storage: Storage, world: World) -> AsyncIterator[DeliveryRe
     egress = build_egress(world, Settings(allow_networks=("127.0.0.0/8",)))
     destinations = DynamicSupervisor("destinations", chance=random.Random(1))
     registry = DeliveryRegistry(
-        world=world, storage=storage, egress=egress, destinations=destinations, record=lambda message: None
+        world=world,
+        storage=storage,
+        egress=egress,
+        kinds=built_in_kinds(),
+        destinations=destinations,
+        record=lambda message: None,
     )
     children = [
         ChildSpec("destinations", destinations.run, ready_within=10),

@@ -28,6 +28,7 @@ from quart import Response
 from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
+from actors.destination_kinds.table import built_in_kinds
 from actors.matcher.lag import Lag
 from actors.settings import Settings
 from actors.world import Certificate, World
@@ -209,6 +210,7 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
         jwks=no_keys,
         readiness=dict,
         overdue=lambda: 0,
+        kinds=built_in_kinds(),
         lag=Lag,
         overseer=missing,
         figures=tuple,

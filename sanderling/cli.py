@@ -19,6 +19,7 @@ from sanderling.commands import (
     console,
     exporting,
     installing,
+    kinds,
     licences,
     manual,
     migration,
@@ -194,6 +195,7 @@ main.add_command(receivers.listen)
 main.add_command(receivers.verify)
 main.add_command(receivers.probe)
 main.add_command(templates.templates)
+main.add_command(kinds.kinds)
 
 
 @main.command()

@@ -21,10 +21,12 @@ from pathlib import Path
 import trio
 
 from actors.app_context import AppContext
+from actors.catalogue.catalogue import Catalogue
+from actors.destination_kinds.table import Kinds, kinds_of
 from actors.overseer.journal import Journal
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
-from actors.templates.catalogue import Catalogue
+from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.entry import new_link
 from api.server.admin_socket import admin_socket
@@ -32,6 +34,7 @@ from api.server.metrics_listener import metrics_listener
 from api.server.server import front, tell_renewal
 from api.server.startup_listener import StartupListener
 from sanderling import __version__
+from sanderling.catalogue_folders import messengers_of, templates_of
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.core_dumps import forbid_core_dumps
 from sanderling.data_folder import told_plainly
@@ -41,7 +44,6 @@ from sanderling.logs import make_log
 from sanderling.notify import manager_of
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
-from sanderling.template_folder import catalogue_of
 from storage.errors import StorageError
 from storage.interface import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
@@ -81,7 +83,7 @@ def serve(loaded: Loaded) -> int:
 
 async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
     settings = loaded.settings
-    templates = _templates(settings, log)
+    templates, kinds = _templates(settings, log), _kinds(settings, log)
     certificate = _certificate(settings)
     await _refuse_weak_jail(settings)
     listening = Listening()
@@ -101,6 +103,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
                 listening=listening,
                 certificate=certificate,
                 templates=templates,
+                kinds=kinds,
                 log=log,
                 journal=journal,
                 terminal=terminal,
@@ -120,7 +123,8 @@ async def _serve_behind(
     settings: Settings,
     listening: Listening,
     certificate: CertificateFiles | None,
-    templates: Catalogue,
+    templates: Catalogue[Template],
+    kinds: Kinds,
     log: Callable[..., None],
     journal: Journal,
     terminal: bool,
@@ -144,6 +148,7 @@ async def _serve_behind(
                 keys,
                 outside if manager is None else manager.after(outside),
                 templates=templates,
+                kinds=kinds,
                 steps=watchdog,
                 journal=journal,
                 version=__version__,
@@ -174,12 +179,20 @@ def doorways(origins: Mapping[str, str], context: AppContext) -> Sequence[ChildS
     return (*admin_socket(context), *metrics_listener(context), *front(replace(context, origins=origins)))
 
 
-def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue:
+def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue[Template]:
     """Return all templates; what is wrong with files of the user's folder is logged. Raises CommandFailed."""
-    found = catalogue_of(settings.templates)
+    found = templates_of(settings.templates)
     for flaw in found.flaws:
         log("template.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
     return found
+
+
+def _kinds(settings: Settings, log: Callable[..., None]) -> Kinds:
+    """Return all kinds of destinations; what is wrong with the user's files is logged. Raises CommandFailed."""
+    found = messengers_of(settings.kinds)
+    for flaw in found.flaws:
+        log("kind.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
+    return kinds_of(found)
 
 
 async def _run(system: System, log: Callable[..., None], certificate: Certificate | None = None) -> int:

@@ -18,7 +18,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.clock import Steps
-from actors.delivery.attempt import attempt
+from actors.delivery.attempt import Sender
 from actors.delivery.claims import Claims
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.gathering import Gathering
@@ -35,7 +35,6 @@ from actors.delivery.status import (
     with_standing,
 )
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Outlet
 from actors.messages.destinations import DestinationMessage, TestDelivery
 from actors.messages.views import TestResult
 from actors.world import World
@@ -69,7 +68,7 @@ class DestinationActor:
         *,
         world: World,
         storage: Storage,
-        egress: Outlet,
+        sender: Sender,
         mailbox: Mailbox[DestinationMessage],
         room: ConcurrencyLimiter,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
@@ -78,7 +77,7 @@ class DestinationActor:
         self._id = destination
         self._world = world
         self._storage = storage
-        self._egress = egress
+        self._sender = sender
         self._mailbox = mailbox
         self._room = room
         self._sample = sample
@@ -313,7 +312,7 @@ class DestinationActor:
         """Post once there is room; `begins` is called when there is."""
         async with self._room.place(record.url):
             begins()
-            return await attempt(self._egress, record, webhook_id, body, self._world)
+            return await self._sender.attempt(record, webhook_id, body)
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""

@@ -6,7 +6,8 @@ import trio
 
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Outlet
-from actors.destination_kinds.table import KINDS
+from actors.destination_kinds.table import Kinds
+from actors.destination_kinds.values import masked
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.world import World
@@ -16,17 +17,32 @@ _CONNECT_TIMEOUT = 5.0
 """Seconds without an answer from which on a failure counts as a timeout."""
 
 
-async def attempt(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
-    """Send a body once. Every way to fail is an answer; cancelled, it may or may not have arrived."""
-    start = trio.current_time()
+class Sender:
+    """Sends to destinations of any kind, by way of an outlet."""
 
-    def failed(reason: str, *, ours: bool = False) -> Answer:
-        waited = trio.current_time() - start
-        return Answer(None, round(1000 * waited), reason, timeout=waited >= _CONNECT_TIMEOUT, ours=ours)
+    def __init__(self, kinds: Kinds, outlet: Outlet, world: World) -> None:
+        self._kinds, self._outlet, self._world = kinds, outlet, world
 
-    try:
-        return await KINDS[destination.kind].send(outlet, destination, id, body, world)
-    except LookFailed as error:
-        return failed(error.reason, ours=error.blame is Blame.LOCAL)
-    except UrlRefused as error:
-        return failed(error.words)
+    async def attempt(self, destination: Destination, id: str, body: bytes) -> Answer:
+        """Send a body once. Every way to fail is an answer; cancelled, it may or may not have arrived.
+
+        Nothing in an answer lets anybody in: what a receiver says is shown and kept.
+        """
+        return masked(await self._sent(destination, id, body), destination)
+
+    async def _sent(self, destination: Destination, id: str, body: bytes) -> Answer:
+        start = trio.current_time()
+
+        def failed(reason: str, *, ours: bool = False) -> Answer:
+            waited = trio.current_time() - start
+            return Answer(None, round(1000 * waited), reason, timeout=waited >= _CONNECT_TIMEOUT, ours=ours)
+
+        kind = self._kinds.get(destination.kind)
+        if kind is None:
+            return failed(f"there is no kind {destination.kind} here: its file is missing or has a flaw", ours=True)
+        try:
+            return await kind.send(self._outlet, destination, id, body, self._world)
+        except LookFailed as error:
+            return failed(error.reason, ours=error.blame is Blame.LOCAL)
+        except UrlRefused as error:
+            return failed(error.words)

@@ -15,7 +15,8 @@ from actors.bins import BODY, GONE, ArrivedRequest, Bins
 from actors.destination_kinds.kind import Outlet, Poster
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import delivery_headers, user_agent
-from actors.egress.http import POST_TIMEOUT, PostResult
+from actors.egress.http import POST_TIMEOUT
+from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from storage.errors import STANDSTILL
 
@@ -40,26 +41,26 @@ class _LoopbackConnect:
     def __init__(self, bins: Bins, agent: str, out: Poster) -> None:
         self._bins, self._agent, self._out = bins, agent.encode(), out
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         """POST a body; see Poster. A bin answers 200, or 404 when it is gone."""
         path = self._bins.path_in(url)
         if path is None:
-            return await self._out.post(url, headers, body)
+            return await self._out.post(url, headers, body, method)
         start = trio.current_time()
         try:
             with trio.fail_after(POST_TIMEOUT):
-                status = await self._hand_over(url, path, headers, body)
+                status = await self._hand_over(url, path, headers, body, method)
         except (*STANDSTILL, trio.TooSlowError) as error:
             raise LookFailed(Blame.LOCAL, f"the bin could not be written: {error}") from None
         says = b"" if status == 200 else GONE.encode()
         return PostResult(status, round((trio.current_time() - start) * 1000), says, None)
 
-    async def _hand_over(self, url: Url, path: str, headers: Mapping[str, str], body: bytes) -> int:
+    async def _hand_over(self, url: Url, path: str, headers: Mapping[str, str], body: bytes, method: PostMethod) -> int:
         bin = await self._bins.at(path)
         if bin is None:
             return 404
         raw = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *delivery_headers(headers, len(body))]
         named = tuple((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
         place, _, query = path.partition("?")
-        arrived = ArrivedRequest("POST", place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
+        arrived = ArrivedRequest(method, place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
         return 200 if await self._bins.keep(bin, arrived) else 404

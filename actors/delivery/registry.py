@@ -9,10 +9,12 @@ import trio
 from msgspec.structs import replace
 
 from actors.delivery.actor import DestinationActor
+from actors.delivery.attempt import Sender
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.notice_publisher import NoticePublisher
 from actors.delivery.sample import sample
 from actors.destination_kinds.kind import Outlet
+from actors.destination_kinds.table import Kinds
 from actors.messages.destinations import DestinationMessage, OutboxGrew
 from actors.messages.recorder import Record
 from actors.signatures.event import Signer
@@ -40,13 +42,14 @@ class DeliveryRegistry:
         world: World,
         storage: Storage,
         egress: Outlet,
+        kinds: Kinds,
         destinations: DynamicSupervisor,
         record: Callable[[Record], None],
         base_url: str = "",
     ) -> None:
         self._world = world
         self._storage = storage
-        self._egress = egress
+        self._sender = Sender(kinds, egress, world)
         self._supervisor = destinations
         self._base_url = base_url
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
@@ -124,7 +127,7 @@ class DeliveryRegistry:
                 id,
                 world=self._world,
                 storage=self._storage,
-                egress=self._egress,
+                sender=self._sender,
                 mailbox=mailbox,
                 room=self._room,
                 sample=self._sample,

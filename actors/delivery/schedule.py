@@ -20,14 +20,13 @@ ATTEMPTS = len(WAITS) + 1
 JITTER = 0.2
 BREATHER = 60.0
 LONGEST_RETRY_AFTER = 3_600.0
-GONE = 410
 
 
 def verdict(answer: Answer, attempt: int) -> Literal["sent", "retry", "given_up"]:
     """Return what becomes of a delivery after its n-th attempt, counted from 1."""
     if answer.delivered:
         return "sent"
-    return "given_up" if attempt >= ATTEMPTS or answer.status == GONE else "retry"
+    return "given_up" if attempt >= ATTEMPTS or answer.gone or answer.refused else "retry"
 
 
 def wait(answer: Answer, attempt: int, draw: float) -> float:
@@ -37,7 +36,7 @@ def wait(answer: Answer, attempt: int, draw: float) -> float:
     [5.0, 300.0, 86400.0]
     """
     seconds = WAITS[attempt - 1] * (1 - JITTER + 2 * JITTER * draw)
-    if answer.timeout or answer.status == 429:
+    if answer.timeout or answer.slow:
         seconds = max(seconds, BREATHER)
     return max(seconds, min(answer.retry_after or 0.0, LONGEST_RETRY_AFTER))
 

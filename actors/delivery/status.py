@@ -21,7 +21,6 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.delivery.schedule import GONE
 from actors.destination_kinds.answer import Answer
 from storage.records.destination import Destination, Notice
 from storage.records.identity import Millis, Seq
@@ -60,7 +59,7 @@ def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, Not
         return Standing(), None
     since = at if standing.since is None else min(at, standing.since)
     failures = standing.failures + 1
-    if answer.status == GONE or at - since >= PATIENCE:
+    if answer.gone or at - since >= PATIENCE:
         return Standing("disabled", since, failures, standing.told), "destination_disabled"
     state: State = "failing" if failures >= FAILURES else standing.state
     return Standing(state, since, failures, standing.told), None

@@ -1,12 +1,13 @@
-"""The kind of a destination: its words and its acts, and the way out that it is given."""
+"""The kind of a destination: its words, what it asks for, its acts, and the way out that it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from actors.destination_kinds.answer import Answer
-from actors.egress.http import PostResult
+from actors.destination_kinds.fields import AddressField, Family, KindField
+from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.settings import Settings
 from actors.world import World
@@ -17,7 +18,7 @@ from storage.records.destination import Destination
 class Poster(Protocol):
     """What deliveries need of egress."""
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
 
 
@@ -48,13 +49,22 @@ class Admitted(NamedTuple):
 class DestinationKind(NamedTuple):
     """A kind of destination.
 
-    admit: checks an address that a user wrote. Raises UrlRefused; Overloaded when it can't be known now.
-    new_secret: makes what the destination is given once, to know us by.
+    where: how a person gets the address and the rest, in two sentences. documentation: the page of the service that it
+    was written from. admit: checks an address that a user wrote. Raises UrlRefused; Overloaded when it can't be known
+    now. check: yields what is wrong with all values together, by field. new_secret: makes what the destination is given
+    once, to know us by; None: it signs nothing.
     send: encodes what is delivered (an event or a digest, as JSON, by its id), sends it once, and reads the answer.
     Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived.
     """
 
-    noun: str
+    id: str
+    label: str
+    family: Family
+    where: str
+    documentation: str
+    address: AddressField
+    fields: Sequence[KindField]
     admit: Callable[[str, World, Storage, Settings], Awaitable[Admitted]]
-    new_secret: Callable[[World], str]
+    new_secret: Callable[[World], str] | None
     send: Callable[[Outlet, Destination, str, bytes, World], Awaitable[Answer]]
+    check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()

@@ -26,6 +26,7 @@ from actors.egress.headers import (
     sent_at,
     user_agent,
 )
+from actors.egress.posted import PostMethod, PostResult
 from actors.egress.statuses import failure, is_redirect
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
@@ -37,7 +38,6 @@ MOST_REDIRECTS = 5
 ACCEPT = "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.8"
 POST_TIMEOUT = 15.0
 POST_READ_LIMIT = 16 << 10
-EXCERPT = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,6 @@ class FetchedResponse:
     elapsed_ms: int
     wire_bytes: int
     hops: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PostResult:
-    """What came of a POST. body_excerpt: at most 1 KiB, as it was on the wire. retry_after: seconds from now."""
-
-    status: int
-    latency_ms: int
-    body_excerpt: bytes
-    retry_after: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +154,7 @@ class HttpClient:
         except trio.TooSlowError:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         """POST a body and return the answer, whatever its status; redirects are not followed. At most 15 s in all.
 
         Raises LookFailed when there is no answer, ValueError for headers that can't be sent. Once the status is
@@ -174,14 +164,13 @@ class HttpClient:
         raw = delivery_headers(headers, len(body))
         posted: PostResult | None = None
         with trio.move_on_after(POST_TIMEOUT):
-            response = await self._send("POST", url, raw, body)
+            response = await self._send(method, url, raw, body)
             try:
                 latency = round((trio.current_time() - start) * 1000)
                 answer = collect(response.extensions["headers"])
                 wait = retry_after(answer.get("retry-after"), sent_at(answer, self._world.wall()))
                 posted = PostResult(response.status_code, latency, b"", wait)
-                excerpt = await _read_excerpt(response)
-                posted = PostResult(response.status_code, latency, excerpt, wait)
+                posted = PostResult(response.status_code, latency, await _read_some(response), wait)
             finally:
                 await response.aclose()
         if posted is None:
@@ -288,7 +277,7 @@ async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]
     return body.finish()
 
 
-async def _read_excerpt(response: httpx.Response) -> bytes:
+async def _read_some(response: httpx.Response) -> bytes:
     """Read a little of what a receiver says. What comes is taken as it is: the status is what counts."""
     taken = bytearray()
 
@@ -298,7 +287,7 @@ async def _read_excerpt(response: httpx.Response) -> bytes:
 
     with suppress(LookFailed):
         await _pump(response, take)
-    return bytes(taken[:EXCERPT])
+    return bytes(taken)
 
 
 async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None:

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 import trio
 
+from actors.catalogue.catalogue import Catalogue
 from actors.errors import DomainError, LibraryFull
 from actors.interleaving import in_turns
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.refusals import words_of
-from actors.templates.catalogue import Catalogue
 from actors.templates.expansion import PlannedSource, Values, expand
 from actors.templates.report import LATE, Foreseen, Report, SourceOutcome
 from actors.templates.suggesting import Suggesting
@@ -43,7 +43,7 @@ class Templates:
         registry_base: str,
         storage: Storage,
         registry: Mailbox[RegistryMessage],
-        catalogue: Catalogue,
+        catalogue: Catalogue[Template],
     ) -> None:
         self.catalogue = catalogue
         self._world, self._registry_base = world, registry_base

@@ -1,7 +1,8 @@
 """Forms: from the bytes of a POST to a struct, or to words beside each field. Pure.
 
 Every field is read on its own, so that all errors are told at once; what was typed comes back with them. A field left
-empty counts as not given: its default stands, or it is missing.
+empty counts as not given: its default stands, or it is missing. A field that is a mapping takes all names that begin
+with its own and a dot: `options.topic` is the `topic` of `options`.
 """
 
 from __future__ import annotations
@@ -137,7 +138,11 @@ def read_form(given: Given, kind: type[F]) -> F:
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     known = msgspec.structs.fields(kind)
+    families = {one.encode_name: one for one in known if _is_mapping(one.type)}
     for one in known:
+        if one.encode_name in families:
+            values[one.name] = _members(one.encode_name, given)
+            continue
         texts = [text for text in _cleaned(given.get(one.encode_name, ()), one.name in kind.verbatim) if text]
         if not texts:
             if one.default is NODEFAULT and one.default_factory is NODEFAULT:
@@ -148,11 +153,18 @@ def read_form(given: Given, kind: type[F]) -> F:
             values[one.name] = msgspec.convert(texts if many else texts[0], one.type, strict=False)
         except msgspec.ValidationError as error:
             errors[one.name] = plainly(str(error))
-    if unknown := [name for name in given if name != TOKEN and name not in {one.encode_name for one in known}]:
+    names = {TOKEN, *(one.encode_name for one in known)} - families.keys()
+    if unknown := [name for name in given if name not in names and name.partition(".")[0] not in families]:
         raise Wrong(f"The form has no field {unknown[0][:60]!r}.", **errors)
     if errors:
         raise Wrong(**errors)
     return kind(**values)
+
+
+def _members(family: str, given: Given) -> dict[str, str]:
+    """Return what was typed into the fields of a family, by the rest of their names."""
+    pairs = ((name.removeprefix(f"{family}."), texts) for name, texts in given.items() if name.startswith(f"{family}."))
+    return {name: text.strip() for name, texts in pairs for text in texts[:1] if isinstance(text, str) and text.strip()}
 
 
 def plainly(message: str) -> str:
@@ -169,17 +181,22 @@ def plainly(message: str) -> str:
 
 
 def wrong_of(refusal: Refusal) -> Wrong:
-    """Return what the API refuses as a form's errors: by the last name of each place."""
+    """Return what the API refuses as a form's errors: by the name of each field."""
     errors = {_field(error): error.message for error in refusal.errors if error.location.startswith("body.")}
     return Wrong("" if errors else refusal.detail, **errors)
 
 
 def _field(error: FieldError) -> str:
-    return error.location.removeprefix("body.").partition("[")[0].partition(".")[0]
+    name = error.location.removeprefix("body.").partition("[")[0]
+    return name if name.startswith("options.") else name.partition(".")[0]
 
 
 def _cleaned(texts: Sequence[str | bytes], verbatim: bool) -> list[str | bytes]:
     return [text if verbatim or isinstance(text, bytes) else text.strip() for text in texts]
+
+
+def _is_mapping(kind: Any) -> bool:
+    return isinstance(msgspec.inspect.type_info(kind), msgspec.inspect.DictType)
 
 
 def _is_list(kind: Any) -> bool:

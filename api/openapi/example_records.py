@@ -169,6 +169,31 @@ DESTINATION = destination_record(
     Rates(0.0, 0.0),
 )
 WITH_SECRET = alert.DestinationWithSecret(secret=SHOWN_ONCE, **asdict(DESTINATION))
+KIND = alert.DestinationKindRecord(
+    kind="ntfy",
+    label="ntfy",
+    family="phone",
+    where="In the ntfy app, subscribe to a topic with a name that nobody guesses.",
+    documentation="https://docs.ntfy.sh/publish/#publish-as-json",
+    address=alert.AddressWanted(
+        label="Address of the server", help="", example="", private=False, default="https://ntfy.sh"
+    ),
+    options=[
+        alert.OptionWanted(
+            name="topic",
+            label="Topic",
+            help="",
+            example="prices-k3f9x2",
+            private=False,
+            required=True,
+            many=False,
+            lines=False,
+            pattern="[-_A-Za-z0-9]{1,64}",
+            default="",
+        )
+    ],
+    signed=False,
+)
 TEST = alert.TestAnswer("sent", 204, 83, "The receiver answered 204.")
 DELIVERY = alert.DeliveryRecord(
     webhook_id=EVENT_ID,
@@ -211,4 +236,5 @@ ALL: tuple[Struct, ...] = (
     DELIVERY,
     DIGEST,
     REPLAY,
+    KIND,
 )

@@ -5,16 +5,16 @@ Records are stored here; what is sent, its own actor sends, also a test. A secre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import trio
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from actors.destination_kinds.kind import Admitted
-from actors.destination_kinds.table import KINDS
+from actors.destination_kinds.kind import Admitted, DestinationKind
+from actors.destination_kinds.values import Values, checked, shown_address
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.destinations import TestDelivery
 from actors.messages.views import TestResult
@@ -25,7 +25,7 @@ from api.operations.revisions import guarded, refuse_stale
 from api.operations.whole import whole
 from api.schemas import alerts as wire
 from storage.records.cursor import MATCHED
-from storage.records.destination import WEEKDAYS, Destination, KindName, QuietHours, Secret
+from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret
 from storage.records.given import given
 from storage.records.identity import START, Millis, Seq
 from storage.records.revision import Expected
@@ -40,7 +40,7 @@ _UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, the
 
 
 class WithSecret(NamedTuple):
-    """A destination and its newest secret, to be shown this once."""
+    """A destination and its newest secret, to be shown this once; "" of a kind that signs nothing."""
 
     destination: Destination
     secret: str
@@ -70,10 +70,32 @@ def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
     return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
 
 
-async def admitted(call: OperationContext, kind: KindName, url: str) -> Admitted:
+def kind_of(call: OperationContext, id: str) -> DestinationKind:
+    """Return the kind of an id. Raises Unprocessable."""
+    kind = call.context.kinds.get(id)
+    if kind is None:
+        known = ", ".join(call.context.kinds)
+        raise Unprocessable(f"there is no such kind of destination; there are: {known}", "body.kind", id)
+    return kind
+
+
+async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> Admitted:
     """Check an address of a kind of destination. Raises UrlRefused, Overloaded."""
     context = call.context
-    return await KINDS[kind].admit(url, context.world, context.storage, context.settings)
+    return await kind.admit(url, context.world, context.storage, context.settings)
+
+
+def _addressed(kind: DestinationKind, url: str, values: Values) -> dict[str, Any]:
+    """Return the fields of a destination that are its address and its values."""
+    private = dict(values.private)
+    if kind.address.private:
+        private[ADDRESS] = Private(url)
+    return {
+        "url": shown_address(kind, url),
+        "options": values.options,
+        "private": private,
+        "private_names": tuple(private),
+    }
 
 
 def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
@@ -83,28 +105,61 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
     return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
 
 
-def _changed(old: Destination, patch: wire.DestinationPatch, url: str | None, now: Millis, matched: Seq) -> Destination:
+class _Patched(NamedTuple):
+    """A patch that was checked as far as it can be without the record. url: the admitted one, None if none is given."""
+
+    wanted: wire.DestinationPatch
+    kind: DestinationKind | None
+    url: str | None
+
+
+def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> Destination:
     """Return a destination as a patch makes it, itself if nothing changes; `matched`: how far matching has come.
 
-    Raises Conflict.
+    Raises Conflict, Unprocessable.
     """
-    if patch.enabled is True and old.was_enabled is not None:
-        raise Conflict(_UNSEEN)
+    patch, kind, url = patched
     changes = given(patch, Destination)
     if patch.quiet_hours is not UNSET:
         changes["quiet_hours"] = _quiet(patch.quiet_hours)
-    if url is not None:
-        changes["url"] = url
-    moved = url is not None and url != old.url
+    if kind is not None and (url is not None or patch.options is not UNSET):
+        values = checked(kind, {} if patch.options is UNSET else patch.options, old)
+        changes |= _revalued(kind, old, url, values, () if patch.options is UNSET else patch.options)
+    moved = url is not None and url != old.address
     if (patch.enabled is True and old.state == "disabled") or (moved and old.state == "failing"):
         changes |= {"state": "active", "failing_since": None, "told": 0}
     if patch.replay_from is None:
         changes["missed_after"] = None
     changed = replace(old, **changes)
+    if kind is not None and kind.new_secret is None and old.lost and not changed.lost:
+        changed = replace(changed, was_enabled=None)
+    if patch.enabled is True and changed.was_enabled is not None:
+        raise Conflict(_wanting(changed))
     if changed == old:
         return old
     changed = replace(changed, updated_at=now)
     return changed.missing(matched) if old.enabled and not changed.enabled else changed
+
+
+def _revalued(
+    kind: DestinationKind, old: Destination, url: str | None, values: Values, named: Collection[str]
+) -> dict[str, Any]:
+    """Return what new values change; private ones that nobody knows here are wanting until they are named."""
+    known = url or (old.address if ADDRESS not in old.lost else None)
+    changes = _addressed(kind, known or old.url, values)
+    if known is None:
+        del changes["private"][ADDRESS]
+        changes["url"] = old.url
+    wanting = tuple(name for name in old.lost if name not in changes["private"] and name not in named)
+    return changes | {"private_names": (*(name for name in changes["private"] if name not in wanting), *wanting)}
+
+
+def _wanting(destination: Destination) -> str:
+    """Return what has to be given before a destination can be resumed."""
+    if not destination.lost:
+        return _UNSEEN
+    names = ", ".join("the address" if name == ADDRESS else name for name in destination.lost)
+    return f"Nobody knows what lets it in ({names}), as it came here without that: give it again, then resume it."
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
@@ -128,10 +183,14 @@ async def add(
     """
     alert = await alerts.named(call, alert_id)
     _check_zone(new.digest_timezone)
-    quiet = _quiet(new.quiet_hours)
-    found = await admitted(call, new.kind, new.url)
+    quiet, kind = _quiet(new.quiet_hours), kind_of(call, new.kind)
+    url = kind.address.default if isinstance(new.url, UnsetType) else new.url
+    if not url:
+        raise Unprocessable(f"{kind.address.label} is needed", "body.url", None)
+    values = checked(kind, new.options)
+    found = await admitted(call, kind, url)
     kept, now = call.context.storage.alerts, call.context.world.now()
-    secret = KINDS[new.kind].new_secret(call.context.world)
+    secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
     id = planned or call.context.world.new_id()
     everyone = [each for each in await kept.destinations() if each.id != id]  # it is there in a call taken up again
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
@@ -140,16 +199,23 @@ async def add(
     destination = Destination(
         id=id,
         alert_id=alert.id,
-        secrets=(Secret(secret),),
+        secrets=(Secret(secret),) if secret else (),
         created_at=now,
         updated_at=now,
-        **given(new, Destination) | {"url": found.url, "label": new.label or found.label, "quiet_hours": quiet},
+        **given(new, Destination)
+        | _addressed(kind, found.url, values)
+        | {"label": new.label or _label(kind, found), "quiet_hours": quiet},
     )
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
         raise NotFound("There is no such alert.")  # any more
     await alerts.put_in_force(call)
     return WithSecret(destination, secret)
+
+
+def _label(kind: DestinationKind, found: Admitted) -> str:
+    """Return what a destination is called without a name of its own."""
+    return found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
 
 
 @whole
@@ -170,18 +236,28 @@ async def change(
     old = await named(call, id)
     _check_zone(wanted.digest_timezone)
     _quiet(wanted.quiet_hours)
-    url = None if wanted.url is UNSET else (await admitted(call, old.kind, wanted.url)).url
+    kind = call.context.kinds.get(old.kind)
+    if kind is None and not (wanted.url is UNSET and wanted.options is UNSET):
+        kind = kind_of(call, old.kind)
+    url = None
+    if kind is not None and isinstance(wanted.url, str):
+        url = (await admitted(call, kind, wanted.url)).url
+    patched = _Patched(wanted, kind, url)
     now = call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
-    return await _edit(call, id, expected, lambda old: _changed(old, wanted, url, now, matched))
+    return await _edit(call, id, expected, lambda old: _changed(old, patched, now, matched))
 
 
 async def rotate(call: OperationContext, id: str, expected: Expected = None) -> WithSecret:
     """Make a new secret; the one before it signs beside it for 24 hours, if known. Raises NotFound, Stale."""
-    kind, now = (await named(call, id)).kind, call.context.world.now()
-    secret = KINDS[kind].new_secret(call.context.world)
+    kind, now = kind_of(call, (await named(call, id)).kind), call.context.world.now()
+    if kind.new_secret is None:
+        raise Conflict(f"{kind.label} gets no signature, so there is no secret to make anew.")
+    secret = kind.new_secret(call.context.world)
 
     def change(old: Destination) -> Destination:
+        if old.lost:
+            raise Conflict(_wanting(old))
         known = old.secrets if old.was_enabled is None else ()
         return replace(old, secrets=rotated(known, secret, now), updated_at=now, was_enabled=None)
 

@@ -10,7 +10,7 @@ from actors.notices import AlertType
 from api.schemas.sources import ListQuery, Time
 from storage.records.alert import MOST_SOURCES, Matching
 from storage.records.delivery import Result
-from storage.records.destination import WEEKDAYS, DeliveryMode, Format, KindName, Weekday
+from storage.records.destination import WEEKDAYS, DeliveryMode, Format, Weekday
 from storage.records.event import Event
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -143,11 +143,34 @@ BodyFormat = Annotated[
 ]
 
 
-class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where an alert's matches are delivered. `label`: else the URL's host."""
+KindName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)",
+        description="A kind of GET /v1/destination-kinds; a webhook without this",
+        examples=["webhook", "slack"],
+        extra={"form": "small letters, digits and hyphens"},
+    ),
+]
+OptionValue = Annotated[str, Meta(max_length=4096)]
+Options = Annotated[
+    dict[str, OptionValue | None],
+    Meta(
+        max_length=20,
+        description="What the kind asks for, by name; private values are sealed and never shown again",
+        examples=[{}],
+    ),
+]
 
-    url: HookUrl
+
+class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where an alert's matches are delivered. `label`: else the URL's host. `url` may be left out for a kind that has
+    one address for everybody.
+    """
+
+    url: HookUrl | UnsetType = UNSET
     kind: KindName = "webhook"
+    options: Options = {}
     delivery_mode: DeliveryMode = "instant"
     label: Name | None = None
     digest_hour: Hour = 8
@@ -158,11 +181,13 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null takes the `quiet_hours` away, and declines the replay that `replay_from` offers.
+    """What to change; null takes the `quiet_hours` away, and declines the replay that `replay_from` offers. `options`
+    that are not named stay; null takes one away.
     `enabled: true` also brings one back that was disabled for its failures.
     """
 
     url: HookUrl | UnsetType = UNSET
+    options: Options | UnsetType = UNSET
     delivery_mode: DeliveryMode | UnsetType = UNSET
     label: Name | UnsetType = UNSET
     digest_hour: Hour | UnsetType = UNSET
@@ -174,16 +199,19 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DestinationRecord(Struct, frozen=True, kw_only=True):
-    """A destination. `failure_rate`: of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share
-    of its deliveries that had, or may have, arrived before. `replay_from`: after this there may be matches that it was
-    never given; replay takes it as `since`. `needs_secret`: nobody knows its secret, as it came
-    here without it (with an import, say), and it is paused until a new one is made.
+    """A destination. `url`: what may be seen of its address, where that lets somebody in. `options`: what its kind
+    asked for; `private` names the values that are sealed. `failure_rate`: of its newest 100 attempts; `error_rate`
+    is its twin. `duplicate_rate`: the share of its deliveries that had, or may have, arrived before. `replay_from`:
+    after this there may be matches that it was never given; replay takes it as `since`. `needs_secret`: nobody knows
+    its secret, as it came here without it (with an import, say), and it is paused until a new one is made.
     """
 
     id: str
     alert_id: str
-    kind: KindName
+    kind: str
     url: str
+    options: dict[str, str]
+    private: list[str]
     delivery_mode: DeliveryMode
     label: str
     digest_hour: int
@@ -204,9 +232,49 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
 
 
 class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
-    """A destination and its newest signing secret, which is shown this once."""
+    """A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing."""
 
-    secret: str
+    secret: str | UnsetType = UNSET
+
+
+class AddressWanted(Struct, frozen=True, kw_only=True):
+    """The address that a kind asks for. `private`: it lets somebody in, so only its host is shown. `default`: what
+    `url` is when it is left out.
+    """
+
+    label: str
+    help: str
+    example: str
+    private: bool
+    default: str
+
+
+class OptionWanted(Struct, frozen=True, kw_only=True):
+    """One of the `options` of a kind. `many`: several values with commas between. `pattern`: of the whole value."""
+
+    name: str
+    label: str
+    help: str
+    example: str
+    private: bool
+    required: bool
+    many: bool
+    lines: bool
+    pattern: str
+    default: str
+
+
+class DestinationKindRecord(Struct, frozen=True, kw_only=True):
+    """A kind of destination, and what it asks for. `where`: how to get that. `signed`: its deliveries have a secret."""
+
+    kind: str
+    label: str
+    family: Literal["program", "chat", "phone", "on-call", "mail"]
+    where: str
+    documentation: str
+    address: AddressWanted
+    options: list[OptionWanted]
+    signed: bool
 
 
 class TestAnswer(Struct, frozen=True):

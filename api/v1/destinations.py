@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import asdict, astuple
 
+from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
 from api.operations import destinations as acts
 from api.pagination import next_page, oldest_first, place
@@ -17,7 +19,7 @@ from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
 from storage.records.delivery import Attempt, Rates
-from storage.records.destination import Destination
+from storage.records.destination import ADDRESS, Destination
 from storage.records.identity import id_of
 from storage.records.times import rfc3339
 
@@ -31,6 +33,8 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
     rate, quiet, missed = round(rates.failure, 4), destination.quiet_hours, destination.missed_after
     fields = mirrored(destination, wire.DestinationRecord) | {
         "quiet_hours": None if quiet is None else wire.QuietHours(*astuple(quiet)),
+        "options": dict(destination.options),
+        "private": sorted({*destination.private_names, *destination.private} - {ADDRESS}),
         "state": destination.state if destination.enabled else "disabled",
     }
     return wire.DestinationRecord(
@@ -44,7 +48,20 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
 
 
 def _with_secret(record: wire.DestinationRecord, secret: str) -> wire.DestinationWithSecret:
-    return wire.DestinationWithSecret(secret=secret, **asdict(record))
+    return wire.DestinationWithSecret(secret=secret or UNSET, **asdict(record))
+
+
+def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
+    return wire.DestinationKindRecord(
+        kind=kind.id,
+        label=kind.label,
+        family=kind.family,
+        where=kind.where,
+        documentation=kind.documentation,
+        address=wire.AddressWanted(**asdict(kind.address)),
+        options=[wire.OptionWanted(**asdict(field)) for field in kind.fields],
+        signed=kind.new_secret is not None,
+    )
 
 
 def _delivery(line: Attempt) -> wire.DeliveryRecord:
@@ -92,6 +109,11 @@ async def list_all(call: Call) -> Answer:
     """Return a page of all destinations, oldest first."""
     page, headers = oldest_first(call, await call.context.storage.alerts.destinations())
     return Answer(await _records(call, page), headers=headers)
+
+
+async def kinds(call: Call) -> Answer:
+    """Return all kinds of destinations, in the order in which they are offered."""
+    return Answer([_kind(kind) for kind in call.context.kinds.values()])
 
 
 async def describe(call: Call) -> Answer:
@@ -163,6 +185,12 @@ ROUTES = (
         headers=("Link",),
     ),
     _GET(_ALL, list_all, "List all destinations, oldest first.", _MANY, query=ListQuery, headers=("Link",)),
+    _GET(
+        "destination-kinds",
+        kinds,
+        "List the kinds of destinations, and what each asks for.",
+        {200: list[wire.DestinationKindRecord]},
+    ),
     _GET(_EACH, describe, "Read one destination.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
     _route(
         "PATCH",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
@@ -11,7 +13,7 @@ from sanderling.client.api import Client
 from sanderling.client.naming import ALERTS, SOURCES, id_of, record_of
 from sanderling.client.rendering import fit, moment
 from sanderling.client.speaking import agree, asked
-from sanderling.exits import Exit
+from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
 from storage.records.states import ALERTS as ALERT_STATES
@@ -167,22 +169,60 @@ def create(
     return Exit.WELL
 
 
-def deliver(client: Client, name: str, target: str, *, mode: str, format: str, as_json: bool) -> int:
-    """Send an alert's matches to a URL, and print the secret that signs them."""
+class Wish(NamedTuple):
+    """A destination that is wanted; an empty target is the kind's own address."""
+
+    target: str
+    kind: str
+    options: Mapping[str, str]
+    mode: str
+    format: str
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The request, without what stands there anyway."""
+        return {
+            "delivery_mode": self.mode,
+            **({"url": self.target} if self.target else {}),
+            **({"kind": self.kind, "options": dict(self.options)} if self.kind != "webhook" or self.options else {}),
+            **({"format": self.format} if self.format != "event" else {}),
+        }
+
+
+def values_of(options: Sequence[str]) -> dict[str, str]:
+    """Return what NAME=VALUE says; of a value @FILE what the file holds, of @- what comes in. Raises CommandFailed."""
+    found = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not name or not equals:
+            raise CommandFailed(f"{plain(option)}: write NAME=VALUE.", Exit.USAGE)
+        try:
+            if value == "@-":
+                value = sys.stdin.read().rstrip("\n")
+            elif value.startswith("@"):
+                value = Path(value[1:]).read_text("utf-8").rstrip("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandFailed(f"The value of {plain(name)} can't be read: {error}.", Exit.USAGE) from None
+        found[name] = value
+    return found
+
+
+def deliver(client: Client, name: str, wish: Wish, *, as_json: bool) -> int:
+    """Send an alert's matches somewhere, and print the secret that signs them, if one does."""
 
     async def act() -> dict[str, Any]:
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}/destinations"
-        body = {"url": target, "delivery_mode": mode} | ({} if format == "event" else {"format": format})
-        return dict((await client.ask("POST", path, json=body)).json())
+        return dict((await client.ask("POST", path, json=wish.body)).json())
 
     made = asked(client, act)
     if as_json:
         print_json(made)
-    else:
-        click.echo(
-            f"Its matches go to {plain(made['url'])} ({made['id']}). The signing secret, shown now only:", err=True
-        )
-        click.echo(made["secret"])
+        return Exit.WELL
+    secret = made.get("secret")
+    where = f"Its matches go to {plain(made['label'])}, {plain(made['url'])} ({made['id']})."
+    click.echo(f"{where} The signing secret, shown now only:" if secret else where, err=True)
+    if secret:
+        click.echo(secret)
     return Exit.WELL
 
 

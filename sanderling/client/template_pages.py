@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from actors.templates.catalogue import Entry
-from actors.templates.template import Parameter
+from actors.catalogue.catalogue import Entry
+from actors.templates.template import Parameter, Template
 from sanderling.client.alerts import ABOUT
 from sanderling.plain import plain
 
 
-def as_line(entry: Entry) -> str:
+def as_line(entry: Entry[Template]) -> str:
     """Return a template as one line: id, version, what it takes, name, where it is from."""
-    template = entry.template
+    template = entry.record
     takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
     return f"{template.id:<24}  v{template.version:<3}  {takes:<12}  {plain(template.name)}  ({plain(entry.origin)})"
 
 
-def as_page(entry: Entry) -> str:
+def as_page(entry: Entry[Template]) -> str:
     """Return a template as a page: what it takes, attaches and suggests."""
     return "\n".join(_lines(entry))
 
 
-def _lines(entry: Entry) -> Iterator[str]:
-    template = entry.template
+def _lines(entry: Entry[Template]) -> Iterator[str]:
+    template = entry.record
     yield f"{template.id}, version {template.version} ({plain(entry.origin)})"
     yield f"{plain(template.name)}. {plain(template.summary)}"
     if template.parameters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -153,7 +154,9 @@ def edit(
 
 @alerts.command("deliver")
 @click.argument("name")
-@click.argument("target", metavar="URL")
+@click.argument("target", metavar="[URL]", default="")
+@click.option("--kind", default="webhook", show_default=True, help="How: `sanderling kinds list` shows them.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="What the kind asks for; repeatable.")
 @click.option(
     "--mode",
     type=click.Choice(["instant", "15min", "hourly", "daily"]),
@@ -171,18 +174,30 @@ def edit(
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
 @client_flags
 def deliver(
-    name: str, target: str, service: str | None, key_file: str | None, *, mode: str, format: str, as_json: bool
+    name: str,
+    target: str,
+    service: str | None,
+    key_file: str | None,
+    *,
+    kind: str,
+    options: Sequence[str],
+    mode: str,
+    format: str,
+    as_json: bool,
 ) -> int:
-    """Send the matches of an alert to a URL, as signed POSTs. The signing secret is shown once: the last line.
+    """Send the matches of an alert to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
+    the last line. A value @FILE is read from a file, @- from the standard input, so that no history keeps it.
 
     \b
     sanderling alerts deliver prices https://hooks.example.org/in --mode hourly
     sanderling alerts deliver prices "$(sanderling bins create)"
+    sanderling alerts deliver prices --kind ntfy --option topic=prices-k3f9x2
     """
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
-    return acts.deliver(client_here(service, key_file), name, target, mode=mode, format=format, as_json=as_json)
+    wish = acts.Wish(target, kind, acts.values_of(options), mode, format)
+    return acts.deliver(client_here(service, key_file), name, wish, as_json=as_json)
 
 
 @alerts.command("resume")

@@ -11,7 +11,8 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import loaded, settings_flags
 
 if TYPE_CHECKING:
-    from actors.templates.catalogue import Catalogue
+    from actors.catalogue.catalogue import Catalogue
+    from actors.templates.template import Template
 
 
 @click.group()
@@ -23,10 +24,10 @@ def templates() -> None:
 @settings_flags("templates")
 def listed(config: str | None, **flags: str | None) -> int:
     """List the built-in templates and those of your own folder."""
+    from sanderling.catalogue_folders import templates_of
     from sanderling.client.template_pages import as_line
-    from sanderling.template_folder import catalogue_of
 
-    found = catalogue_of(loaded(config, flags).settings.templates)
+    found = templates_of(loaded(config, flags).settings.templates)
     for entry in found.entries():
         click.echo(as_line(entry))
     _tell_flaws(found)
@@ -42,11 +43,11 @@ def show(name: str, config: str | None, **flags: str | None) -> int:
     \b
     sanderling templates show gtm-competitor-watch
     """
+    from sanderling.catalogue_folders import templates_of
     from sanderling.client.template_pages import as_page
-    from sanderling.template_folder import catalogue_of
 
-    found = catalogue_of(loaded(config, flags).settings.templates)
-    entry = next((entry for entry in found.entries() if entry.template.id == name), None)
+    found = templates_of(loaded(config, flags).settings.templates)
+    entry = next((entry for entry in found.entries() if entry.record.id == name), None)
     if entry is None:
         raise CommandFailed(f"{name}: there is no such template; `sanderling templates list` shows them.", Exit.USAGE)
     click.echo(as_page(entry))
@@ -61,13 +62,13 @@ def check(folder: Path) -> int:
     \b
     sanderling templates check ./my-templates
     """
-    from actors.templates.catalogue import BUILT_IN
-    from sanderling.template_folder import catalogue_of
+    from actors.catalogue.catalogue import BUILT_IN
+    from sanderling.catalogue_folders import templates_of
 
-    found = catalogue_of(str(folder))
+    found = templates_of(str(folder))
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
     for entry in mine:
-        click.echo(f"{entry.origin}: {entry.template.id}, version {entry.template.version}, is well")
+        click.echo(f"{entry.origin}: {entry.record.id}, version {entry.record.version}, is well")
     for flaw in found.flaws:
         click.echo(str(flaw))
     if not mine and not found.flaws:
@@ -75,6 +76,6 @@ def check(folder: Path) -> int:
     return Exit.FAILED if found.flaws else Exit.WELL
 
 
-def _tell_flaws(found: Catalogue) -> None:
+def _tell_flaws(found: Catalogue[Template]) -> None:
     for flaw in found.flaws:
         click.echo(f"sanderling: {flaw}", err=True)

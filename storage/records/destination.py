@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from msgspec import Struct, field
@@ -9,8 +10,10 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis, Seq
 
-KindName = Literal["webhook"]
-"""The kinds by their names on the wire; what each does is in `actors/destination_kinds/`."""
+WEBHOOK = "webhook"
+"""The kind without a file: a signed POST to a program. The others are in `actors/destination_kinds/`."""
+ADDRESS = "url"
+"""The name of the private value that is the whole address, where that is a secret."""
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
 Format = Literal["event", "cloudevents"]
 """What a webhook's body is: the event or digest as it is, or in an envelope (CloudEvents 1.0.2)."""
@@ -30,6 +33,16 @@ class Secret(Struct, frozen=True):
         return f"Secret(until={self.until})"
 
 
+class Private(Struct, frozen=True):
+    """A value that lets somebody in: a token, a password, an address that nobody else may know."""
+
+    value: str
+
+    def __repr__(self) -> str:
+        """Hide the value."""
+        return "Private()"
+
+
 class QuietHours(Struct, frozen=True):
     """When instant deliveries wait: from `start` (HH:MM) on the named days to the next `end`, in a time zone."""
 
@@ -40,11 +53,16 @@ class QuietHours(Struct, frozen=True):
 
 
 class Destination(Struct, frozen=True):
-    """A webhook. `secrets` are newest first, at most five."""
+    """An address of a kind, and when it is delivered to.
+
+    url: the address, or what of it may be seen. secrets: what deliveries are signed with, the newest first, at most
+    five; none of a kind that signs nothing. options, private: what its kind asks for, by name, open and sealed.
+    private_names: the names that `private` had when somebody set it; what is missing there now, nobody knows here.
+    """
 
     id: str
     alert_id: str
-    kind: KindName
+    kind: str
     url: str
     delivery_mode: DeliveryMode
     label: str
@@ -67,6 +85,25 @@ class Destination(Struct, frozen=True):
     was_enabled: bool | None = None
     """Nobody knows its secret, as it came here without it, and this is whether it was enabled before; None: else."""
     format: Format = "event"
+    options: Mapping[str, str] = {}
+    private: Mapping[str, Private] = {}
+    private_names: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> str:
+        """The whole address, which must not be shown or logged."""
+        whole = self.private.get(ADDRESS)
+        return self.url if whole is None else whole.value
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What its kind asked for, open and private."""
+        return {**self.options, **{name: one.value for name, one in self.private.items()}}
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The private values that were given once, and that nobody knows here."""
+        return tuple(name for name in self.private_names if name not in self.private)
 
     def missing(self, after: Seq) -> Destination:
         """Return it with matches missed after a position."""

@@ -16,6 +16,8 @@ import trio
 from trio.testing import memory_stream_pair
 
 from actors.app_context import AppContext
+from actors.catalogue.catalogue import Catalogue
+from actors.destination_kinds.table import built_in_kinds
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
 from actors.matcher.lag import Lag
@@ -26,8 +28,9 @@ from actors.messages.sources import RegistryMessage
 from actors.recorder.event_builder import build
 from actors.settings import Settings
 from actors.sources.schedule.budget import LookRate
-from actors.templates.catalogue import Catalogue, built_in
+from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
+from actors.templates.template import Template
 from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
 from api.server.server import serve
@@ -252,7 +255,9 @@ def ids(events: Iterable[Stored]) -> list[str]:
     return [msgspec.json.decode(event.body)["id"] for event in events]
 
 
-def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | None = None, **settings: Any) -> House:
+def make_house(
+    pair: StreamPair = memory_stream_pair, catalogue: Catalogue[Template] | None = None, **settings: Any
+) -> House:
     """Build everything, start nothing."""
     disk = Disk()
     storage = InLoopStorage(disk, disk.start("test"))
@@ -288,6 +293,7 @@ def make_house(pair: StreamPair = memory_stream_pair, catalogue: Catalogue | Non
         jwks=_no_keys,
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
+        kinds=built_in_kinds(),
         lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),
         figures=tuple,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.kind import Outlet
+from actors.destination_kinds.webhook.access import access_headers
 from actors.destination_kinds.webhook.cloudevents import MEDIA, enveloped
 from actors.egress.url import parse_url
 from actors.signatures import webhook
@@ -35,9 +36,10 @@ async def send(outlet: Outlet, destination: Destination, webhook_id: str, body: 
     url = parse_url(destination.url, schemes=("http", "https"))
     if destination.format == "cloudevents":
         body = enveloped(webhook_id, body)
+    headers = access_headers(destination.values) | signed_headers(destination, webhook_id, body, world)
     poster = outlet.deliver if url.secure else outlet.deliver_plain
-    posted = await poster.post(url, signed_headers(destination, webhook_id, body, world), body)
-    said = escaped(posted.body_excerpt)
+    posted = await poster.post(url, headers, body)
+    said = escaped(posted.body)
     if 200 <= posted.status < 300:
         return Answer(posted.status, posted.latency_ms, said=said)
     reason = f"HTTP {posted.status} {said[:_SHOWN]}".rstrip()

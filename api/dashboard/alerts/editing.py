@@ -31,6 +31,7 @@ from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations
 from api.problems import Refusal
 from api.schemas import alerts as wire
+from storage.records.destination import WEBHOOK
 
 NOTICES = (
     ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
@@ -128,7 +129,7 @@ async def _check_address(visit: Visit, url: str | None) -> None:
     if url is None:
         raise Wrong(url="Where to? Write the address, or choose another way.")
     try:
-        await destinations.admitted(visit, "webhook", url)
+        await destinations.admitted(visit, destinations.kind_of(visit, WEBHOOK), url)
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
 

@@ -11,6 +11,14 @@ MODES = (
     ("daily", "Every day, in one digest"),
 )
 FORMATS = (("event", "The event or digest itself"), ("cloudevents", "In an envelope of CloudEvents 1.0.2"))
+FAMILIES = (
+    ("program", "A program"),
+    ("chat", "A chat"),
+    ("phone", "A phone"),
+    ("on-call", "On call"),
+    ("mail", "Mail"),
+)
+"""Families of kinds, in the order in which they are offered."""
 BIN = "Webhook bin"
 """The label of a bin that is made for an alert."""
 

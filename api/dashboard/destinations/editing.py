@@ -7,8 +7,9 @@ from zoneinfo import available_timezones
 
 from msgspec import Meta, Struct
 
+from actors.destination_kinds.kind import DestinationKind
 from actors.errors import Stale, UrlRefused
-from api.dashboard.destinations.choices import BIN, FORMATS, MODES, signing_secret
+from api.dashboard.destinations.choices import BIN, FAMILIES, FORMATS, MODES, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
     DestinationForm,
@@ -22,7 +23,7 @@ from api.dashboard.forms import Wrong
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations
 from storage.records.alert import Alert
-from storage.records.destination import WEEKDAYS
+from storage.records.destination import WEBHOOK, WEEKDAYS
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CHOICES = 200
@@ -33,6 +34,7 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """What a link to the form may fill in."""
 
     alert: Annotated[str, Meta(max_length=40)] = ""
+    kind: Annotated[str, Meta(max_length=40)] = WEBHOOK
     url: Annotated[str, Meta(max_length=2048)] = ""
 
 
@@ -42,9 +44,21 @@ async def new(visit: Visit) -> Page:
     wanted = visit.draft.value("alert") or query.alert
     alert = await visit.context.storage.alerts.get(wanted) if wanted else None
     zone = visit.zone.key
-    start = NewDestinationForm(url=query.url or None, digest_timezone=zone, quiet_timezone=zone, quiet_days=WEEKDAYS)
+    kind = visit.context.kinds.get(visit.draft.value("kind") or query.kind)
+    start = NewDestinationForm(
+        url=query.url or (kind and kind.address.default) or None,
+        digest_timezone=zone,
+        quiet_timezone=zone,
+        quiet_days=WEEKDAYS,
+    )
     choices = [] if alert is not None else await _choices(visit)
-    return _page(visit, start, "Add a destination", alert=alert, choices=choices)
+    families = [
+        (words, [each for each in visit.context.kinds.values() if each.family == family]) for family, words in FAMILIES
+    ]
+    title = "Add a destination" if kind is None or kind.id == WEBHOOK else f"Add a destination: {kind.label}"
+    return _page(
+        visit, start, title, kind or visit.context.kinds[WEBHOOK], alert=alert, choices=choices, families=families
+    )
 
 
 async def create(visit: Visit) -> Go:
@@ -53,20 +67,23 @@ async def create(visit: Visit) -> Go:
     if not form.alert:
         raise Wrong(alert="Choose the alert whose matches go there.")
     alert = await alerts.named(visit, form.alert)
+    kind = destinations.kind_of(visit, form.kind)
     try:
-        url = address_of(form) or await bins.new_address(visit)
+        url = address_of(form, kind.address) or await bins.new_address(visit)
         wanted = new_destination(form, url, form.label or (BIN if form.deliver == "bin" else None))
         made = await destinations.add(visit, alert.id, wanted)
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
     says = f"What “{alert.name}” matches from now on goes to {made.destination.label}."
+    if not made.secret:
+        return Go(f"/destinations/{made.destination.id}", f"{says} Send a test to see it arrive.")
     return Go(f"/destinations/{made.destination.id}", says, secret=signing_secret(made.destination.label, made.secret))
 
 
 async def edit(visit: Visit) -> Page:
     """Show the form of a destination that is there."""
     hook = await destinations.named(visit, visit.path["id"])
-    return _page(visit, form_of(hook), f"Edit {hook.label}", hook=hook)
+    return _page(visit, form_of(hook), f"Edit {hook.label}", visit.context.kinds.get(hook.kind), hook=hook)
 
 
 async def change(visit: Visit) -> Go:
@@ -74,7 +91,9 @@ async def change(visit: Visit) -> Go:
     form: DestinationEdit = visit.form
     old = await destinations.named(visit, visit.path["id"])
     try:
-        await destinations.change(visit, old.id, patch_of(form, old), form.expected)
+        kind = visit.context.kinds.get(old.kind)
+        patch = patch_of(form, old, () if kind is None else kind.fields)
+        await destinations.change(visit, old.id, patch, form.expected)
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
     except Stale:
@@ -82,9 +101,11 @@ async def change(visit: Visit) -> Go:
     return Go(f"/destinations/{old.id}", "Saved. It holds for the next delivery.")
 
 
-def _page(visit: Visit, form: DestinationForm, title: str, **more: object) -> Page:
+def _page(visit: Visit, form: DestinationForm, title: str, kind: DestinationKind | None, **more: object) -> Page:
     shows = {
         "form": form,
+        "kind": kind,
+        "families": (),
         "modes": MODES,
         "formats": FORMATS,
         "hours": [(hour, f"{hour:02d}:00") for hour in range(24)],

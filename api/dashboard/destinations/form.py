@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType, field
 
+from actors.destination_kinds.fields import AddressField, KindField
 from api.dashboard.forms import Form, Wrong
 from api.schemas import alerts as wire
-from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
+from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, DeliveryMode, Destination, Format, Weekday
 from storage.records.revision import Expected, revision_of
 
 
 class DestinationForm(Form, frozen=True, kw_only=True):
-    """What is typed of a destination. quiet: whether there are quiet hours."""
+    """What is typed of a destination. quiet: whether there are quiet hours. options: what the kind asks for."""
 
-    url: wire.HookUrl
+    url: wire.HookUrl | None = None
+    options: dict[str, str] = field(default_factory=dict)
     label: wire.Name | None = None
     delivery_mode: DeliveryMode = "instant"
     digest_hour: wire.Hour = 8
@@ -29,16 +32,19 @@ class DestinationForm(Form, frozen=True, kw_only=True):
 
 
 class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
-    """A destination of an alert. `url` may be left out for a bin that is made for it."""
+    """A destination of an alert. `url` may be left out for a bin that is made for it, or where the kind has one."""
 
-    url: wire.HookUrl | None = None  # type: ignore[assignment]  # a bin has an address of its own
+    kind: str = WEBHOOK
     deliver: Literal["bin", "url"] = "url"
     alert: str = ""
 
 
 class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
-    """A change of a destination, from the revision that was shown."""
+    """A change of a destination, from the revision that was shown. A private value that is left empty stays as it is,
+    unless it is in `taken`.
+    """
 
+    taken: tuple[str, ...] = ()
     revision: str = ""
 
     @property
@@ -55,10 +61,12 @@ def quiet_of(form: DestinationForm) -> wire.QuietHours | None:
     return wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
 
 
-def new_destination(form: NewDestinationForm, url: str, label: str | None) -> wire.NewDestination:
+def new_destination(form: NewDestinationForm, url: str | UnsetType, label: str | None) -> wire.NewDestination:
     """Return the destination that is asked for."""
     return wire.NewDestination(
         url=url,
+        kind=form.kind,
+        options=dict(form.options),
         delivery_mode=form.delivery_mode,
         label=label,
         format=form.format,
@@ -68,10 +76,11 @@ def new_destination(form: NewDestinationForm, url: str, label: str | None) -> wi
     )
 
 
-def patch_of(form: DestinationEdit, old: Destination) -> wire.DestinationPatch:
+def patch_of(form: DestinationEdit, old: Destination, fields: Sequence[KindField]) -> wire.DestinationPatch:
     """Return the change that is asked for. An address that stays is not checked anew."""
     return wire.DestinationPatch(
-        url=UNSET if form.url == old.url else form.url,
+        url=UNSET if form.url in (None, old.url) else form.url,
+        options=_options(form, fields),
         delivery_mode=form.delivery_mode,
         label=form.label or old.label,
         format=form.format,
@@ -81,20 +90,32 @@ def patch_of(form: DestinationEdit, old: Destination) -> wire.DestinationPatch:
     )
 
 
-def address_of(form: NewDestinationForm) -> str | None:
+def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, str | None]:
+    """Return the values that change: an open one that is empty goes, a private one only if it is taken away."""
+    found: dict[str, str | None] = dict(form.options)
+    for each in fields:
+        if each.name not in found and (not each.private or each.name in form.taken):
+            found[each.name] = None
+    return found
+
+
+def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetType | None:
     """Return the address that is asked for, None when a bin is. Raises Wrong for one that is not there."""
     if form.deliver == "bin":
         return None
-    if form.url is None:
-        raise Wrong(url="This is needed, unless a bin is made for it.")
-    return form.url
+    if form.url is not None:
+        return form.url
+    if not address.default:
+        raise Wrong(url="This is needed, unless a bin is made for it." if form.kind == WEBHOOK else "This is needed.")
+    return UNSET
 
 
 def form_of(hook: Destination) -> DestinationEdit:
     """Return the form as it stands for a destination that is there."""
     hours = hook.quiet_hours
     return DestinationEdit(
-        url=hook.url,
+        url=None if ADDRESS in hook.private_names else hook.url,
+        options=dict(hook.options),
         label=hook.label,
         format=hook.format,
         delivery_mode=hook.delivery_mode,

@@ -12,6 +12,7 @@ from api.dashboard.screen import Page, Visit
 from api.operations import alerts, destinations
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.delivery import Attempt
+from storage.records.destination import ADDRESS
 
 CLOCKS = 3
 """Deliveries whose next tries are shown."""
@@ -22,9 +23,13 @@ async def one(visit: Visit) -> Page:
     hook = await destinations.named(visit, visit.path["id"])
     lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
     (standing,) = await standings(visit, [hook])
+    kind = visit.context.kinds.get(hook.kind)
+    words = {} if kind is None else {field.name: field.label for field in kind.fields} | {ADDRESS: kind.address.label}
     shows = {
         "standing": standing,
         "hook": hook,
+        "kind": kind,
+        "wanting": ", ".join(words.get(name, name) for name in hook.lost),
         "alert": await alerts.named(visit, hook.alert_id),
         "quiet": quiet_words(hook.quiet_hours),
         "clocks": clocks(lines)[:CLOCKS] if is_open(hook) else (),

@@ -18,10 +18,16 @@ OPERATIONS: dict[str, Operation] = {
 Matches from now on are posted to `url`: one event each with `instant`, else a digest of each window of time. **The \
 answer has the signing secret, and no other answer will**: keep it.
 
+`kind` chooses how: a program gets a signed webhook, people are told in a chat or on a phone, with no signature and \
+no secret. `options` is what the kind asks for (`GET /v1/destination-kinds`); what lets somebody in is sealed and no \
+answer shows it. 422 for a kind that this service does not have.
+
 The URL must be public https; private addresses and plain http are for networks that the operator has opened. An \
 alert has at most 20 destinations.""",
         asks={
             "At once": {"kind": "webhook", "url": "https://hooks.example/in", "delivery_mode": "instant"},
+            "To a phone": {"kind": "ntfy", "options": {"topic": "prices-k3f9x2"}},
+            "To a channel": {"kind": "slack", "url": "https://hooks.slack.com/services/T000/B000/XXXX"},
             "Every morning in Stockholm": {
                 "url": "https://hooks.example/digest",
                 "delivery_mode": "daily",
@@ -41,6 +47,13 @@ alert has at most 20 destinations.""",
     "GET /v1/destinations": Operation(
         name="listDestinations", tag=_TAG, explains="Those of all alerts, without their secrets."
     ),
+    "GET /v1/destination-kinds": Operation(
+        name="listDestinationKinds",
+        tag=_TAG,
+        explains="""\
+How people and programs can be told: those that come with the service, and those of the operator's folder. `options` \
+are the fields that a form shows; a private one is written and never read.""",
+    ),
     "GET /v1/destinations/{id}": Operation(
         name="readDestination",
         tag=_TAG,
@@ -55,6 +68,7 @@ Fields that are left out stay as they are. `enabled: true` also brings back one 
 while `needs_secret`.""",
         asks={
             "Another address": {"url": "https://hooks.example/v2"},
+            "Another token": {"options": {"token": "a1b2c3"}},
             "A digest instead": {"delivery_mode": "hourly", "quiet_hours": None},
         },
     ),

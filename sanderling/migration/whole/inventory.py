@@ -40,6 +40,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "created_at": "destination.destination.created_at",
         "body": "destination.destination",
         "sealed": "webhook secrets do not travel",
+        "private": "what receivers let deliveries in by does not travel",
         "last_delivery_at": "destination.destination.last_delivery_at",
     },
     "cursor": {"name": "only matching has one", "seq": "log.matched"},

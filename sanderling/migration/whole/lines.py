@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from storage.records.alert import Alert
-from storage.records.destination import DeliveryMode, Destination, Format, KindName, Notice, QuietHours, Secret
+from storage.records.destination import DeliveryMode, Destination, Format, Notice, QuietHours, Secret
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
 from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import TIERS, Kind, SourceType
@@ -89,12 +89,14 @@ class Query(_Line, frozen=True, tag="alert"):
 class DestinationLine(Struct, frozen=True):
     """A destination without its secrets; the fields of `storage.records.destination.Destination`.
 
+    private_names: the sealed values that it had. signed: its deliveries are, so it has a secret. One that is not, and
+    had no sealed values, comes in as it was.
     missed_after: an id; matches after it may not have been delivered. None: it misses nothing, or gets nothing.
     """
 
     id: str
     alert_id: str
-    kind: KindName
+    kind: str
     url: str
     delivery_mode: DeliveryMode
     label: str
@@ -111,10 +113,13 @@ class DestinationLine(Struct, frozen=True):
     owes: Notice | None
     missed_after: str | None
     format: Format = "event"
+    options: Mapping[str, str] = {}
+    private_names: tuple[str, ...] = ()
+    signed: bool = True
 
 
 class Hook(_Line, frozen=True, tag="destination"):
-    """A destination. It comes in paused, until it has a new secret."""
+    """A destination. It comes in paused, until it has a new secret, or what lets it in."""
 
     destination: DestinationLine
 
@@ -187,15 +192,20 @@ def counted(end: End) -> str:
 
 def moved(destination: Destination, missed_after: Seq | None) -> DestinationLine:
     """Return what travels of a destination. One that came here itself and waits for a secret is as it was there."""
-    fields = {name: getattr(destination, name) for name in DestinationLine.__struct_fields__}
+    names = (name for name in DestinationLine.__struct_fields__ if name != "signed")
+    fields = {name: getattr(destination, name) for name in names} | {"signed": bool(destination.secrets)}
     enabled = destination.was_enabled if destination.was_enabled is not None else destination.enabled
     return DestinationLine(**fields | {"enabled": enabled, "missed_after": named(missed_after)})
 
 
 def arrived(line: DestinationLine, secret: str) -> Destination:
-    """Return a destination as it comes in: with a secret that nobody has seen, and so paused."""
+    """Return a destination as it comes in: with a secret that nobody has seen, if it signs, and so paused."""
     fields = {name: getattr(line, name) for name in DestinationLine.__struct_fields__}
-    fields |= {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),)}
+    signed = fields.pop("signed")
+    if signed or line.private_names:
+        fields |= {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),) if signed else ()}
+    else:
+        fields["secrets"] = ()
     return Destination(**fields | {"missed_after": line.missed_after and seq_of(line.missed_after)})
 
 

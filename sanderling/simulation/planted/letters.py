@@ -13,10 +13,10 @@ import trio
 from msgspec.structs import replace
 
 from actors.delivery import actor as acting
-from actors.delivery import attempt as posting
 from actors.delivery import concurrency as room
 from actors.delivery import digest, schedule, status
 from actors.delivery.actor import DestinationActor
+from actors.delivery.attempt import Sender
 from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.status import Standing
 from actors.delivery.zones import reading
@@ -109,13 +109,13 @@ def redirects_are_success() -> Plant:
 
 def silence_is_success() -> Plant:
     """A connection that was lost before the answer counts as delivered."""
-    right = posting.attempt
+    right = Sender.attempt
 
-    async def wrong(*args: Any) -> Answer:
-        answer: Answer = await right(*args)
+    async def wrong(self: Sender, destination: Destination, id: str, body: bytes) -> Answer:
+        answer = await right(self, destination, id, body)
         return answer._replace(status=200) if answer.status is None and not answer.ours else answer
 
-    return patch.object(acting, "attempt", wrong)
+    return patch.object(Sender, "attempt", wrong)
 
 
 def wishes_ignored() -> Plant:

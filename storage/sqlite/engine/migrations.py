@@ -206,6 +206,11 @@ def versions(db: Database, _: Vault | None) -> None:
     db.conn.execute("INSERT INTO fact VALUES('alerts', 0), ('alerts_at', 0)")
 
 
+def private(db: Database, _: Vault | None) -> None:
+    """What a destination's receiver lets it in by, in a box. None: it asks for nothing."""
+    db.conn.execute("ALTER TABLE destination ADD COLUMN private BLOB")
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -215,6 +220,7 @@ STEPS: Sequence[Step] = (
     public_keys,
     sealed,
     versions,
+    private,
 )
 
 

@@ -1,7 +1,8 @@
 """The sealed columns, and the steps over all of them: sealed, sealed with another key, given up.
 
-In the order of the table: seeds of the keys that sign events, webhook secrets (all of a destination in one box), and
-what a pushing source is told after its handshake. All else that lets somebody in is kept as a hash.
+In the order of the table: seeds of the keys that sign events, what a destination signs with (all in one box), what a
+pushing source is told after its handshake, and what a destination's receiver lets it in by (tokens, headers, addresses;
+all in one box). All else that lets somebody in is kept as a hash.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ class Lost(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Rows of a kind with their boxes, and how a row gets another box."""
+    """Rows of a kind with their boxes, and how a row gets another box. since: the schema that has the column."""
 
     kind: str
     boxes: str
     put: str
+    since: int = 7
 
 
 SEEDS = Place("signing_key", "SELECT key_id, seed FROM signing_key", "UPDATE signing_key SET seed=? WHERE key_id=?")
@@ -41,7 +43,13 @@ HELLOS = Place(
     "SELECT k.id, s.sealed FROM source s JOIN source_key k ON k.key=s.key WHERE s.sealed IS NOT NULL",
     "UPDATE source SET sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
 )
-PLACES = (SEEDS, SECRETS, HELLOS)
+PRIVATE = Place(
+    "private",
+    "SELECT id, private FROM destination WHERE private IS NOT NULL",
+    "UPDATE destination SET private=? WHERE id=?",
+    since=9,
+)
+PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
@@ -49,10 +57,15 @@ _KEEP = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT
 _PUT_SOURCE = "UPDATE source SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
 
+def boxes(connection: sqlite3.Connection, place: Place) -> Sequence[tuple[str, bytes | None]]:
+    """Return all boxes of a place with the names of their rows; none in a database whose schema is older than it."""
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    return connection.execute(place.boxes).fetchall() if schema >= place.since else []
+
+
 def opened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Mapping[str, bytes]:
     """Return what is in all boxes of a place, by the rows' names. Raises Unopened for the first that does not open."""
-    rows = connection.execute(place.boxes).fetchall()
-    return {name: vault.open(place.kind, name, box or b"") for name, box in rows}
+    return {name: vault.open(place.kind, name, box or b"") for name, box in boxes(connection, place)}
 
 
 def examine_boxes(connection: sqlite3.Connection, vault: Vault) -> int:
@@ -99,17 +112,22 @@ def reseal(connection: sqlite3.Connection, old: Vault, new: Vault) -> int:
 def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], str]) -> Lost:
     """Do without every secret that this key does not open, inside a transaction that is open; return what that is.
 
-    A destination gets a secret that nobody has seen (`fresh`) and is paused, as is a source that does not know what
-    to say any more; of a signing key the public half stays, and the service makes another one.
+    A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
+    source that does not know what to say any more; of a signing key the public half stays, and the service makes
+    another one.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:
         connection.execute("DELETE FROM signing_key WHERE key_id=?", (id,))
-    destinations = _unopened(connection, vault, SECRETS)
+    unsigned, unknown = _unopened(connection, vault, SECRETS), _unopened(connection, vault, PRIVATE)
+    destinations = sorted({*unsigned, *unknown})
     bodies = dict(connection.execute(_DESTINATIONS).fetchall())
-    for id in destinations:
+    for id in unsigned:
         secrets = encoded([{"value": fresh()}])
         connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, secrets), id))
+    for id in unknown:
+        connection.execute(PRIVATE.put, (None, id))
+    for id in destinations:
         connection.execute(_PUT_DESTINATION, (encoded(_unknown_to_all(json.loads(bodies[id]))), id))
     sources = _unopened(connection, vault, HELLOS)
     bodies = dict(connection.execute(_SOURCES).fetchall())
@@ -127,8 +145,7 @@ def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unopened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Sequence[str]:
-    rows = connection.execute(place.boxes).fetchall()
-    return [name for name, box in rows if not vault.opens(place.kind, name, box or b"")]
+    return [name for name, box in boxes(connection, place) if not vault.opens(place.kind, name, box or b"")]
 
 
 def encoded(value: object) -> bytes:

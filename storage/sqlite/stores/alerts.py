@@ -11,28 +11,29 @@ from msgspec.structs import replace
 
 from storage.append import Lease
 from storage.records.alert import Alert
-from storage.records.destination import Destination, Secret
+from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.sqlite.engine.readers import Readers
 from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.secrets.sealing import SECRETS
+from storage.sqlite.secrets.sealing import PRIVATE, SECRETS
 from storage.sqlite.secrets.vault import Vault
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
 _decode_secrets = msgspec.json.Decoder(tuple[Secret, ...]).decode
+_decode_private = msgspec.json.Decoder(dict[str, Private]).decode
 _ALERTS = "SELECT body, match_count, last_match_at FROM alert"
 _MATCHED = "SELECT events FROM matched_day WHERE day=? AND alert=?"
-_DESTINATIONS = "SELECT body, sealed, last_delivery_at FROM destination"
+_DESTINATIONS = "SELECT body, sealed, private, last_delivery_at FROM destination"
 
 # An upsert, never INSERT OR REPLACE: that deletes the old row, and with it all that hangs on it. The figures in columns
 # of their own are written by an insert only.
 _PUT_ALERT = """INSERT INTO alert(id, created_at, body, match_count, last_match_at) VALUES(?,?,?,?,?)
     ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
-_PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, sealed, last_delivery_at)
-    SELECT ?, id, ?, ?, ?, ? FROM alert WHERE id=?
+_PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, sealed, private, last_delivery_at)
+    SELECT ?, id, ?, ?, ?, ?, ? FROM alert WHERE id=?
     ON CONFLICT(id) DO UPDATE SET alert=excluded.alert, created_at=excluded.created_at, body=excluded.body,
-    sealed=excluded.sealed"""
+    sealed=excluded.sealed, private=excluded.private"""
 
 
 class SqliteAlerts:
@@ -229,17 +230,21 @@ def _alert_row(alert: Alert) -> tuple[object, ...]:
     return alert.id, alert.created_at, msgspec.json.encode(alert), alert.match_count, alert.last_match_at
 
 
-def _destination(row: tuple[bytes, bytes | None, int | None], vault: Vault) -> Destination:
-    body, sealed, last_delivery_at = row
+def _destination(row: tuple[bytes, bytes | None, bytes | None, int | None], vault: Vault) -> Destination:
+    body, sealed, private, last_delivery_at = row
     record = _decode_destination(body)
     return replace(
         record,
         secrets=_decode_secrets(vault.open(SECRETS.kind, record.id, sealed or b"")),
+        private={} if private is None else _decode_private(vault.open(PRIVATE.kind, record.id, private)),
         last_delivery_at=None if last_delivery_at is None else Millis(last_delivery_at),
     )
 
 
 def _destination_row(destination: Destination, vault: Vault) -> tuple[object, ...]:
-    body = msgspec.json.encode(replace(destination, secrets=()))
+    body = msgspec.json.encode(replace(destination, secrets=(), private={}))
     sealed = vault.seal(SECRETS.kind, destination.id, msgspec.json.encode(destination.secrets))
-    return destination.id, destination.created_at, body, sealed, destination.last_delivery_at, destination.alert_id
+    private = msgspec.json.encode(destination.private) if destination.private else None
+    box = None if private is None else vault.seal(PRIVATE.kind, destination.id, private)
+    last = destination.last_delivery_at
+    return destination.id, destination.created_at, body, sealed, box, last, destination.alert_id

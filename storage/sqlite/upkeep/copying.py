@@ -21,7 +21,19 @@ from storage.records.identity import START, Seq
 from storage.sqlite.engine.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
 from storage.sqlite.engine.migrations import migrate, version_of
 from storage.sqlite.ownership import entrust
-from storage.sqlite.secrets.sealing import HELLOS, PLACES, SECRETS, SEEDS, Lost, encoded, examine_boxes, give_up, opened
+from storage.sqlite.secrets.sealing import (
+    HELLOS,
+    PLACES,
+    PRIVATE,
+    SECRETS,
+    SEEDS,
+    Lost,
+    boxes,
+    encoded,
+    examine_boxes,
+    give_up,
+    opened,
+)
 from storage.sqlite.secrets.unlocking import mark_of, unlock
 from storage.sqlite.secrets.vault import SIZE, Vault
 from storage.sqlite.stores import scan
@@ -52,13 +64,14 @@ class Content(Struct, frozen=True):
 
 
 class Secrets(Struct, frozen=True):
-    """The secrets of a database: seeds of signing keys (hex, by key id), destinations' secrets as they are stored, and
-    what sources say after their handshake.
+    """The secrets of a database: seeds of signing keys (hex, by key id), destinations' secrets and their private values
+    as they are stored, and what sources say after their handshake.
     """
 
     seeds: Mapping[str, str]
     destinations: Mapping[str, Sequence[Mapping[str, object]]]
     hellos: Mapping[str, str] = {}
+    private: Mapping[str, Mapping[str, object]] = {}
 
     def __repr__(self) -> str:
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"
@@ -138,12 +151,13 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
     with closing(connect(copy, _EDIT)) as connection, translated():
         vault = unlock(connection, folder, named).vault if mark_of(connection) else _passing()
         migrate(connection, vault=vault)
-        seeds, secrets, hellos = (opened(connection, vault, place) for place in PLACES)
+        seeds, secrets, hellos, private = (opened(connection, vault, place) for place in PLACES)
         _empty(connection, password=password)
     return Secrets(
         {id: seed.hex() for id, seed in seeds.items()},
         {id: json.loads(text) for id, text in secrets.items()},
         {id: text.decode() for id, text in hellos.items()},
+        {id: json.loads(text) for id, text in private.items()},
     )
 
 
@@ -162,7 +176,7 @@ def _passing() -> Vault:
 def _empty(connection: Connection, *, password: bool) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for place in PLACES:
-        for name, _box in connection.execute(place.boxes).fetchall():
+        for name, _box in boxes(connection, place):
             connection.execute(place.put, (b"", name))
     for statement in (*_PASSING, *(() if password else (_FORGET_PASSWORD,))):
         connection.execute(statement)
@@ -180,12 +194,13 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
         for statement in _ENTRANCES:  # a backup has none, unless somebody has put one in
             connection.execute(statement)
         if secrets is not None:
-            boxes = (
+            known_by_place = (
                 (SEEDS, {id: bytes.fromhex(seed) for id, seed in secrets.seeds.items()}),
                 (SECRETS, {id: encoded(value) for id, value in secrets.destinations.items()}),
                 (HELLOS, {id: text.encode() for id, text in secrets.hellos.items()}),
+                (PRIVATE, {id: encoded(value) for id, value in secrets.private.items()}),
             )
-            for place, known in boxes:
+            for place, known in known_by_place:
                 for name, secret in known.items():
                     connection.execute(place.put, (vault.seal(place.kind, name, secret), name))
         lost = give_up(connection, vault, fresh)

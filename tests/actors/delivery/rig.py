@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
+from actors.destination_kinds.table import built_in_kinds
 from actors.egress.address_cache import AddressCache
-from actors.egress.http import PostResult
+from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.recorder import Record
 from actors.metrics import Metrics
@@ -80,6 +81,7 @@ class Rig:
             egress=SimpleNamespace(
                 deliver=self, deliver_plain=SimpleNamespace(post=self._post_plain), whereabouts=self.machines.of
             ),
+            kinds=built_in_kinds(),
             destinations=self.destinations,
             record=self._record,
             base_url="https://sanderling.test",
@@ -103,7 +105,7 @@ class Rig:
         self.plainly.append(url.host)
         return await self.post(url, headers, body)
 
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes) -> PostResult:
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         arrival = Arrival(trio.current_time(), url.host, dict(headers), body)
         self.arrivals.append(arrival)
         self.under_way += 1

@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import PostResult
+from actors.egress.posted import PostResult
 from actors.errors import UrlRefused
 from actors.messages.destinations import TestDelivery as AskForTest
 from actors.signatures import webhook

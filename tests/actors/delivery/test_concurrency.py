@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from actors.delivery.concurrency import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_A_MACHINE, ConcurrencyLimiter
 from actors.egress.address_cache import AddressCache
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.http import PostResult
+from actors.egress.posted import PostResult
 from storage.records.destination import QuietHours
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination

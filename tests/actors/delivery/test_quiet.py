@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from actors.delivery.quiet import quiet_until, spans
-from actors.egress.http import PostResult
+from actors.egress.posted import PostResult
 from actors.messages.destinations import TestDelivery as AskForTest
 from storage.records.destination import WEEKDAYS, QuietHours
 from storage.records.identity import Millis

@@ -8,7 +8,7 @@ import msgspec
 import trio
 from trio.testing import MockClock
 
-from actors.egress.http import PostResult
+from actors.egress.posted import PostResult
 from storage.records.destination import Destination
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination

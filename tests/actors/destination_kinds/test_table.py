@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from actors.delivery.attempt import attempt
+from actors.delivery.attempt import Sender
 from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.fields import AddressField
 from actors.destination_kinds.kind import Admitted, DestinationKind
-from actors.destination_kinds.table import KINDS
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from storage.records.destination import Destination
@@ -26,7 +25,7 @@ def a_kind(outcome: Answer | Exception, sent: list[Any]) -> DestinationKind:
             raise outcome
         return outcome
 
-    return DestinationKind("bottle", _admit, lambda world: "", send)
+    return DestinationKind("bottle", "A bottle", "program", "", "", AddressField(label="Sea"), (), _admit, None, send)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +44,13 @@ async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
     sent: list[Any] = []
     outlet, world = object(), object()
     destination = a_destination(kind="bottle", url="sea://bottle")
-    with patch.dict(KINDS, {"bottle": a_kind(outcome, sent)}):
-        answer = await attempt(outlet, destination, "id", b"{}", world)  # type: ignore[arg-type]
+    sender = Sender({"bottle": a_kind(outcome, sent)}, outlet, world)  # type: ignore[arg-type]
+    answer = await sender.attempt(destination, "id", b"{}")
     assert sent == [(outlet, "sea://bottle", "id", b"{}", world)]
     assert (answer.ours, error is None or error in (answer.error or "")) == (ours, True)
     assert answer.delivered is (error is None)
+
+
+async def test_a_kind_whose_file_is_gone_is_no_fault_of_the_receiver() -> None:
+    answer = await Sender({}, object(), object()).attempt(a_destination(kind="bottle"), "id", b"{}")  # type: ignore[arg-type]
+    assert answer.ours and not answer.delivered and "no kind bottle" in (answer.error or "")

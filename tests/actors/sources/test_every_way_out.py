@@ -11,7 +11,8 @@ from contextlib import suppress
 import pytest
 import trio
 
-from actors.delivery.attempt import attempt
+from actors.delivery.attempt import Sender
+from actors.destination_kinds.table import built_in_kinds
 from actors.egress.failures import LookFailed
 from actors.egress.url import parse_url
 from actors.errors import DomainError
@@ -69,7 +70,7 @@ async def websocket(service: Watching, host: str) -> None:
 async def delivery(service: Watching, host: str) -> None:
     secret = Secret("whsec_" + "A" * 32)
     destination = Destination("d", "a", "webhook", f"https://{host}/hook", "instant", "", (secret,), NOW, NOW)
-    answer = await attempt(service.ports.egress, destination, "id", b"{}", service.world)
+    answer = await Sender(built_in_kinds(), service.ports.egress, service.world).attempt(destination, "id", b"{}")
     assert answer.status is None
     raise DomainError(answer.error or "")
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.templates.catalogue import BUILT_IN, LARGEST, built_in, with_folder
+from actors.catalogue.catalogue import BUILT_IN, LARGEST
+from actors.templates.catalogue import built_in, with_folder
 from tests.actors.templates.samples import HEAD, a_text
 
 OURS = ["clinical-trials-watch", "gtm-competitor-watch", "swedish-public-sector"]
@@ -72,4 +73,4 @@ def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 def test_its_state_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("id = ", "utf-8")
-    assert repr(with_folder(tmp_path)) == "<Catalogue 3 templates, 1 flaws>"
+    assert repr(with_folder(tmp_path)) == "<Catalogue 3 records, 1 flaws>"

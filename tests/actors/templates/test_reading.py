@@ -8,8 +8,9 @@ from typing import get_args
 
 import pytest
 
-from actors.templates import lines
-from actors.templates.reading import BadTemplate, read_template
+from actors.catalogue import lines
+from actors.catalogue.reading import BadFile
+from actors.templates.reading import read_template
 from storage.records.alert import Matching
 from tests.actors.templates.samples import HEAD, PAGE, a_template, a_text
 from tests.rules.source_files import ROOT
@@ -20,7 +21,7 @@ OF_SITE = '[[sources]]\nurl = "https://{site}/"\ntype = "html"'
 
 
 def flaws(text: str) -> list[str]:
-    with pytest.raises(BadTemplate) as caught:
+    with pytest.raises(BadFile) as caught:
         read_template(text, "own.toml")
     return [str(flaw) for flaw in caught.value.flaws]
 

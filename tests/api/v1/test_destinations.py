@@ -43,6 +43,8 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "alert_id": record["alert_id"],
         "kind": "webhook",
         "url": "https://hook.test/in",
+        "options": {},
+        "private": [],
         "delivery_mode": "instant",
         "label": "hook.test",
         "digest_hour": 8,
@@ -243,7 +245,7 @@ async def test_quiet_hours_that_mean_nothing_are_refused(
 
 @pytest.mark.parametrize(
     "change",
-    [{"kind": "mail"}, {"delivery_mode": "weekly"}, {"digest_hour": 24}, {"label": ""}, {"secret": "whsec_mine"}],
+    [{"kind": "Mail"}, {"delivery_mode": "weekly"}, {"digest_hour": 24}, {"label": ""}, {"secret": "whsec_mine"}],
 )
 async def test_a_malformed_destination_is_400(client: httpx.AsyncClient, change: dict[str, Any]) -> None:
     alert = await made(client)

@@ -42,9 +42,8 @@ def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.Captu
 
 def test_the_secret_of_a_destination_is_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
-    alerts.deliver(
-        client(asked), ALERT["name"], "https://hooks.example/in", mode="daily", format="event", as_json=False
-    )
+    wish = alerts.Wish("https://hooks.example/in", "webhook", {}, "daily", "event")
+    alerts.deliver(client(asked), ALERT["name"], wish, as_json=False)
     assert asked[-1][0] == f"POST {PATH}/destinations"
     assert asked[-1][1] == {"url": "https://hooks.example/in", "delivery_mode": "daily"}
     assert capsys.readouterr().out.startswith("whsec_")
@@ -53,7 +52,9 @@ def test_the_secret_of_a_destination_is_the_last_line(capsys: pytest.CaptureFixt
 def test_an_envelope_is_asked_for_by_its_format(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     where = "https://hooks.example/in"
-    alerts.deliver(client(asked), ALERT["name"], where, mode="instant", format="cloudevents", as_json=True)
+    alerts.deliver(
+        client(asked), ALERT["name"], alerts.Wish(where, "webhook", {}, "instant", "cloudevents"), as_json=True
+    )
     assert asked[-1][1] == {"url": where, "delivery_mode": "instant", "format": "cloudevents"}
 
 

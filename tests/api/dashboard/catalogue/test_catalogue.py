@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from actors.catalogue.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
-from actors.templates.catalogue import Catalogue, Entry, built_in
+from actors.templates.catalogue import built_in
 from actors.templates.reading import read_template
 from api.dashboard.catalogue.fields import NAMES, Fill
 from tests.actors.templates.samples import PAGE, a_template

@@ -1,0 +1,83 @@
+"""Reading of a TOML file: the record that it holds, or what is wrong with it: where, why, and what to do. Pure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from actors.catalogue.lines import line_of
+
+T = TypeVar("T")
+_AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
+_FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
+_SYNTAX = re.compile(r"(?P<says>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+
+
+class Flaw(NamedTuple):
+    """One thing that is wrong with a file; line 0 is the file as a whole."""
+
+    file: str
+    line: int
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.says}" if self.line else f"{self.file}: {self.says}"
+
+
+class BadFile(Exception):
+    """A file holds no record; `flaws` are all that was found, in the order of the lines."""
+
+    def __init__(self, flaws: Sequence[Flaw]) -> None:
+        super().__init__("; ".join(map(str, flaws)))
+        self.flaws = tuple(flaws)
+
+
+def read_file(
+    text: str,
+    file: str,
+    shape: type[T],
+    check: Callable[[T], Iterable[tuple[str, str]]],
+    choices: Mapping[str, str] = {},
+) -> T:
+    """Return the record that a file holds; `file` is its name for the errors. Raises BadFile.
+
+    check: yields the places and sentences of what is wrong with a record of the right shape. choices: what may be
+    written in a table, by its name, for values that are none of it.
+    """
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile([_syntax_flaw(str(error), text, file)]) from None
+    try:
+        record = msgspec.convert(tree, shape)
+    except msgspec.ValidationError as error:
+        place, says = _explained(str(error), choices)
+        raise BadFile([Flaw(file, line_of(text, place), f"{place}: {says}" if place else says)]) from None
+    flaws = [Flaw(file, line_of(text, place), f"{place}: {says}") for place, says in check(record)]
+    if flaws:
+        raise BadFile(sorted(flaws))
+    return record
+
+
+def _syntax_flaw(message: str, text: str, file: str) -> Flaw:
+    found = _SYNTAX.fullmatch(message)
+    line = int(found["line"]) if found and found["line"] else len(text.splitlines())
+    at = f" at column {found['column']}" if found and found["column"] else " at its end"
+    return Flaw(file, max(1, line), f"not TOML: {found['says'] if found else message}{at}")
+
+
+def _explained(message: str, choices: Mapping[str, str]) -> tuple[str, str]:
+    """Return the place and the sentence of a message of msgspec."""
+    found = _AT.fullmatch(message)
+    assert found is not None  # the expression matches every text
+    place, says = (found["path"] or "").lstrip("."), found["says"]
+    if field := _FIELD.search(says):
+        place = ".".join(filter(None, (place, field[2])))
+        what = "there is no such field: take it out" if field[1] == "unknown" else "is missing: add it"
+        return place, what
+    says = says[:1].lower() + says[1:]
+    return place, says + choices.get(place.partition("[")[0], "") if says.startswith("invalid enum") else says

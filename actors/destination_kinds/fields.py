@@ -1,0 +1,41 @@
+"""The fields of a kind: its address and whatever else it asks for, as a form shows them. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Family = Literal["program", "chat", "phone", "on-call", "mail"]
+
+
+class AddressField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The address that a kind is reached at, as a form asks for it.
+
+    private: its path lets somebody in, so it is sealed, and only its host is shown. default: where the service itself
+    is, for kinds that have one address for everybody.
+    """
+
+    label: str
+    help: str = ""
+    example: str = ""
+    private: bool = False
+    default: str = ""
+
+
+class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One more thing that a kind asks for, as a form does. many: several values, with commas between them.
+
+    private: it is sealed and never shown again. lines: it may have more than one line. pattern: the whole value.
+    """
+
+    name: str
+    label: str
+    help: str = ""
+    example: str = ""
+    private: bool = False
+    required: bool = True
+    many: bool = False
+    lines: bool = False
+    pattern: str = ""
+    default: str = ""

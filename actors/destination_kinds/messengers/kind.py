@@ -1,0 +1,38 @@
+"""From a messenger to a kind of destination."""
+
+from __future__ import annotations
+
+from actors.destination_kinds.addresses import admit
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import DestinationKind, Outlet
+from actors.destination_kinds.messengers.answers import answer_of
+from actors.destination_kinds.messengers.messenger import Messenger
+from actors.destination_kinds.messengers.request import request_of
+from actors.destination_kinds.notification.reading import notification_of
+from actors.egress.url import parse_url
+from actors.world import World
+from storage.records.destination import Destination
+
+
+def kind_of(messenger: Messenger) -> DestinationKind:
+    """Return the kind of destination that a messenger is."""
+
+    async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
+        told = notification_of(id, body)
+        request = request_of(messenger, destination.address, destination.values, told, world.now())
+        url = parse_url(request.url, schemes=("http", "https"))
+        poster = outlet.deliver if url.secure else outlet.deliver_plain
+        return answer_of(messenger, await poster.post(url, request.headers, request.body, request.method))
+
+    return DestinationKind(
+        id=messenger.id,
+        label=messenger.label,
+        family=messenger.family,
+        where=messenger.where,
+        documentation=messenger.documentation,
+        address=messenger.address,
+        fields=messenger.fields,
+        admit=admit,
+        new_secret=None,
+        send=send,
+    )

@@ -1,0 +1,157 @@
+"""The request that a messenger's file makes of a notification. Pure.
+
+A value is text with names in braces. A text that is one name alone takes the kind of its value: `{recipients}` of a
+field with several values is a list, `{priority:int}` a number. What comes out empty is left out, so that fields that a
+person left empty do not appear, nor a table whose names are all empty. Values never become structure: JSON is encoded
+after they are filled in, parts of a path are percent-encoded, and a header can't hold a line break.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from actors.destination_kinds.messengers.messenger import Messenger, Scheme
+from actors.destination_kinds.notification.dialects import DIALECTS
+from actors.destination_kinds.notification.fitting import text_of, title_of
+from actors.destination_kinds.notification.inert import one_line
+from actors.destination_kinds.notification.reading import Notification
+from actors.egress.posted import PostMethod
+from storage.records.identity import Millis
+
+PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)(:int)?\}")
+KNOWN: Final = frozenset(
+    {
+        "title",
+        "heading",
+        "text",
+        "plain",
+        "link",
+        "host",
+        "id",
+        "event_id",
+        "at",
+        "count",
+        "notice",
+        "timestamp",
+        "sign",
+    }
+)
+"""The names that every notification has a value for; a file's fields are the others."""
+
+
+class MessengerRequest(NamedTuple):
+    """One request, ready to be sent. url, headers and body may hold what lets somebody in."""
+
+    method: PostMethod
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def request_of(
+    messenger: Messenger, address: str, values: Mapping[str, str], notification: Notification, now: Millis
+) -> MessengerRequest:
+    """Return the request that tells of a notification; `values` are those of the destination's fields."""
+    shape = messenger.request
+    known = _values(messenger, values, notification) | _signed(shape.sign, values.get("secret", ""), now)
+    many = {field.name for field in messenger.fields if field.many}
+    body = _filled(shape.body, known, many)
+    headers = {n: _ascii(_text(value, known)) for n, value in shape.headers.items() if _says(value, known)}
+    if shape.basic:
+        pair = ":".join(known.get(name, "") for name in shape.basic)
+        headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+    media = "application/json; charset=utf-8" if shape.encoding == "json" else "application/x-www-form-urlencoded"
+    return MessengerRequest(
+        shape.method,
+        _url(address, _text(shape.path, known, quoted), {n: _text(v, known) for n, v in shape.query.items()}),
+        {"Content-Type": media} | headers,
+        msgspec.json.encode(body) if shape.encoding == "json" else urlencode(body).encode(),
+    )
+
+
+def _values(messenger: Messenger, values: Mapping[str, str], notification: Notification) -> dict[str, str]:
+    limits, item = messenger.limits, notification.items[0] if notification.items else None
+    defaults = {field.name: values.get(field.name, field.default) for field in messenger.fields}
+    return defaults | {
+        "title": title_of(notification, limits.title),
+        "heading": DIALECTS[limits.dialect].escape(title_of(notification, limits.title)),
+        "text": text_of(notification, limits.dialect, limits.text, limits.unit, titled=limits.titled),
+        "plain": text_of(notification, "plain", limits.text, limits.unit, titled=limits.titled),
+        "link": (f"{notification.service}/stream" if notification.service else "")
+        if notification.is_digest or item is None
+        else item.link,
+        "host": "" if item is None else item.host,
+        "id": notification.id,
+        "event_id": "" if item is None else item.id,
+        "at": "" if item is None else item.at,
+        "count": str(notification.total),
+        "notice": "" if item is None else item.notice,
+    }
+
+
+def _signed(scheme: Scheme, secret: str, now: Millis) -> dict[str, str]:
+    """Return timestamp and signature as two services ask for them, of robots that check one."""
+    if not scheme or not secret:
+        return {}
+    timestamp = str(now if scheme == "dingtalk" else now // 1000)
+    text = f"{timestamp}\n{secret}".encode()
+    key, message = (secret.encode(), text) if scheme == "dingtalk" else (text, b"")
+    token = base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()
+    return {"timestamp": timestamp, "sign": token}
+
+
+def quoted(text: str) -> str:
+    """Return a value as a part of a path."""
+    return quote(text, safe="")
+
+
+def _url(address: str, path: str, query: Mapping[str, str]) -> str:
+    """Return an address with a path and a query added to what it has."""
+    base, _, given = address.partition("?")
+    whole = base.rstrip("/") + path if path else base
+    said = "&".join(filter(None, (given, urlencode({name: value for name, value in query.items() if value}))))
+    return f"{whole}?{said}" if said else whole
+
+
+def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = lambda text: text) -> str:
+    return PLACEHOLDER.sub(lambda found: each(known.get(found[1], "")), template)
+
+
+def _ascii(text: str) -> str:
+    """Return a value as a header can hold it."""
+    return one_line(text).encode("ascii", "replace").decode()
+
+
+def _says(template: str, known: Mapping[str, str]) -> bool:
+    """Whether a value has something to say: it has no names, or one of them is not empty."""
+    names = [found[1] for found in PLACEHOLDER.finditer(template)]
+    return not names or any(known.get(name) for name in names)
+
+
+def _filled(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
+    """Return a tree with its names filled in, None for what came out empty."""
+    if not template:
+        return template
+    if isinstance(template, dict):
+        pairs = ((name, _filled(value, known, many)) for name, value in template.items())
+        found = {name: value for name, value in pairs if value is not None}
+        named = [name for name, value in template.items() if isinstance(value, str) and PLACEHOLDER.search(value)]
+        return None if named and not any(name in found for name in named) else found
+    if isinstance(template, list):
+        return [value for value in (_filled(one, known, many) for one in template) if value is not None]
+    if not isinstance(template, str):
+        return template
+    alone = PLACEHOLDER.fullmatch(template)
+    if alone and alone[2]:
+        return int(known[alone[1]]) if known.get(alone[1]) else None
+    if alone and alone[1] in many:
+        return [part.strip() for part in known.get(alone[1], "").split(",") if part.strip()] or None
+    return _text(template, known) if _says(template, known) else None

@@ -1,0 +1,103 @@
+"""Dialects: how a service marks text up, and what has to be escaped so that a page's words do nothing there. Pure.
+
+A dialect is a row of the table: its escape, and how strong text, links, what came and what went are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from html import escape as _html
+from typing import Final, Literal, NamedTuple
+
+DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card"]
+_MARKS = re.compile(r"[\\`*_\[\]()~|>]")
+_FIRST = re.compile(r"^([#+\-=]|\d+(?=[.)]))", re.MULTILINE)
+_MENTION = re.compile(r"@(?=\S)")
+_CALLS = re.compile(r"[@<](?=\S)|&(?=#?\w+;)")
+_WORD_JOINER = "\u2060"
+"""Without width and without a place to break: it parts a mark from what it would mark, and nobody sees it."""
+
+
+class Dialect(NamedTuple):
+    """One way to mark text up. All but `escape` and the label and address of `link` take text that is escaped."""
+
+    escape: Callable[[str], str]
+    strong: Callable[[str], str]
+    link: Callable[[str, str], str]
+    came: Callable[[str], str]
+    went: Callable[[str], str]
+    line: str = "\n"
+
+
+def _markdown(text: str) -> str:
+    """Return text in which no mark marks, no letter begins a list, a tag or an entity, and nobody is called."""
+    marked = _MARKS.sub(r"\\\g<0>", text)
+    return _CALLS.sub(rf"\g<0>{_WORD_JOINER}", _FIRST.sub(rf"{_WORD_JOINER}\1", marked))
+
+
+def _address(url: str) -> str:
+    """Return a URL that ends no link early."""
+    return "".join(f"%{ord(letter):02X}" if letter in "()<>[]|\\\"'` \t\r\n" else letter for letter in url)
+
+
+def _plain(text: str) -> str:
+    return text
+
+
+def _slack(text: str) -> str:
+    """Return text as mrkdwn shows it, by its three escapes; marks are parted from their words."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"[*_~`]", rf"{_WORD_JOINER}\g<0>{_WORD_JOINER}", _MENTION.sub(f"@{_WORD_JOINER}", escaped))
+
+
+def _escaped(text: str) -> str:
+    return _html(text, quote=True)
+
+
+DIALECTS: Final[Mapping[DialectName, Dialect]] = {
+    "plain": Dialect(
+        escape=_plain,
+        strong=_plain,
+        link=lambda label, url: f"{label}: {url}" if label else url,
+        came=lambda text: f"+ {text}",
+        went=lambda text: f"- {text}",
+    ),
+    "markdown": Dialect(
+        escape=_markdown,
+        strong=lambda text: f"**{text}**",
+        link=lambda label, url: f"[{_markdown(label)}]({_address(url)})",
+        came=lambda text: rf"\+ {text}",
+        went=lambda text: rf"\- ~~{text}~~",
+    ),
+    "slack": Dialect(
+        escape=_slack,
+        strong=lambda text: f"*{text}*",
+        link=lambda label, url: f"<{_address(url).replace('&', '&amp;')}|{_slack(label)}>",
+        came=lambda text: f"+ {text}",
+        went=lambda text: f"- ~{text}~",
+    ),
+    "html": Dialect(
+        escape=_escaped,
+        strong=lambda text: f"<strong>{text}</strong>",
+        link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
+        came=lambda text: f"+ <ins>{text}</ins>",
+        went=lambda text: f"- <del>{text}</del>",
+        line="<br>",
+    ),
+    "telegram": Dialect(
+        escape=_escaped,
+        strong=lambda text: f"<b>{text}</b>",
+        link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
+        came=lambda text: f"+ {text}",
+        went=lambda text: f"- <s>{text}</s>",
+    ),
+    "card": Dialect(
+        escape=_escaped,
+        strong=lambda text: f"<b>{text}</b>",
+        link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
+        came=lambda text: f"+ {text}",
+        went=lambda text: f"- <s>{text}</s>",
+        line="<br>",
+    ),
+}

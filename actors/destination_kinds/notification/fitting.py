@@ -1,0 +1,141 @@
+"""The text of a notification in a dialect, no longer than a service takes. Pure.
+
+It is made line by line. What does not fit is cut at a word, and a last line says how much is left out and where the
+rest is. Room for that line is kept from the start, so a text is never longer than its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, NamedTuple
+
+from actors.destination_kinds.notification.dialects import DIALECTS, Dialect, DialectName
+from actors.destination_kinds.notification.inert import cut
+from actors.destination_kinds.notification.reading import DiffLine, Notification, NotificationItem
+
+Unit = Literal["characters", "bytes", "utf16"]
+MEASURES: Final[dict[Unit, Callable[[str], int]]] = {
+    "characters": len,
+    "bytes": lambda text: len(text.encode()),
+    "utf16": lambda text: len(text.encode("utf-16-le")) // 2,
+}
+_WORTH = 24
+"""Letters of a line below which it is left out rather than cut."""
+_ARROW = " → "
+
+
+class _Part(NamedTuple):
+    """One line: its plain text, how it is marked up once it is escaped, and whether it begins an event."""
+
+    text: str
+    marked: Callable[[str], str]
+    begins: bool = False
+
+
+def title_of(notification: Notification, most: int) -> str:
+    """Return the title in plain words, cut to so many characters."""
+    return cut(notification.title, most)
+
+
+def text_of(
+    notification: Notification, name: DialectName, most: int, unit: Unit = "characters", *, titled: bool = False
+) -> str:
+    """Return the text of a notification, at most `most` units long. titled: with its title as the first line."""
+    dialect, measure = DIALECTS[name], MEASURES[unit]
+    page = _last(notification, dialect, left=0)
+    # The line that says what is left out is never longer than this one.
+    note = _last(notification, dialect, left=10**9)
+    parts = list(_parts(notification, dialect, titled=titled))
+    whole = dialect.line.join([*(part.marked(dialect.escape(part.text)) for part in parts), *page])
+    if measure(whole) <= most:
+        return whole
+    room = most - measure(dialect.line.join(["", *note]))
+    if room < 0:  # not even the link has room
+        return _fitting(notification.title, most, measure, dialect.escape)
+    lines: list[str] = []
+    used = 0
+    for part in parts:
+        separator = measure(dialect.line) if lines else 0
+
+        def marked(text: str, part: _Part = part) -> str:
+            return part.marked(dialect.escape(text))
+
+        line = marked(part.text)
+        if used + separator + measure(line) > room:
+            if line := _fitting(part.text, room - used - separator, measure, marked):
+                lines.append(line)
+            break
+        lines.append(line)
+        used += separator + measure(line)
+    return dialect.line.join([*lines, *_last(notification, dialect, left=_left(notification, parts[len(lines) :]))])
+
+
+def _fitting(text: str, room: int, measure: Callable[[str], int], marked: Callable[[str], str]) -> str:
+    """Return the longest beginning of a text, cut at a word, that has room once it is marked up; "" for too little."""
+    low, high = 0, min(len(text), max(0, room))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if measure(marked(cut(text, middle))) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return marked(cut(text, low)) if low >= min(_WORTH, len(text)) else ""
+
+
+def _left(notification: Notification, left: list[_Part]) -> int:
+    """Return how much of a notification is left out: events of a digest, lines of an event."""
+    if notification.is_digest:
+        return sum(part.begins for part in left) + notification.total - len(notification.items)
+    return len(left) + sum(item.more for item in notification.items)
+
+
+def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Iterator[_Part]:
+    if titled:
+        yield _Part(notification.title, dialect.strong)
+    if notification.is_digest:
+        for item in notification.items:
+            yield _entry(item, dialect)
+        return
+    (item,) = notification.items
+    if item.summary and not item.lines and not item.content.startswith(item.summary.rstrip("…")):
+        yield _Part(item.summary, _as_is)
+    for line in item.lines:
+        yield _difference(line, dialect)
+    if len(item.content) > max(len(item.summary), len(item.title)):
+        yield from (_Part(line, _as_is) for line in item.content.split("\n") if line.strip())
+
+
+def _entry(item: NotificationItem, dialect: Dialect) -> _Part:
+    """Return one event of a digest: its title as a link, and its summary."""
+    said = f"{item.title}: {item.summary}" if item.summary else item.title
+    if not item.link:
+        return _Part(said, dialect.came, begins=True)
+    # The address is no part of what may be cut: a link that is cut leads elsewhere.
+    return _Part(said, lambda text: f"{text} {dialect.link('open', item.link)}", begins=True)
+
+
+def _difference(line: DiffLine, dialect: Dialect) -> _Part:
+    place = f"{line.place}: " if line.place else ""
+    if line.sign == "~":
+        return _Part(f"{place}{line.before}{_ARROW}{line.after}", _as_is)
+    return _Part(f"{place}{line.after or line.before}", dialect.came if line.sign == "+" else dialect.went)
+
+
+def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
+    """Return the last lines: what is left out, and where the whole is."""
+    lines, digest = [], notification.is_digest
+    more = notification.total - len(notification.items) if digest else sum(item.more for item in notification.items)
+    if left or more:
+        number = max(left, more)
+        what = ("event" if number == 1 else "events") if digest else ("line" if number == 1 else "lines")
+        lines.append(dialect.escape(f"… and {number:,} more {what}"))
+    item = notification.items[0] if notification.items else None
+    if digest and notification.service:
+        lines.append(dialect.link("All events", f"{notification.service}/stream"))
+    elif item is not None and item.link and not digest:
+        lines.append(dialect.link(item.host or "Open", item.link))
+    return lines
+
+
+def _as_is(text: str) -> str:
+    return text

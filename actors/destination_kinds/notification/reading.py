@@ -1,0 +1,156 @@
+"""A notification: what a person reads of what is delivered, in plain words. Pure.
+
+Every text in it is inert, one line each but for `content`; a dialect need only escape its own marks.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from actors.destination_kinds.notification.inert import cut, one_line, paragraphs
+from storage.records.event import Context, Delta, Diff
+
+LONGEST_TITLE: Final = 300
+LONGEST_LINE: Final = 2_000
+LONGEST_CONTENT: Final = 8_000
+MOST_LINES: Final = 60
+"""Lines of a difference that are made; a service's own limit mostly cuts earlier."""
+Sign = Literal["+", "-", "~"]
+
+
+class DiffLine(NamedTuple):
+    """One text that came (+), went (-) or was altered (~, from `before` to `after`); `place` is where it stands."""
+
+    sign: Sign
+    before: str
+    after: str
+    place: str = ""
+
+
+class NotificationItem(NamedTuple):
+    """One event. content: the beginning of an entry's text, where there is no difference to show.
+
+    more: how many lines of the difference are not here. link: an absolute http(s) URL or "".
+    """
+
+    id: str
+    title: str
+    summary: str
+    host: str
+    link: str
+    at: str
+    content: str = ""
+    lines: tuple[DiffLine, ...] = ()
+    more: int = 0
+    notice: str = ""
+
+
+class Notification(NamedTuple):
+    """One delivery. total: how many events it is of, more than `items` perhaps. service: the address of this
+    service, "" when it is not known.
+    """
+
+    id: str
+    title: str
+    items: tuple[NotificationItem, ...]
+    total: int
+    service: str = ""
+    is_digest: bool = False
+
+
+class _Event(msgspec.Struct, frozen=True):
+    """The fields of an event that people read. All may be absent: a row of another version must not stop a delivery."""
+
+    schema: str = msgspec.field(name="$schema", default="")
+    id: str = ""
+    source_url: str = ""
+    url: str = ""
+    title: str = ""
+    summary: str = ""
+    content: str = ""
+    emitted_at: str = ""
+    alert_type: str = ""
+    diff: Diff | UnsetType = UNSET
+    delta: Delta | UnsetType = UNSET
+
+
+class _Digest(msgspec.Struct, frozen=True):
+    destination_id: str = ""
+    count: int = 0
+    events: list[_Event] = []
+
+
+def notification_of(id: str, body: bytes) -> Notification:
+    """Return what a person reads of an event, a notice or a digest, given as its wire JSON."""
+    digest = msgspec.json.decode(body, type=_Digest)
+    if not digest.destination_id:
+        event = msgspec.json.decode(body, type=_Event)
+        item = _item(event)
+        return Notification(id, item.title, (item,), 1, _service(event))
+    items = tuple(_item(event) for event in digest.events)
+    count = max(digest.count, len(items))
+    hosts = sorted({item.host for item in items if item.host})
+    of = f" of {hosts[0]}" if len(hosts) == 1 else f" of {len(hosts)} sites" if hosts else ""
+    title = f"{count:,} {'event' if count == 1 else 'events'}{of}"
+    service = _service(digest.events[0]) if digest.events else ""
+    return Notification(id, title, items, count, service, is_digest=True)
+
+
+def _item(event: _Event) -> NotificationItem:
+    host = urlsplit(event.source_url).hostname or "" if _is_web(event.source_url) else ""
+    title = cut(one_line(event.title), LONGEST_TITLE) or cut(one_line(event.summary), LONGEST_TITLE) or host
+    lines, more = _lines(event.diff) if isinstance(event.diff, Diff) else ((), 0)
+    summary = cut(one_line(event.summary), LONGEST_LINE)
+    return NotificationItem(
+        id=event.id,
+        title=title or "Something new",
+        summary="" if summary == title else summary,
+        host=one_line(host),
+        link=event.url if _is_web(event.url) else event.source_url if _is_web(event.source_url) else "",
+        at=event.emitted_at,
+        content="" if lines else cut(paragraphs(event.content), LONGEST_CONTENT),
+        lines=lines,
+        more=more,
+        notice=event.alert_type,
+    )
+
+
+def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
+    """Return the lines of a difference, what was altered first, and how many there are beside these."""
+    found = [
+        DiffLine("~", _told(change.before), _told(change.after), _place(change.context)) for change in diff.changed
+    ]
+    contexts = diff.context
+    added = () if contexts is UNSET else contexts.added
+    removed = () if contexts is UNSET else contexts.removed
+    found += [DiffLine("+", "", _told(text), _place(_at(added, at))) for at, text in enumerate(diff.added)]
+    found += [DiffLine("-", _told(text), "", _place(_at(removed, at))) for at, text in enumerate(diff.removed)]
+    return tuple(found[:MOST_LINES]), max(0, len(found) - MOST_LINES)
+
+
+def _at(contexts: tuple[Context, ...], at: int) -> Context | UnsetType:
+    return contexts[at] if at < len(contexts) else UNSET
+
+
+def _place(context: Context | UnsetType) -> str:
+    """Return where a text stands, in the words of the page."""
+    if context is UNSET:
+        return ""
+    return one_line(" › ".join(filter(None, (context.heading, context.row, context.column))))
+
+
+def _told(text: str) -> str:
+    return cut(one_line(text), LONGEST_LINE)
+
+
+def _is_web(url: str) -> bool:
+    return url.startswith(("https://", "http://")) and one_line(url) == url and " " not in url
+
+
+def _service(event: _Event) -> str:
+    """Return the address of the service, which every event names in its schema."""
+    return event.schema.partition("/schemas/")[0] if "/schemas/" in event.schema and _is_web(event.schema) else ""

@@ -1,0 +1,18 @@
+"""The answer to a POST, whatever it says. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+PostMethod = Literal["POST", "PUT"]
+
+
+@dataclass(frozen=True, slots=True)
+class PostResult:
+    """What came of a POST. body: its beginning, as it was on the wire. retry_after: seconds from now."""
+
+    status: int
+    latency_ms: int
+    body: bytes
+    retry_after: float | None

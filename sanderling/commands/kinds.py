@@ -1,0 +1,74 @@
+"""`sanderling kinds`: how people and programs can be told, and whether one's own files are in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import loaded, settings_flags
+
+
+@click.group()
+def kinds() -> None:
+    """List, show and check kinds of destinations: chats, phones, on-call services, programs."""
+
+
+@kinds.command("list")
+@settings_flags("kinds")
+def listed(config: str | None, **flags: str | None) -> int:
+    """List the kinds of destinations, built-in ones and those of your own folder."""
+    from actors.destination_kinds.table import kinds_of
+    from sanderling.catalogue_folders import messengers_of
+    from sanderling.plain import plain
+
+    found = messengers_of(loaded(config, flags).settings.kinds)
+    for kind in kinds_of(found).values():
+        asks = ", ".join(field.name for field in kind.fields) or "-"
+        click.echo(f"{kind.id:<16}  {kind.family:<8}  {plain(kind.label):<18}  {asks}")
+    for flaw in found.flaws:
+        click.echo(f"sanderling: {flaw}", err=True)
+    return Exit.WELL
+
+
+@kinds.command("show")
+@click.argument("name", metavar="KIND")
+@settings_flags("kinds")
+def show(name: str, config: str | None, **flags: str | None) -> int:
+    """Show one kind: where to get what it asks for, and the command that makes such a destination.
+
+    \b
+    sanderling kinds show ntfy
+    """
+    from actors.destination_kinds.table import kinds_of
+    from sanderling.catalogue_folders import messengers_of
+    from sanderling.client.kind_pages import as_page
+
+    kind = kinds_of(messengers_of(loaded(config, flags).settings.kinds)).get(name)
+    if kind is None:
+        raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` shows them.", Exit.USAGE)
+    click.echo(as_page(kind))
+    return Exit.WELL
+
+
+@kinds.command("check")
+@click.argument("folder", type=click.Path(path_type=Path))
+def check(folder: Path) -> int:
+    """Check the *.toml files of a FOLDER as the service would read them. The exit code is 1 when any is wrong.
+
+    \b
+    sanderling kinds check ./my-kinds
+    """
+    from actors.catalogue.catalogue import BUILT_IN
+    from sanderling.catalogue_folders import messengers_of
+
+    found = messengers_of(str(folder))
+    mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
+    for entry in mine:
+        click.echo(f"{entry.origin}: {entry.record.id} ({entry.record.label}) is well")
+    for flaw in found.flaws:
+        click.echo(str(flaw))
+    if not mine and not found.flaws:
+        click.echo(f"There is no *.toml file in {folder}.", err=True)
+    return Exit.FAILED if found.flaws else Exit.WELL

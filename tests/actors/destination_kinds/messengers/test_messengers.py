@@ -1,0 +1,186 @@
+"""Every messenger through the whole service: made by the API, told of an event, slowed, refused, revoked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+import trio
+
+from actors.destination_kinds.messengers.catalogue import built_in
+from tests.actors.destination_kinds.messengers.peers import PEERS, Peer
+from tests.actors.test_delivering import HOUR, Town, asked
+from tests.support.memory_network import Answer, Asked, web
+
+TITLE = "Prices: @everyone *all* <b>fares</b> rise & `fall`"
+
+
+class Square(Town):
+    """A town whose receiver is one service, which gives its answers in turn, the last one for ever."""
+
+    def __init__(self, nursery: trio.Nursery, peer: Peer, *answers: Answer) -> None:
+        super().__init__(nursery)
+        self.peer, self.answers, self.texts = peer, list(answers), list[str]()
+        self.times: list[float] = []
+        self.network.add("hook.test", "93.184.216.35", web(self._take, self.arrived), 443)
+
+    def _take(self, request: Asked) -> Answer:
+        self.texts.append(self.peer.read(request))
+        self.times.append(trio.current_time())
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+def test_each_messenger_has_a_peer() -> None:
+    assert {messenger.id for messenger in built_in()} == PEERS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(PEERS))
+async def test_a_person_is_told_slowly_if_asked_and_no_more_once_it_is_revoked(
+    autojump_clock: object, name: str
+) -> None:
+    peer = PEERS[name]
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.slow, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            made = await asked(client, path, kind=name, url=peer.url, options=dict(peer.options))
+            assert (made["kind"], "secret" in made) == (name, False)
+            town.titles.append(TITLE)
+            await trio.sleep(3 * HOUR)
+            assert len(town.texts) == 2 and town.texts[0] == town.texts[1]
+            assert "Prices" in town.texts[0] and "fares" in town.texts[0]
+            assert town.times[1] - town.times[0] >= peer.slow_for - 0.01
+            where = f"/v1/destinations/{made['id']}"
+            lines = (await client.get(f"{where}/deliveries")).json()
+            assert [line["result"] for line in lines] == ["sent", "retry"]
+            town.answers = [peer.revoked]
+            town.titles.append("Another")
+            await trio.sleep(3 * HOUR)
+            found = (await client.get(where)).json()
+            (line, *_) = (await client.get(f"{where}/deliveries")).json()
+            assert (found["state"], line["result"]) == ("disabled", "given_up"), line
+            assert "no longer valid" in line["error"] and len(town.texts) == 3
+            everything = json.dumps([made, found, lines, line, (await client.get("/v1/destinations")).json()])
+            assert "k3y0f" not in everything and "u0f" not in everything
+
+
+@pytest.mark.parametrize("name", sorted(name for name, peer in PEERS.items() if peer.refused is not None))
+async def test_a_message_that_is_refused_is_given_up_and_the_next_one_is_sent(
+    autojump_clock: object, name: str
+) -> None:
+    peer = PEERS[name]
+    assert peer.refused is not None
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.refused, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            made = await asked(client, path, kind=name, url=peer.url, options=dict(peer.options))
+            town.titles += ["One", "Two"]
+            await trio.sleep(3 * HOUR)
+            where = f"/v1/destinations/{made['id']}"
+            lines = (await client.get(f"{where}/deliveries")).json()
+            assert sorted(line["result"] for line in lines) == ["given_up", "sent"], lines
+            assert "does not take this message" in next(line["error"] for line in lines if line["error"])
+            assert (await client.get(where)).json()["state"] == "active"
+
+
+@pytest.mark.parametrize("name", sorted(PEERS))
+async def test_a_test_and_a_digest_of_many_read_well(autojump_clock: object, name: str) -> None:
+    peer = PEERS[name]
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            options = dict(peer.options)
+            made = await asked(client, path, kind=name, url=peer.url, options=options, delivery_mode="hourly")
+            found = await asked(client, f"/v1/destinations/{made['id']}/test")
+            assert found["result"] == "sent" and "Test delivery" in town.texts.pop()
+            town.titles += [f"Notice number {number}" for number in range(40)]
+            await trio.sleep(4 * HOUR)
+            (text,) = town.texts
+            assert "40 events of news" in text and "Notice number 39" in text
+            assert "Notice number 0 " in text or "more events" in text.replace("\\", "")
+
+
+def spoiled(peer: Peer, **options: str) -> dict[str, str]:
+    return dict(peer.options) | options
+
+
+BAD: list[tuple[str, Callable[[Peer], dict[str, object]], str]] = [
+    ("ntfy", lambda peer: {"url": "https://10.0.0.1"}, "address-private"),
+    ("ntfy", lambda peer: {"options": spoiled(peer, topic="a b")}, "body.options.topic"),
+    ("ntfy", lambda peer: {"options": spoiled(peer, token="a\r\nX-Evil: 1")}, "body.options.token"),
+    ("ntfy", lambda peer: {"options": spoiled(peer, tokne="x")}, "body.options.tokne"),
+    ("telegram", lambda peer: {"options": {"chat": "1"}}, "body.options.token"),
+    ("telegram", lambda peer: {"options": spoiled(peer, chat="x" * 5000)}, "body.options"),
+    ("slack", lambda peer: {"url": None}, "body.url"),
+    ("carrier-pigeon", lambda peer: {}, "body.kind"),
+    ("Slack!", lambda peer: {}, "body.kind"),
+    ("webhook", lambda peer: {"options": {"headers": "Host: evil"}}, "body.options.headers"),
+    ("webhook", lambda peer: {"options": {"headers": "webhook-id: 1"}}, "body.options.headers"),
+    ("webhook", lambda peer: {"options": {"token": "a", "username": "b"}}, "body.options.token"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "says"), BAD)
+async def test_what_is_wrong_is_told_by_its_place_and_never_repeats_a_secret(
+    autojump_clock: object, kind: str, change: Callable[[Peer], dict[str, object]], says: str
+) -> None:
+    peer = PEERS.get(kind, PEERS["ntfy"])
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.good)
+        async with town.running() as client:
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            options = dict(peer.options) if kind in PEERS else {}
+            body = {"kind": kind, "url": peer.url, "options": options} | change(peer)
+            answer = await client.post(
+                f"/v1/alerts/{alert['id']}/destinations", json={k: v for k, v in body.items() if v is not None}
+            )
+            assert answer.status_code in (400, 422) and says in answer.text, answer.text
+            assert "k3y0f" not in answer.text and "Evil" not in answer.text
+
+
+async def test_a_webhook_gets_its_sealed_headers_beside_its_signature(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            options = {"username": "anna", "password": "k3y0fAnna", "headers": "X-Api-Key: k3y0fHeader\nX-Team:  web"}
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            made = await asked(client, path, url="https://hook.test/in", options=options)
+            assert (made["options"], made["private"]) == ({"username": "anna"}, ["headers", "password"])
+            town.titles.append("News")
+            await trio.sleep(3 * HOUR)
+            (arrival,) = town.arrived
+            assert arrival.headers["authorization"] == "Basic YW5uYTprM3kwZkFubmE="
+            assert (arrival.headers["x-api-key"], arrival.headers["x-team"]) == ("k3y0fHeader", "web")
+            where = f"/v1/destinations/{made['id']}"
+            wanted = {"username": None, "password": None, "token": "k3y0fToken"}
+            changed = (await client.patch(where, json={"options": wanted})).json()
+            assert (changed["options"], changed["private"]) == ({}, ["headers", "token"])
+            town.titles.append("More")
+            await trio.sleep(3 * HOUR)
+            assert town.arrived[1].headers["authorization"] == "Bearer k3y0fToken"
+            assert town.arrived[1].headers["x-api-key"] == "k3y0fHeader"
+
+
+async def test_what_a_receiver_repeats_of_a_secret_is_hidden(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        peer = PEERS["telegram"]
+        echo = Answer(500, b"cannot POST /bot123:k3y0fTelegram/sendMessage, /bot123%3Ak3y0fTelegram/")
+        town = Square(nursery, peer, echo)
+        async with town.running() as client:
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            made = await asked(client, path, kind="telegram", url=peer.url, options=dict(peer.options))
+            found = await asked(client, f"/v1/destinations/{made['id']}/test")
+            assert found["status_code"] == 500 and found["detail"].count("[hidden]") == 2
+            assert "k3y0f" not in json.dumps(found)
