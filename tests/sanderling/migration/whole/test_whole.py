@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 import trio
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key, verify
@@ -33,7 +35,7 @@ from storage.append import events_of
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Match, Portion
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Private
 from storage.records.event import RESET
 from storage.records.identity import START, Millis, day_of, seq_of
 from storage.records.tiers import Kind
@@ -187,6 +189,26 @@ async def test_a_digest_and_what_is_under_way_are_offered_for_a_replay_too(tmp_p
     assert await storage.outbox.backlog(HOOK) == 2
     assert len(await storage.outbox.claim(OFF, NOW, 9, storage.lease)) == 1  # the other one is still under way
     await storage.aclose()
+
+
+async def test_a_chat_comes_in_without_its_token_and_one_without_any_as_it_was(tmp_path: Path) -> None:
+    storage = await opened(await a_folder(tmp_path / "old"))
+    old = await storage.alerts.destination(HOOK)
+    assert old is not None
+    sealed: dict[str, Any] = {"private": {"token": Private("t0ken")}, "private_names": ("token",)}
+    shared: dict[str, Any] = {"kind": "ntfy", "secrets": (), "options": {"topic": "prices"}}
+    await storage.alerts.put_destination(replace(old, **shared, **sealed))
+    await storage.alerts.put_destination(replace(old, id=HOOK[:-1] + "f", **shared))
+    await storage.aclose()
+    data = await exported(tmp_path / "old")
+    assert b"t0ken" not in data
+    await taken(data, tmp_path / "new")
+    storage = await opened(tmp_path / "new")
+    closed, open_one = [await storage.alerts.destination(id) for id in (HOOK, HOOK[:-1] + "f")]
+    await storage.aclose()
+    assert closed is not None and open_one is not None
+    assert open_one.enabled and open_one.was_enabled is None and open_one.values == {"topic": "prices"}
+    assert (closed.enabled, closed.was_enabled, closed.lost, closed.secrets) == (False, True, ("token",), ())
 
 
 async def test_a_source_that_greets_comes_in_without_its_greeting_and_disabled(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from sanderling.operations.backup.restoring import Restored, restore
 from sanderling.real_world import entropy
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
-from storage.records.destination import Secret
+from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
@@ -52,6 +52,7 @@ MASTER = {"SANDERLING_MASTER_KEY": written(b"m" * 32)}
 SECRET = "whsec_" + "c2VjcmV0" * 5
 HELLO = '{"token": "of the feed"}'
 NOTHING = Lost(0, 0, 0)
+TOKEN = "t0ken of the chat"
 AT = Millis(1_800_000_000_000)
 
 
@@ -66,7 +67,10 @@ async def filled(storage: Storage) -> None:
     await storage.keys.add(an_api_key())
     await storage.keys.add_signing(a_signing_key("active"))
     await storage.alerts.put(an_alert())
-    await storage.alerts.put_destination(a_destination(secrets=(Secret(SECRET),)))
+    private = {"token": Private(TOKEN)}
+    await storage.alerts.put_destination(
+        a_destination(secrets=(Secret(SECRET),), private=private, private_names=("token",))
+    )
 
 
 @pytest.fixture
@@ -115,6 +119,7 @@ async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path:
     assert [key.name for key in await again.keys.all()] == ["key"]
     assert [key.seed for key in await again.keys.signing()] == [a_signing_key("active").seed]
     assert [each.secrets for each in await again.alerts.destinations()] == [(Secret(SECRET),)]
+    assert [each.values for each in await again.alerts.destinations()] == [{"token": TOKEN}]
     (row,) = await again.sources.page(None, 10)
     assert row.source.hello == HELLO
     await again.aclose()
@@ -176,6 +181,7 @@ async def test_a_backup_without_secrets_leaves_destinations_disabled_and_no_sign
     storage = await opened(tmp_path / "new")
     (destination,) = await storage.alerts.destinations()
     assert not destination.enabled and destination.was_enabled and destination.secrets[0].value != SECRET
+    assert destination.lost == ("token",) and not destination.private
     (row,) = await storage.sources.page(None, 10)
     assert not row.source.enabled and row.source.hello is None
     assert not await storage.keys.signing()

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
-from storage.records.destination import Secret
+from storage.records.destination import Private, Secret
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
@@ -33,7 +34,15 @@ NAMED, OTHER = Vault(b"n" * 32), Vault(b"o" * 32)
 SECRETS = (Secret("whsec_bmV3ZXI="), Secret("whsec_b2xkZXI=", until=a_destination().created_at))
 HELLO = '{"token": "of the feed"}'
 SEED = a_signing_key("k").seed
-PLAIN = (*(secret.value.encode() for secret in SECRETS), b"of the feed", SEED, SEED.hex().encode())
+TOKEN = {"token": Private("t0ken of the chat"), "url": Private("https://chat.example/h00k")}
+PLAIN = (
+    *(secret.value.encode() for secret in SECRETS),
+    b"of the feed",
+    b"t0ken of",
+    b"h00k",
+    SEED,
+    SEED.hex().encode(),
+)
 
 
 async def opened(folder: Path, named: Vault | None = None, said: list[str] | None = None) -> Storage:
@@ -47,7 +56,8 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     await storage.sources.add(replace(a_source(1), hello=HELLO), a_harvest(1).state, storage.lease)
     await storage.keys.add_signing(a_signing_key("k"))
     await storage.alerts.put(an_alert())
-    await storage.alerts.put_destination(a_destination(secrets=SECRETS))
+    private: dict[str, Any] = {"private": TOKEN, "private_names": tuple(TOKEN)}
+    await storage.alerts.put_destination(a_destination(secrets=SECRETS, **private))
     return storage
 
 
@@ -56,7 +66,8 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
     storage = await opened(folder, named)
     try:
         assert [key.seed for key in await storage.keys.signing()] == [SEED]
-        assert [each.secrets for each in await storage.alerts.destinations()] == [SECRETS]
+        (destination,) = await storage.alerts.destinations()
+        assert (destination.secrets, destination.private) == (SECRETS, TOKEN)
         assert [row.source.hello for row in await storage.sources.page(None, 9)] == [HELLO]
     finally:
         await storage.aclose()
@@ -140,6 +151,8 @@ async def test_x20_an_upgrade_leaves_nothing_plain_but_in_the_copy_that_it_keeps
     [
         "UPDATE destination SET sealed=(SELECT sealed FROM source)",
         "UPDATE destination SET sealed=NULL",
+        "UPDATE destination SET private=sealed",
+        "UPDATE destination SET private=x'01'",
         "UPDATE signing_key SET key_id='another'",
         "UPDATE source SET sealed=x'01'",
     ],
@@ -227,7 +240,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
     await (await filled(tmp_path, old)).aclose()
     kept = (tmp_path / OWN).read_text() if old is None else None
     done = rotate(tmp_path, old, new)
-    assert (done.boxes, done.lost, done.scrubbed) == (3, None, True)
+    assert (done.boxes, done.lost, done.scrubbed) == (4, None, True)
     assert (tmp_path / OWN).exists() == (new is None) and not (tmp_path / NEXT).exists()
     await secrets_in(tmp_path, new)
     (tmp_path / OWN).unlink(missing_ok=True)
@@ -279,6 +292,7 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
     assert [(key.key_id, key.x) for key in await storage.keys.public()] == [("k", public_half(a_signing_key("k")).x)]
     (destination,) = await storage.alerts.destinations()
     assert destination.secrets == (Secret("whsec_bmV3"),) and not destination.enabled
+    assert not destination.private and destination.lost == ("token", "url") and destination.was_enabled
     (row,) = await storage.sources.page(None, 9)
     assert row.source.hello is None and not row.source.enabled
     await storage.aclose()
