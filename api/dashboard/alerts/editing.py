@@ -82,6 +82,8 @@ async def create(visit: Visit) -> Go:
         await _check_address(visit, form.url)
     alert = await alerts.add(visit, new_alert(form, source_ids))
     there = f"/alerts/{alert.id}"
+    if form.deliver == "person":
+        return Go(f"/destinations/new?alert={alert.id}", "The alert is made. Choose who is told.")
     if form.deliver == "later":
         return Go(there, "The alert is made. It matches from now on; give it a destination when you like.")
     try:

@@ -41,7 +41,7 @@ class AlertForm(Form, frozen=True, kw_only=True):
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
     """An alert with its first destination: a bin that is made for it, an address, or none for now."""
 
-    deliver: Literal["later", "bin", "url"] = "later"
+    deliver: Literal["later", "person", "bin", "url"] = "later"
     url: wire.HookUrl | None = None
     delivery_mode: DeliveryMode = "instant"
 

@@ -104,3 +104,11 @@ async def test_one_whose_kind_is_gone_is_shown_and_edited_all_the_same(house: Ho
     assert "There is no kind tide-table here" in browser.text
     await browser.get(f"/destinations/{HOOK}/edit")
     assert browser.answer.status_code == 200
+
+
+async def test_an_alert_for_a_person_leads_to_the_kinds(house: House, browser: Browser) -> None:
+    await browser.get("/alerts/new")
+    await browser.submit("/alerts/new", {"name": "Fares", "deliver": "person"})
+    (alert,) = await house.storage.alerts.all()
+    assert browser.path == f"/destinations/new?alert={alert.id}"
+    assert "Choose who is told" in browser.text and "Telegram" in browser.text
