@@ -130,6 +130,15 @@ class Settings:
     drain: float = _setting(10.0, "Time that requests under way get at a stop.", "s", 0, 120)
 
     templates: str = _setting("", "Folder of your own templates, TOML files that `sanderling templates check` reads.")
+    mail_server: str = _setting(
+        "", "Mail server that mail leaves by: smtps://host, smtp://host (STARTTLS) or, inside, smtp+plain://host."
+    )
+    mail_from: str = _setting("", "Address that mail comes from; needed with mail_server.")
+    mail_user: str = _setting("", "User name at the mail server; empty for none.")
+    mail_password_file: str = _setting(
+        "", "File with the password at the mail server, or the token; read anew for each mail."
+    )
+    mail_oauth: bool = _setting(False, "The file holds an OAuth 2 access token (XOAUTH2), and no password.")
     kinds: str = _setting(
         "", "Folder of your own kinds of destinations, TOML files that `sanderling kinds check` reads."
     )

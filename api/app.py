@@ -20,7 +20,7 @@ from actors.app_context import AppContext
 from actors.bins import PATH
 from api import wellknown
 from api.application import Application
-from api.bin_endpoint import BinEndpoint, is_for_a_bin
+from api.bin_endpoint import BinEndpoint
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
@@ -76,9 +76,13 @@ class Api(Application):
 
     def report(self, error: BaseException, scope: dict[str, Any]) -> None:
         """Log a fault that a request has met."""
-        path = PATH if is_for_a_bin(scope) else scope.get("path", "")  # what follows there is a secret
-        where = f"{scope.get('method', '')} {path}".strip()
+        where = f"{scope.get('method', '')} {_told(scope.get('path', ''))}".strip()
         self.context.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
+
+
+def _told(path: str) -> str:
+    """Return a path as a log may have it: what follows in these lets somebody in."""
+    return next((open for open in (PATH, "/mail/") if path.startswith(open)), path)
 
 
 def make_app(context: AppContext) -> Api:
@@ -159,7 +163,7 @@ async def _failed(app: Api, error: Exception) -> Response:
             "http.fault",
             level="error",
             request_id=g.get("request_id", ""),
-            where=f"{request.method} {request.path}",
+            where=f"{request.method} {_told(request.path)}",
             error=f"{type(error).__name__}: {error}"[:500],
         )
         refusal = INTERNAL
@@ -178,7 +182,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
         level="debug",
         request_id=g.request_id,
         method=request.method,
-        path=request.path,
+        path=_told(request.path),
         status=response.status_code,
         key=g.face.asker(),
     )

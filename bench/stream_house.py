@@ -211,6 +211,7 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
         readiness=dict,
         overdue=lambda: 0,
         kinds=built_in_kinds(),
+        asker=missing,
         lag=Lag,
         overseer=missing,
         figures=tuple,

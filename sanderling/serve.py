@@ -41,6 +41,7 @@ from sanderling.data_folder import told_plainly
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
+from sanderling.mail import mail_of
 from sanderling.notify import manager_of
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
@@ -192,7 +193,7 @@ def _kinds(settings: Settings, log: Callable[..., None]) -> Kinds:
     found = messengers_of(settings.kinds)
     for flaw in found.flaws:
         log("kind.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
-    return kinds_of(found)
+    return kinds_of(found, mail_of(settings))
 
 
 async def _run(system: System, log: Callable[..., None], certificate: Certificate | None = None) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 import trio
 
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Outlet
+from actors.destination_kinds.kind import Consent, Outlet
 from actors.destination_kinds.table import Kinds
 from actors.destination_kinds.values import masked
 from actors.egress.failures import Blame, LookFailed
@@ -30,18 +33,27 @@ class Sender:
         """
         return masked(await self._sent(destination, id, body), destination)
 
+    async def ask(self, consent: Consent, destination: Destination, asks: str) -> Answer:
+        """Ask once whether somebody wants to be told."""
+        sent = partial(consent.ask, self._outlet, destination, asks, self._world)
+        return masked(await self._answered(sent), destination)
+
     async def _sent(self, destination: Destination, id: str, body: bytes) -> Answer:
+        kind = self._kinds.get(destination.kind)
+        if kind is None:
+            says = f"there is no kind {destination.kind} here: its file is missing or has a flaw"
+            return Answer(None, 0, says, ours=True)
+        return await self._answered(partial(kind.send, self._outlet, destination, id, body, self._world))
+
+    async def _answered(self, sent: Callable[[], Awaitable[Answer]]) -> Answer:
         start = trio.current_time()
 
         def failed(reason: str, *, ours: bool = False) -> Answer:
             waited = trio.current_time() - start
             return Answer(None, round(1000 * waited), reason, timeout=waited >= _CONNECT_TIMEOUT, ours=ours)
 
-        kind = self._kinds.get(destination.kind)
-        if kind is None:
-            return failed(f"there is no kind {destination.kind} here: its file is missing or has a flaw", ours=True)
         try:
-            return await kind.send(self._outlet, destination, id, body, self._world)
+            return await sent()
         except LookFailed as error:
             return failed(error.reason, ours=error.blame is Blame.LOCAL)
         except UrlRefused as error:

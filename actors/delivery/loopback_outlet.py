@@ -28,6 +28,7 @@ class LoopbackOutlet:
         agent = user_agent(contact)
         self.deliver: Poster = _LoopbackConnect(bins, agent, outlet.deliver)
         self.deliver_plain: Poster = _LoopbackConnect(bins, agent, outlet.deliver_plain)
+        self.dial, self.dial_plain = outlet.dial, outlet.dial_plain
         self._outlet = outlet
 
     def whereabouts(self, host: str) -> str:

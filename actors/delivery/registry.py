@@ -49,7 +49,7 @@ class DeliveryRegistry:
     ) -> None:
         self._world = world
         self._storage = storage
-        self._sender = Sender(kinds, egress, world)
+        self.sender = Sender(kinds, egress, world)
         self._supervisor = destinations
         self._base_url = base_url
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
@@ -127,7 +127,7 @@ class DeliveryRegistry:
                 id,
                 world=self._world,
                 storage=self._storage,
-                sender=self._sender,
+                sender=self.sender,
                 mailbox=mailbox,
                 room=self._room,
                 sample=self._sample,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import trio
+
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.posted import PostMethod, PostResult
@@ -22,6 +24,16 @@ class Poster(Protocol):
         """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
 
 
+class Dialer(Protocol):
+    """What mail needs of egress: connections to checked addresses."""
+
+    async def connect(self, host: str, port: int) -> trio.abc.Stream:
+        """Connect to a checked address of a host. Raises LookFailed."""
+
+    async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str]) -> trio.abc.Stream:
+        """Return the stream inside TLS. Raises LookFailed; then, and when cancelled, the stream is closed."""
+
+
 class Outlet(Protocol):
     """The part of egress that deliveries leave through."""
 
@@ -32,6 +44,14 @@ class Outlet(Protocol):
     @property
     def deliver_plain(self) -> Poster:
         """The same without TLS, which reaches nothing but those networks."""
+
+    @property
+    def dial(self) -> Dialer:
+        """Connections to where deliveries may go."""
+
+    @property
+    def dial_plain(self) -> Dialer:
+        """Connections to the networks that are allowed for deliveries, and to nothing else."""
 
     def whereabouts(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
@@ -46,6 +66,25 @@ class Admitted(NamedTuple):
     label: str
 
 
+class Consent(NamedTuple):
+    """The question whether somebody wants to be told at all, before anything else is sent.
+
+    name, token: the private value by which they answer, and what makes it. ask: sends the question, with a sentence of
+    what would be told. Raises LookFailed, UrlRefused.
+    """
+
+    name: str
+    token: Callable[[World], str]
+    ask: Callable[[Outlet, Destination, str, World], Awaitable[Answer]]
+
+
+class Asker(Protocol):
+    """Who asks people whether they want to be told."""
+
+    async def ask(self, consent: Consent, destination: Destination, asks: str) -> Answer:
+        """Ask once. Every way to fail is an answer."""
+
+
 class DestinationKind(NamedTuple):
     """A kind of destination.
 
@@ -54,7 +93,8 @@ class DestinationKind(NamedTuple):
     now. check: yields what is wrong with all values together, by field. new_secret: makes what the destination is given
     once, to know us by; None: it signs nothing.
     send: encodes what is delivered (an event or a digest, as JSON, by its id), sends it once, and reads the answer.
-    Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived.
+    Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived. consent: None where
+    nobody has to be asked.
     """
 
     id: str
@@ -68,3 +108,4 @@ class DestinationKind(NamedTuple):
     new_secret: Callable[[World], str] | None
     send: Callable[[Outlet, Destination, str, bytes, World], Awaitable[Answer]]
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
+    consent: Consent | None = None

@@ -1,4 +1,4 @@
-"""The kinds of destinations: those that need code, a row each, and one of each messenger's file."""
+"""The kinds of destinations: those that need code, and one of each messenger's file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 from typing import Final
 
 from actors.catalogue.catalogue import Catalogue
+from actors.destination_kinds.email.kind import Mail, email_kind
 from actors.destination_kinds.kind import DestinationKind
 from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.messengers.kind import kind_of
@@ -14,15 +15,22 @@ from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.webhook.kind import KIND as WEBHOOK
 
 Kinds = Mapping[str, DestinationKind]
-OWN: Final = (WEBHOOK,)
+
+
+async def _nobody() -> None:
+    return None
+
+
+NO_MAIL: Final = Mail(None, _nobody, "")
 
 
 @cache
 def built_in_kinds() -> Kinds:
-    """Return the kinds of the program, read once."""
-    return kinds_of(built_in())
+    """Return the kinds of the program, read once, where no mail server is set."""
+    return kinds_of(built_in(), NO_MAIL)
 
 
-def kinds_of(messengers: Catalogue[Messenger]) -> Kinds:
+def kinds_of(messengers: Catalogue[Messenger], mail: Mail) -> Kinds:
     """Return all kinds by id, in the order in which they are offered."""
-    return {kind.id: kind for kind in (*OWN, *map(kind_of, sorted(messengers, key=lambda one: one.label.casefold())))}
+    chats = map(kind_of, sorted(messengers, key=lambda one: one.label.casefold()))
+    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail), *chats)}

@@ -102,10 +102,10 @@ class Guard:
             errors.append(TimeoutError(errno.ETIMEDOUT, "no answer"))
         raise _failure(host, addresses, errors)
 
-    async def secure(self, stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
+    async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str] = ("http/1.1",)) -> trio.abc.Stream:
         """Return the stream inside TLS. Raises LookFailed; then, and when cancelled, the stream is closed."""
         try:
-            return await self._connector.secure(stream, host, ("http/1.1",))
+            return await self._connector.secure(stream, host, alpn)
         except ssl.SSLCertVerificationError as error:
             await trio.aclose_forcefully(stream)
             words = getattr(error, "verify_message", "") or _words(error)  # absent when it does not come from OpenSSL

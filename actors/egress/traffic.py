@@ -26,8 +26,8 @@ _CLOSE_GRACE = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress:
-    """http, guard: for watching. deliver, deliver_guard: for deliveries, whose private networks are opened
-    separately. deliver_plain: for those without TLS, which go nowhere else.
+    """http, guard: for watching. deliver, dial: for deliveries, whose private networks are opened separately.
+    deliver_plain, dial_plain: for those without TLS, which go nowhere else.
     line: our own, as all looks together know it; whoever looks asks it before and tells it after.
     machines: where deliveries went.
     """
@@ -35,7 +35,8 @@ class Egress:
     world: World
     settings: Settings
     guard: Guard
-    deliver_guard: Guard
+    dial: Guard
+    dial_plain: Guard
     http: HttpClient
     deliver: HttpClient
     deliver_plain: HttpClient
@@ -93,7 +94,8 @@ def build_egress(world: World, settings: Settings) -> Egress:
         world=world,
         settings=settings,
         guard=guard,
-        deliver_guard=deliver_guard,
+        dial=deliver_guard,
+        dial_plain=plain_guard,
         http=http,
         deliver=HttpClient(world, settings, deliver_guard),
         deliver_plain=HttpClient(world, settings, plain_guard),

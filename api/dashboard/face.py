@@ -83,7 +83,7 @@ class Dashboard:
             return None
         if self.context.draining():
             raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
-        if screen.access == "anyone":
+        if screen.access != "session":
             return None
         if g.browser.session is None:
             return _to_sign_in(screen)
@@ -148,10 +148,12 @@ def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
         visit = _visit(app, screen, path)
         if screen.form is None:
             return _response(app, visit, await screen.run(visit))
-        if is_foreign(request.headers, app.api.base_url):
+        by_link = screen.access == "link"
+        if not by_link and is_foreign(request.headers, app.api.base_url):
             raise Refusal("forbidden", "This change was asked for by another site's page. Nothing was done.")
         given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
-        _check_token(given)
+        if not by_link:
+            _check_token(given)
         return _response(app, visit, await _changed(app, visit, given))
 
     return view

@@ -131,7 +131,8 @@ Run = Callable[[Visit], Awaitable[Reply]]
 class Screen:
     """One method of one path. `path` has `{name}` for its parameters, and no slash at its end.
 
-    run: makes the reply. access: `session` for who has signed in; `anyone` for the way there.
+    run: makes the reply. access: `session` for who has signed in; `anyone` for the way there; `link` where the
+    path itself lets in, also a program that has no token.
     query: the struct of its parameters. form: that of a change (POST), a kind of Form.
     again: makes the page on which the form stands; shown with what was typed when the form or `run` refuses it.
     limit: bytes of the form. live: it answers programs of ours, so who has no session gets 401 and no sign-in page.
@@ -140,7 +141,7 @@ class Screen:
     method: Literal["GET", "POST"] = "GET"
     path: str
     run: Run
-    access: Literal["session", "anyone"] = "session"
+    access: Literal["session", "anyone", "link"] = "session"
     query: type[Struct] = NoQuery
     form: type[Form] | None = None
     again: Run | None = None

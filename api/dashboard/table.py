@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.dashboard import entry, events, keys, live, settings, stream, system, today
+from api.dashboard import agreeing, entry, events, keys, live, settings, stream, system, today
 from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import table as bins
 from api.dashboard.catalogue import table as catalogue
@@ -13,6 +13,7 @@ from api.dashboard.sources import table as sources
 
 SCREENS: tuple[Screen, ...] = (
     *entry.SCREENS,
+    *agreeing.SCREENS,
     *today.SCREENS,
     *sources.SCREENS,
     *first_steps.SCREENS,

@@ -50,7 +50,7 @@ async def needs(visit: Visit) -> list[Need]:
     hooks = await visit.context.storage.alerts.destinations()
     closed = [
         *[_need(hook, "disabled", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
-        *[_need(hook, "needs_secret", _UNSEEN) for hook in hooks if hook.was_enabled],
+        *[_need(hook, "needs_secret", _UNSEEN) for hook in hooks if hook.was_enabled and hook.confirmed],
     ]
     worst = await system.tree(visit, TreeQuery(limit=NEEDS))
     return [*closed, *[need for row in worst.rows if (need := need_of(row)) is not None]][:NEEDS]

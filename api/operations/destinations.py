@@ -5,7 +5,8 @@ Records are stored here; what is sent, its own actor sends, also a test. A secre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import hmac
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,8 @@ import trio
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from actors.destination_kinds.kind import Admitted, DestinationKind
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
 from actors.destination_kinds.values import Values, checked, shown_address
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.destinations import TestDelivery
@@ -24,6 +26,7 @@ from api.operations.context import OperationContext, known_id
 from api.operations.revisions import guarded, refuse_stale
 from api.operations.whole import whole
 from api.schemas import alerts as wire
+from storage.records.alert import Alert
 from storage.records.cursor import MATCHED
 from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret
 from storage.records.given import given
@@ -40,10 +43,14 @@ _UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, the
 
 
 class WithSecret(NamedTuple):
-    """A destination and its newest secret, to be shown this once; "" of a kind that signs nothing."""
+    """A destination and its newest secret, to be shown this once; "" of a kind that signs nothing.
+
+    asked: how the question went whether somebody wants to be told; None when there was none.
+    """
 
     destination: Destination
     secret: str
+    asked: Answer | None = None
 
 
 # --- what is asked for -----------------------------------------------------------------------------------------------
@@ -85,9 +92,9 @@ async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> A
     return await kind.admit(url, context.world, context.storage, context.settings)
 
 
-def _addressed(kind: DestinationKind, url: str, values: Values) -> dict[str, Any]:
-    """Return the fields of a destination that are its address and its values."""
-    private = dict(values.private)
+def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str, Private]) -> dict[str, Any]:
+    """Return the fields of a destination that are its address and its values; `own` are those that we made."""
+    private = {**values.private, **own}
     if kind.address.private:
         private[ADDRESS] = Private(url)
     return {
@@ -106,11 +113,15 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 
 
 class _Patched(NamedTuple):
-    """A patch that was checked as far as it can be without the record. url: the admitted one, None if none is given."""
+    """A patch that was checked as far as it can be without the record. url: the admitted one, None if none is given.
+
+    token: a new one, for who has to be asked.
+    """
 
     wanted: wire.DestinationPatch
     kind: DestinationKind | None
     url: str | None
+    token: str
 
 
 def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> Destination:
@@ -118,7 +129,7 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
 
     Raises Conflict, Unprocessable.
     """
-    patch, kind, url = patched
+    patch, kind, url, _ = patched
     changes = given(patch, Destination)
     if patch.quiet_hours is not UNSET:
         changes["quiet_hours"] = _quiet(patch.quiet_hours)
@@ -131,7 +142,10 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
     if patch.replay_from is None:
         changes["missed_after"] = None
     changed = replace(old, **changes)
-    if kind is not None and kind.new_secret is None and old.lost and not changed.lost:
+    if kind is not None and kind.consent is not None and (moved or kind.consent.name in changed.lost):
+        # Another person, or a link that is gone: the question is asked anew.
+        changed = _unasked(changed, kind.consent, patched.token)
+    if kind is not None and kind.new_secret is None and old.lost and not changed.lost and changed.confirmed:
         changed = replace(changed, was_enabled=None)
     if patch.enabled is True and changed.was_enabled is not None:
         raise Conflict(_wanting(changed))
@@ -146,7 +160,8 @@ def _revalued(
 ) -> dict[str, Any]:
     """Return what new values change; private ones that nobody knows here are wanting until they are named."""
     known = url or (old.address if ADDRESS not in old.lost else None)
-    changes = _addressed(kind, known or old.url, values)
+    own = {name: one for name, one in old.private.items() if kind.consent and name == kind.consent.name}
+    changes = _addressed(kind, known or old.url, values, own)
     if known is None:
         del changes["private"][ADDRESS]
         changes["url"] = old.url
@@ -154,8 +169,27 @@ def _revalued(
     return changes | {"private_names": (*(name for name in changes["private"] if name not in wanting), *wanting)}
 
 
+def _unasked(destination: Destination, consent: Consent, token: str) -> Destination:
+    """Return a destination whose question has not been asked: paused until it is answered."""
+    wished = destination.enabled if destination.was_enabled is None else destination.was_enabled
+    return replace(
+        destination,
+        private={**destination.private, consent.name: Private(token)},
+        private_names=tuple(dict.fromkeys((*destination.private_names, consent.name))),
+        enabled=False,
+        was_enabled=wished,
+        confirmed=False,
+    )
+
+
+def _token(call: OperationContext, kind: DestinationKind | None) -> str:
+    return "" if kind is None or kind.consent is None else kind.consent.token(call.context.world)
+
+
 def _wanting(destination: Destination) -> str:
     """Return what has to be given before a destination can be resumed."""
+    if not destination.confirmed:
+        return "Who is told has not agreed yet: nothing is sent before. Ask again, if the question was lost."
     if not destination.lost:
         return _UNSEEN
     names = ", ".join("the address" if name == ADDRESS else name for name in destination.lost)
@@ -203,14 +237,73 @@ async def add(
         created_at=now,
         updated_at=now,
         **given(new, Destination)
-        | _addressed(kind, found.url, values)
+        | _addressed(kind, found.url, values, {})
         | {"label": new.label or _label(kind, found), "quiet_hours": quiet},
     )
+    if kind.consent is not None:
+        destination = _unasked(destination, kind.consent, _token(call, kind))
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
         raise NotFound("There is no such alert.")  # any more
     await alerts.put_in_force(call)
-    return WithSecret(destination, secret)
+    return WithSecret(destination, secret, await _ask(call, kind, destination, alert))
+
+
+async def _ask(call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert) -> Answer | None:
+    """Ask who is told, if they have to be and have not agreed; return how the question went."""
+    if kind.consent is None or destination.confirmed:
+        return None
+    answer = await call.context.asker.ask(kind.consent, destination, f"what its alert “{alert.name}” matches")
+    call.context.world.log("destination.asked", destination_id=destination.id, delivered=answer.delivered)
+    return answer
+
+
+async def ask(call: OperationContext, id: str) -> Answer:
+    """Ask again whether somebody wants to be told. Raises NotFound, Conflict."""
+    destination = await named(call, id)
+    alert = await alerts.named(call, destination.alert_id)
+    answer = await _ask(call, kind_of(call, destination.kind), destination, alert)
+    if answer is None:
+        raise Conflict("There is nobody to ask: who is told has agreed, or needs not.")
+    return answer
+
+
+async def asked(call: OperationContext, id: str, token: str) -> Destination:
+    """Return the destination of a link that somebody was sent. Raises NotFound."""
+    destination = await named(call, id)
+    kind = call.context.kinds.get(destination.kind)
+    kept = "" if kind is None or kind.consent is None else destination.values.get(kind.consent.name, "")
+    if not kept or not hmac.compare_digest(kept.encode(), token.encode()):
+        raise _missing()
+    return destination
+
+
+async def agree(call: OperationContext, id: str, token: str) -> Destination:
+    """Hear that somebody wants to be told: what is matched from now on. Raises NotFound."""
+    await asked(call, id, token)
+    now = call.context.world.now()
+
+    def change(old: Destination) -> Destination:
+        if old.confirmed:
+            return old
+        wished = old.was_enabled is not False
+        return replace(old, confirmed=True, enabled=wished, was_enabled=None, updated_at=now)
+
+    return await _edit(call, id, None, change)
+
+
+async def decline(call: OperationContext, id: str, token: str) -> Destination:
+    """Hear that somebody wants to be told no more: disabled, and its alert's people hear of it. Raises NotFound."""
+    await asked(call, id, token)
+    now = call.context.world.now()
+    matched = await call.context.storage.outbox.cursor(MATCHED) or START
+
+    def change(old: Destination) -> Destination:
+        if old.state == "disabled" or not old.confirmed:
+            return old
+        return replace(old.missing(matched), state="disabled", owes="destination_disabled", updated_at=now)
+
+    return await _edit(call, id, None, change)
 
 
 def _label(kind: DestinationKind, found: Admitted) -> str:
@@ -242,7 +335,7 @@ async def change(
     url = None
     if kind is not None and isinstance(wanted.url, str):
         url = (await admitted(call, kind, wanted.url)).url
-    patched = _Patched(wanted, kind, url)
+    patched = _Patched(wanted, kind, url, _token(call, kind))
     now = call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
     return await _edit(call, id, expected, lambda old: _changed(old, patched, now, matched))

@@ -228,13 +228,26 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     replay_from: str | None
     format: BodyFormat
     needs_secret: bool = False
+    needs_agreement: bool = False
     in_use_by_alert_count: int = 1
 
 
+class TestAnswer(Struct, frozen=True):
+    """What became of a test delivery."""
+
+    result: Literal["sent", "retry", "terminal"]
+    status_code: int | None
+    latency_ms: int
+    detail: str
+
+
 class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
-    """A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing."""
+    """A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing.
+    `asked`: how the question went, where who is told has to agree first.
+    """
 
     secret: str | UnsetType = UNSET
+    asked: TestAnswer | UnsetType = UNSET
 
 
 class AddressWanted(Struct, frozen=True, kw_only=True):
@@ -275,15 +288,6 @@ class DestinationKindRecord(Struct, frozen=True, kw_only=True):
     address: AddressWanted
     options: list[OptionWanted]
     signed: bool
-
-
-class TestAnswer(Struct, frozen=True):
-    """What became of a test delivery."""
-
-    result: Literal["sent", "retry", "terminal"]
-    status_code: int | None
-    latency_ms: int
-    detail: str
 
 
 class DeliveryRecord(Struct, frozen=True):

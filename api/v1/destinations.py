@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import asdict, astuple
 
+from actors.destination_kinds.answer import Answer as Attempted
+from actors.destination_kinds.email.kind import LINK
 from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
 from api.operations import destinations as acts
@@ -34,7 +37,7 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
     fields = mirrored(destination, wire.DestinationRecord) | {
         "quiet_hours": None if quiet is None else wire.QuietHours(*astuple(quiet)),
         "options": dict(destination.options),
-        "private": sorted({*destination.private_names, *destination.private} - {ADDRESS}),
+        "private": sorted({*destination.private_names, *destination.private} - {ADDRESS, LINK}),
         "state": destination.state if destination.enabled else "disabled",
     }
     return wire.DestinationRecord(
@@ -42,13 +45,21 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
         error_rate=rate,
         duplicate_rate=round(rates.duplicate, 4),
         replay_from=None if missed is None else id_of(missed, 0),
-        needs_secret=destination.was_enabled is not None,
+        needs_secret=destination.was_enabled is not None and destination.confirmed,
+        needs_agreement=not destination.confirmed,
         **fields,
     )
 
 
-def _with_secret(record: wire.DestinationRecord, secret: str) -> wire.DestinationWithSecret:
-    return wire.DestinationWithSecret(secret=secret or UNSET, **asdict(record))
+def _with_secret(record: wire.DestinationRecord, made: acts.WithSecret) -> wire.DestinationWithSecret:
+    asked = UNSET if made.asked is None else _asked(made.asked)
+    return wire.DestinationWithSecret(secret=made.secret or UNSET, asked=asked, **asdict(record))
+
+
+def _asked(found: Attempted) -> wire.TestAnswer:
+    ends: Literal["terminal", "retry"] = "terminal" if found.gone or found.refused else "retry"
+    detail = found.error or "The question was sent."
+    return wire.TestAnswer("sent" if found.delivered else ends, found.status, found.latency_ms, detail)
 
 
 def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
@@ -93,9 +104,10 @@ async def destination_of(call: Call) -> Destination:
 
 async def create(call: Call) -> Answer:
     """Add a destination to an alert; the answer alone has its secret."""
-    destination, secret = await acts.add(call, call.path["id"], call.body, call.planned)
+    made = await acts.add(call, call.path["id"], call.body, call.planned)
+    destination = made.destination
     headers = {"Location": f"{call.context.settings.public_url()}/v1/destinations/{destination.id}"}
-    return Answer(_with_secret(record_of(destination, _NONE), secret), 201, headers=headers | tag_of(destination))
+    return Answer(_with_secret(record_of(destination, _NONE), made), 201, headers=headers | tag_of(destination))
 
 
 async def list_of_alert(call: Call) -> Answer:
@@ -128,8 +140,9 @@ async def patch(call: Call) -> Answer:
 
 async def rotate(call: Call) -> Answer:
     """Make a new secret; the answer alone has it."""
-    changed, secret = await acts.rotate(call, call.path["id"], expected(call))
-    return Answer(_with_secret((await _records(call, [changed]))[0], secret), headers=tag_of(changed))
+    made = await acts.rotate(call, call.path["id"], expected(call))
+    (record,) = await _records(call, [made.destination])
+    return Answer(_with_secret(record, made), headers=tag_of(made.destination))
 
 
 async def delete(call: Call) -> Answer:
@@ -142,6 +155,11 @@ async def test(call: Call) -> Answer:
     """Send one signed sample through the destination's own actor."""
     found = await acts.test(call, call.path["id"])
     return Answer(msgspec.convert(found, wire.TestAnswer, from_attributes=True))
+
+
+async def ask(call: Call) -> Answer:
+    """Ask again whether somebody wants to be told."""
+    return Answer(_asked(await acts.ask(call, call.path["id"])))
 
 
 async def deliveries(call: Call) -> Answer:
@@ -213,6 +231,13 @@ ROUTES = (
         {200: wire.TestAnswer},
         refuses=("not-found", "conflict"),
         repeatable=True,
+    ),
+    _POST(
+        f"{_EACH}/ask",
+        ask,
+        "Ask again whether somebody wants to be told.",
+        {200: wire.TestAnswer},
+        refuses=("not-found", "conflict"),
     ),
     _POST(
         f"{_EACH}/rotate-secret",

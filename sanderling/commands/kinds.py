@@ -19,12 +19,12 @@ def kinds() -> None:
 @settings_flags("kinds")
 def listed(config: str | None, **flags: str | None) -> int:
     """List the kinds of destinations, built-in ones and those of your own folder."""
-    from actors.destination_kinds.table import kinds_of
+    from actors.destination_kinds.table import NO_MAIL, kinds_of
     from sanderling.catalogue_folders import messengers_of
     from sanderling.plain import plain
 
     found = messengers_of(loaded(config, flags).settings.kinds)
-    for kind in kinds_of(found).values():
+    for kind in kinds_of(found, NO_MAIL).values():
         asks = ", ".join(field.name for field in kind.fields) or "-"
         click.echo(f"{kind.id:<16}  {kind.family:<8}  {plain(kind.label):<18}  {asks}")
     for flaw in found.flaws:
@@ -41,11 +41,11 @@ def show(name: str, config: str | None, **flags: str | None) -> int:
     \b
     sanderling kinds show ntfy
     """
-    from actors.destination_kinds.table import kinds_of
+    from actors.destination_kinds.table import NO_MAIL, kinds_of
     from sanderling.catalogue_folders import messengers_of
     from sanderling.client.kind_pages import as_page
 
-    kind = kinds_of(messengers_of(loaded(config, flags).settings.kinds)).get(name)
+    kind = kinds_of(messengers_of(loaded(config, flags).settings.kinds), NO_MAIL).get(name)
     if kind is None:
         raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` shows them.", Exit.USAGE)
     click.echo(as_page(kind))

@@ -21,7 +21,18 @@ FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _P
 KINDS: Mapping[str, tuple[str, ...]] = {
     "Start": ("start", "concepts"),
     "How to": (
-        *("watching", "alerts", "deliveries", "messengers", "receivers", "templates", "streams", "history", "changing"),
+        *(
+            "watching",
+            "alerts",
+            "deliveries",
+            "messengers",
+            "mail",
+            "receivers",
+            "templates",
+            "streams",
+            "history",
+            "changing",
+        ),
         *("dashboard", "console", "install", "operating", "proxies", "backup", "moving", "upgrade"),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),

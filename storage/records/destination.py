@@ -88,6 +88,8 @@ class Destination(Struct, frozen=True):
     options: Mapping[str, str] = {}
     private: Mapping[str, Private] = {}
     private_names: tuple[str, ...] = ()
+    confirmed: bool = True
+    """Whether who is told has agreed, where they have to; until then nothing is sent but the question."""
 
     @property
     def address(self) -> str:

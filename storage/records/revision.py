@@ -24,7 +24,17 @@ ANY: Final = "*"
 _NOT_SET: dict[type[Record], frozenset[str]] = {
     Alert: frozenset(("last_match_at", "match_count")),
     Destination: frozenset(
-        ("secrets", "state", "failing_since", "last_delivery_at", "told", "owes", "missed_after", "was_enabled"),
+        (
+            "secrets",
+            "private",
+            "state",
+            "failing_since",
+            "last_delivery_at",
+            "told",
+            "owes",
+            "missed_after",
+            "was_enabled",
+        ),
     ),
     Source: frozenset(("hello", "found_title")),
 }

@@ -20,7 +20,9 @@ PartState = Literal[
     "quarantined", "backoff", "open", "retrying", "starting", "stopping", "ended", "held", "ok", "paused"
 ]
 AlertState = Literal["active", "paused"]
-DestinationState = Literal["disabled", "failing", "active", "needs_secret", "last_failed", "unused", "paused"]
+DestinationState = Literal[
+    "disabled", "failing", "active", "unconfirmed", "needs_secret", "last_failed", "unused", "paused"
+]
 
 
 class State(NamedTuple):
@@ -63,6 +65,7 @@ DESTINATIONS: Final[Mapping[DestinationState, State]] = {
     "disabled": State("disabled", "OFF", "bad", "Sanderling disabled it: it answered 410, or failed for 120 hours."),
     "failing": State("failing", "FAIL", "bad", "The last five attempts or more failed."),
     "last_failed": State("last try failed", "retry", "warn", "The last attempt failed; it is tried again."),
+    "unconfirmed": State("not agreed yet", "ask", "warn", "Who is told has not agreed yet: nothing is sent before."),
     "needs_secret": State("needs a secret", "key", "warn", "Nobody knows its secret: make a new one, then resume it."),
     "active": State("active", "ok", "good", "The last attempt succeeded."),
     "unused": State("not used yet", "new", "calm", "Nothing has been sent to it yet."),

@@ -17,6 +17,8 @@ from trio.testing import memory_stream_pair
 
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import Consent
 from actors.destination_kinds.table import built_in_kinds
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
@@ -35,6 +37,7 @@ from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
 from api.server.server import serve
 from storage.append import events_of
+from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of, millis_of
 from storage.records.key import ApiKey
@@ -179,6 +182,13 @@ class FakeChild:
         self.is_ready.set()
 
 
+class NobodyAsked:
+    """An Asker whose questions all arrive."""
+
+    async def ask(self, consent: Consent, destination: Destination, asks: str) -> Answer:
+        return Answer(250, 1)
+
+
 @dataclass
 class House:
     """A running front end and what is behind it."""
@@ -294,6 +304,7 @@ def make_house(
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
         kinds=built_in_kinds(),
+        asker=NobodyAsked(),
         lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),
         figures=tuple,

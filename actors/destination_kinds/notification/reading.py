@@ -34,7 +34,7 @@ class DiffLine(NamedTuple):
 class NotificationItem(NamedTuple):
     """One event. content: the beginning of an entry's text, where there is no difference to show.
 
-    more: how many lines of the difference are not here. link: an absolute http(s) URL or "".
+    source: its id. more: how many lines of the difference are not here. link: an absolute http(s) URL or "".
     """
 
     id: str
@@ -47,6 +47,7 @@ class NotificationItem(NamedTuple):
     lines: tuple[DiffLine, ...] = ()
     more: int = 0
     notice: str = ""
+    source: str = ""
 
 
 class Notification(NamedTuple):
@@ -67,6 +68,7 @@ class _Event(msgspec.Struct, frozen=True):
 
     schema: str = msgspec.field(name="$schema", default="")
     id: str = ""
+    source_id: str = ""
     source_url: str = ""
     url: str = ""
     title: str = ""
@@ -116,6 +118,7 @@ def _item(event: _Event) -> NotificationItem:
         lines=lines,
         more=more,
         notice=event.alert_type,
+        source=event.source_id,
     )
 
 

@@ -91,7 +91,8 @@ async def create(visit: Visit) -> Go:
         assert url is not None
         label = BIN if form.deliver == "bin" else None
         wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)
-        destination, secret = await destinations.add(visit, alert.id, wanted)
+        made = await destinations.add(visit, alert.id, wanted)
+        destination, secret = made.destination, made.secret
     except (Refusal, DomainError) as error:
         says = f"The alert is made, but not its destination: {error.detail}"
         asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})

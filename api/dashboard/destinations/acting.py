@@ -44,6 +44,14 @@ async def test(visit: Visit) -> Go:
     return Go(there, f"The test failed: {status}{found.latency_ms} ms.{reason}{said} {ends}", bad=True)
 
 
+async def ask(visit: Visit) -> Go:
+    """Ask again whether somebody wants to be told."""
+    found = await destinations.ask(visit, visit.path["id"])
+    if found.delivered:
+        return Go(_page(visit), "The question was sent. Once they have agreed, what is matched goes there.")
+    return Go(_page(visit), f"The question was not sent: {found.error}.", bad=True)
+
+
 async def rotate(visit: Visit) -> Go:
     """Make a new secret, to be shown once."""
     made = await destinations.rotate(visit, visit.path["id"])

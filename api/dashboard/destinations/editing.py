@@ -75,6 +75,14 @@ async def create(visit: Visit) -> Go:
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
     says = f"What “{alert.name}” matches from now on goes to {made.destination.label}."
+    if made.asked is not None and not made.asked.delivered:
+        says = f"The question whether it wants these mails was not sent: {made.asked.error}. Mend that, then ask again."
+        return Go(f"/destinations/{made.destination.id}", says, bad=True)
+    if not made.destination.confirmed:
+        asked = (
+            f"{made.destination.label} was asked whether it wants these mails. Nothing else is sent before it agrees."
+        )
+        return Go(f"/destinations/{made.destination.id}", asked)
     if not made.secret:
         return Go(f"/destinations/{made.destination.id}", f"{says} Send a test to see it arrive.")
     return Go(f"/destinations/{made.destination.id}", says, secret=signing_secret(made.destination.label, made.secret))

@@ -82,6 +82,8 @@ def standing(  # noqa: PLR0917 - what there is to know of one destination
 
 def state_of(hook: Destination, lines: Sequence[Attempt]) -> DestinationState:
     """Return a destination's state; its attempts come newest first."""
+    if not hook.confirmed:
+        return "unconfirmed"
     if hook.was_enabled is not None:
         return "needs_secret"
     if not hook.enabled:

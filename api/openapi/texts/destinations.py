@@ -7,7 +7,15 @@ from api.openapi.operation import Operation
 
 _TAG = "Destinations"
 _OF_ONE = (
-    *("readDestination", "changeDestination", "testDestination", "rotateSecret", "listDeliveries", "replay"),
+    *(
+        "readDestination",
+        "changeDestination",
+        "testDestination",
+        "askAgain",
+        "rotateSecret",
+        "listDeliveries",
+        "replay",
+    ),
     "deleteDestination",
 )
 OPERATIONS: dict[str, Operation] = {
@@ -81,6 +89,13 @@ while `needs_secret`.""",
         explains="""\
 Posts a sample that is signed and shaped like a live delivery, and waits for the answer. `result`: sent, retry (a \
 live one would be tried again) or terminal. 409 when the destination is paused or disabled.""",
+    ),
+    "POST /v1/destinations/{id}/ask": Operation(
+        name="askAgain",
+        tag=_TAG,
+        explains="""\
+Mail goes to nobody who has not agreed to it (`needs_agreement`). The first question is sent when the destination is \
+added; this sends another one, and says what the mail server answered. 409 when nobody has to be asked.""",
     ),
     "POST /v1/destinations/{id}/rotate-secret": Operation(
         name="rotateSecret",

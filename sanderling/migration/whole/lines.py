@@ -90,7 +90,7 @@ class DestinationLine(Struct, frozen=True):
     """A destination without its secrets; the fields of `storage.records.destination.Destination`.
 
     private_names: the sealed values that it had. signed: its deliveries are, so it has a secret. One that is not, and
-    had no sealed values, comes in as it was.
+    had no sealed values, comes in as it was. confirmed: who is told has agreed, where they have to.
     missed_after: an id; matches after it may not have been delivered. None: it misses nothing, or gets nothing.
     """
 
@@ -116,6 +116,7 @@ class DestinationLine(Struct, frozen=True):
     options: Mapping[str, str] = {}
     private_names: tuple[str, ...] = ()
     signed: bool = True
+    confirmed: bool = True
 
 
 class Hook(_Line, frozen=True, tag="destination"):

@@ -19,7 +19,7 @@ async def test_watching_and_delivering_have_their_own_private_networks(
     with pytest.raises(LookRefused):
         await egress.http.get(url)
     assert (await egress.deliver.post(url, {}, b"")).status == 200
-    assert await egress.deliver_guard.check(url) == ("10.1.0.1",)
+    assert await egress.dial.check(url) == ("10.1.0.1",)
     await egress.aclose()
 
 

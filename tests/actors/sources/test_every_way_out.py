@@ -80,7 +80,7 @@ async def plain_delivery(service: Watching, host: str) -> None:
 
 
 async def registering_a_destination(service: Watching, host: str) -> None:
-    await service.ports.egress.deliver_guard.check(parse_url(f"https://{host}/hook"))
+    await service.ports.egress.dial.check(parse_url(f"https://{host}/hook"))
 
 
 async def adding(service: Watching, host: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from actors.catalogue.reading import BadFile
 from actors.destination_kinds.messengers.catalogue import built_in, with_folder
 from actors.destination_kinds.messengers.checks import read_messenger
-from actors.destination_kinds.table import built_in_kinds, kinds_of
+from actors.destination_kinds.table import NO_MAIL, built_in_kinds, kinds_of
 from tests.rules.source_files import ROOT
 
 PAGE = (ROOT / "docs/messengers.md").read_text("utf-8")
@@ -83,7 +83,7 @@ def test_a_folder_adds_kinds_and_hides_none(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("id = 1")
     (tmp_path / "twice.toml").write_text(EXAMPLE.replace("tide-table", "slack"))
     found = with_folder(tmp_path)
-    kinds = kinds_of(found)
+    kinds = kinds_of(found, NO_MAIL)
     assert kinds.keys() == built_in_kinds().keys() | {"tide-table"}
     assert [flaw.file for flaw in found.flaws] == ["bad.toml", "twice.toml"]
     assert "slack is a built-in kind" in str(found.flaws[1])

@@ -1,0 +1,119 @@
+"""The row of the kind `email`: what it asks for, and how a mail is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from email.message import EmailMessage
+from typing import Final, NamedTuple
+
+import trio
+
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.email.letter import Envelope, letter_of, question_of
+from actors.destination_kinds.email.replies import answer_of
+from actors.destination_kinds.email.server import MAILTO, MailServer, recipient_of
+from actors.destination_kinds.email.session import Login, Session
+from actors.destination_kinds.fields import AddressField
+from actors.destination_kinds.kind import Admitted, Consent, DestinationKind, Outlet
+from actors.destination_kinds.notification.reading import notification_of
+from actors.egress.failures import Blame, LookFailed
+from actors.errors import UrlRefused
+from actors.settings import Settings
+from actors.world import World
+from storage.interface import Storage
+from storage.records.destination import Destination
+
+EMAIL: Final = "email"
+LINK: Final = "link"
+"""The name of the private value by which who is told agrees, and stops it."""
+WITHIN: Final = 60.0
+"""Seconds for a whole session: mail servers look into a mail before they take it."""
+_TOKEN = 20
+
+
+class Mail(NamedTuple):
+    """How mail leaves. login: asked at each session, as tokens expire; None without one. public: our own address."""
+
+    server: MailServer | None
+    login: Callable[[], Awaitable[Login | None]]
+    public: str
+
+
+def email_kind(mail: Mail) -> DestinationKind:
+    """Return the kind of destination that mail is."""
+
+    async def admit(text: str, world: World, storage: Storage, settings: Settings) -> Admitted:
+        if mail.server is None:
+            says = "no mail server is set: see mail_server and mail_from in docs/mail.md"
+            raise UrlRefused("url-mail", says)
+        recipient = recipient_of(text)
+        return Admitted(MAILTO + recipient, recipient)
+
+    async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
+        told = notification_of(id, body)
+        thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
+        envelope = _envelope(mail, destination, world)._replace(thread=thread)
+        # Two destinations may have one address: each mail is one of its own.
+        letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope)
+        return await _handed_over(mail, outlet, letter, destination, world)
+
+    async def ask(outlet: Outlet, destination: Destination, asks: str, world: World) -> Answer:
+        id = f"{destination.id}.{world.entropy(6).hex()}"
+        letter = question_of(id, _envelope(mail, destination, world), asks)
+        return await _handed_over(mail, outlet, letter, destination, world)
+
+    return DestinationKind(
+        id=EMAIL,
+        label="Email",
+        family="mail",
+        where="Write the address of one person or list. It gets one mail that asks, and more once it has agreed.",
+        documentation="https://www.rfc-editor.org/rfc/rfc5321",
+        address=AddressField(label="Address", example="anna@example.com"),
+        fields=(),
+        admit=admit,
+        new_secret=None,
+        send=send,
+        consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), ask),
+    )
+
+
+def _envelope(mail: Mail, destination: Destination, world: World) -> Envelope:
+    assert mail.server is not None
+    stop = f"{mail.public}/mail/{destination.id}/{destination.values.get(LINK, '')}"
+    return Envelope(mail.server.sender, recipient_of(destination.url), world.now(), stop)
+
+
+async def _handed_over(
+    mail: Mail, outlet: Outlet, letter: EmailMessage, destination: Destination, world: World
+) -> Answer:
+    """Hand a mail to the server. Raises LookFailed."""
+    server = mail.server
+    if server is None:
+        raise LookFailed(Blame.LOCAL, "no mail server is set any more: see mail_server in docs/mail.md")
+    login, start = await mail.login(), trio.current_time()
+    dialer = outlet.dial_plain if server.security == "none" else outlet.dial
+    with trio.move_on_after(WITHIN):
+        stream = await dialer.connect(server.host, server.port)
+        session = Session(stream, lambda stream: dialer.secure(stream, server.host, ()))
+        try:
+            reply = await session.transmit(
+                letter,
+                server.sender,
+                recipient_of(destination.url),
+                security=server.security,
+                login=login,
+                name=_name(mail.public),
+            )
+        finally:
+            await trio.aclose_forcefully(session.stream)
+        return answer_of(reply, round((trio.current_time() - start) * 1000))
+    raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server was not done after {WITHIN:g} s")
+
+
+def _name(public: str) -> str:
+    """Return what we call ourselves in EHLO: our host's name, an address in brackets (RFC 5321, 4.1.3)."""
+    host = public.partition("://")[2].partition("/")[0]
+    host = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
+    if host.startswith("["):
+        return f"[IPv6:{host[1:-1]}]"
+    return f"[{host}]" if host.replace(".", "").isdigit() else host or "localhost"

@@ -1,0 +1,89 @@
+"""A mail: an event, a notice or a digest as text and as HTML, or the question whether mail is wanted at all. Pure.
+
+`Message-ID` is made of the delivery's id, so that a repetition is known as one (RFC 5322, 3.6.4); what is told of one
+source refers to the same parent, so that it threads. `List-Unsubscribe-Post` is RFC 8058, `Auto-Submitted` RFC 3834.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from html import escape
+from typing import Final, NamedTuple
+
+from actors.destination_kinds.email.server import domain_of
+from actors.destination_kinds.notification.dialects import DIALECTS
+from actors.destination_kinds.notification.fitting import text_of, title_of
+from actors.destination_kinds.notification.inert import one_line
+from actors.destination_kinds.notification.reading import Notification
+from storage.records.identity import Millis
+
+LONGEST_TEXT: Final = 60_000
+LONGEST_SUBJECT: Final = 160
+_PAGE: Final = """<!doctype html>
+<html><head><meta charset="utf-8"><style>
+body {{ font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 40em; margin: 1em auto; padding: 0 1em; }}
+ins {{ background: #d9f2dd; text-decoration: none; }} del {{ background: #f9dcdc; }}
+.foot {{ color: #666; font-size: 13px; border-top: 1px solid #ddd; margin-top: 2em; padding-top: .5em; }}
+</style></head><body>
+<h2>{title}</h2>
+<p>{text}</p>
+<p class="foot">{foot}</p>
+</body></html>
+"""
+
+
+class Envelope(NamedTuple):
+    """Between whom, when, and where the one who is told stops it. thread: what of one source has in common."""
+
+    sender: str
+    recipient: str
+    at: Millis
+    stop: str
+    thread: str = ""
+
+
+def letter_of(notification: Notification, envelope: Envelope) -> EmailMessage:
+    """Return a mail that tells of a notification."""
+    title = title_of(notification, LONGEST_SUBJECT)
+    mail = _begun(envelope, title, notification.id)
+    if envelope.thread:
+        mail["References"] = f"<{envelope.thread}@{domain_of(envelope.sender)}>"
+    plain = text_of(notification, "plain", LONGEST_TEXT)
+    foot = f"You get this because you agreed to it. To stop it: {envelope.stop}"
+    mail.set_content(f"{title}\n\n{plain}\n\n-- \n{foot}\n", cte="quoted-printable")
+    link = DIALECTS["html"].link("Stop these mails", envelope.stop)
+    page = _PAGE.format(
+        title=escape(title),
+        text=text_of(notification, "html", LONGEST_TEXT),
+        foot=f"You get this because you agreed to it. {link}",
+    )
+    mail.add_alternative(page, subtype="html", cte="quoted-printable")
+    return mail
+
+
+def question_of(id: str, envelope: Envelope, asks: str) -> EmailMessage:
+    """Return the mail that asks whether mail is wanted; `asks` is what would be told."""
+    mail = _begun(envelope, "Do you want these mails?", id)
+    text = (
+        f"Somebody wants to send you mail from Sanderling: {one_line(asks)}.\n\n"
+        f"If you want it, open this page and agree:\n{envelope.stop}\n\n"
+        "If you do not, do nothing: there will be no other mail.\n"
+    )
+    mail.set_content(text, cte="quoted-printable")
+    return mail
+
+
+def _begun(envelope: Envelope, subject: str, id: str) -> EmailMessage:
+    mail = EmailMessage(policy=SMTP)
+    mail["From"] = f"Sanderling <{envelope.sender}>"
+    mail["To"] = envelope.recipient
+    mail["Subject"] = one_line(subject)
+    mail["Date"] = format_datetime(datetime.fromtimestamp(envelope.at // 1000, UTC))
+    mail["Message-ID"] = f"<{id}@{domain_of(envelope.sender)}>"
+    mail["Auto-Submitted"] = "auto-generated"
+    mail["List-Unsubscribe"] = f"<{envelope.stop}>"
+    mail["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    return mail

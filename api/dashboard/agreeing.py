@@ -1,0 +1,65 @@
+"""The page behind a link in a mail: to agree to be told, and to stop it. The link lets in, and nothing else is asked.
+
+A mail program opens links to look for viruses, so only a POST changes anything (RFC 8058, 3.1); mail services post
+`List-Unsubscribe=One-Click` there by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import field
+
+from actors.errors import NotFound
+from api.dashboard.forms import Form
+from api.dashboard.screen import Page, Screen, Visit
+from api.operations import destinations
+
+PATH = "/mail/{id}/{secret}"
+
+
+class Wish(Form, frozen=True, kw_only=True):
+    """What somebody wants; `one_click`: a mail service stops it for them."""
+
+    wish: Literal["", "agree", "stop"] = ""
+    one_click: str = field(name="List-Unsubscribe", default="")
+
+
+async def show(visit: Visit) -> Page:
+    """Ask whether somebody wants to be told, or to be told no more."""
+    return await _page(visit)
+
+
+async def take(visit: Visit) -> Page:
+    """Do what somebody wants."""
+    wish: Wish = visit.form
+    id, secret = visit.path["id"], visit.path["secret"]
+    try:
+        if wish.wish == "agree":
+            await destinations.agree(visit, id, secret)
+        elif wish.wish == "stop" or wish.one_click == "One-Click":
+            await destinations.decline(visit, id, secret)
+    except NotFound:
+        return _unknown()
+    return await _page(visit)
+
+
+async def _page(visit: Visit) -> Page:
+    try:
+        hook = await destinations.asked(visit, visit.path["id"], visit.path["secret"])
+    except NotFound:
+        return _unknown()
+    alert = await visit.context.storage.alerts.get(hook.alert_id)
+    stands = "asked" if not hook.confirmed else "stopped" if hook.state == "disabled" else "told"
+    about = "" if alert is None else alert.name
+    return Page("entry/mail.html", "Mail from Sanderling", {"stands": stands, "about": about, "label": hook.label})
+
+
+def _unknown() -> Page:
+    return Page("entry/mail.html", "Mail from Sanderling", {"stands": "unknown", "about": "", "label": ""}, 404)
+
+
+SCREENS = (
+    Screen(path=PATH, run=show, access="link"),
+    Screen(method="POST", path=PATH, run=take, form=Wish, again=show, access="link"),
+)

@@ -1,0 +1,44 @@
+"""The way that mail leaves, as the settings name it: the server, and the password that is read anew for each mail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import trio
+
+from actors.destination_kinds.email.kind import Mail
+from actors.destination_kinds.email.server import server_of
+from actors.destination_kinds.email.session import Login
+from actors.egress.failures import Blame, LookFailed
+from actors.settings import Settings
+from sanderling.exits import CommandFailed, Exit
+
+LARGEST = 16 << 10
+
+
+def mail_of(settings: Settings) -> Mail:
+    """Return how mail leaves. Raises CommandFailed (BAD_SETTING)."""
+    try:
+        server = server_of(settings.mail_server, settings.mail_from)
+    except ValueError as error:
+        raise CommandFailed(f"mail_server = {settings.mail_server!r}: {error}.", Exit.BAD_SETTING) from None
+
+    async def login() -> Login | None:
+        if not settings.mail_user:
+            return None
+        password = await trio.to_thread.run_sync(_read, settings.mail_password_file)
+        return Login(settings.mail_user, password, settings.mail_oauth)
+
+    return Mail(server, login, settings.public_url())
+
+
+def _read(file: str) -> str:
+    """Return the first line of a file. Raises LookFailed: that is our own trouble, and may pass."""
+    if not file:
+        return ""
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(LARGEST).decode("utf-8").partition("\n")[0].rstrip("\r")
+    except (OSError, UnicodeDecodeError) as error:
+        says = f"mail_password_file can't be read: {getattr(error, 'strerror', None) or error}"
+        raise LookFailed(Blame.LOCAL, says) from None
