@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.destination_kinds.kind import Asker
+from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
 from actors.matcher.lag import Lag
 from actors.messages.destinations import DestinationMessage
@@ -31,7 +31,7 @@ class AppContext:
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
-    kinds: the kinds of destinations, by id. asker: asks people whether they want to be told.
+    kinds: the kinds of destinations, by id. inviter: asks people whether they want to be told.
     figures: what is read off the running service, beside what the World's metrics count.
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
@@ -52,7 +52,7 @@ class AppContext:
     overdue: Callable[[], int]
     lag: Callable[[], Lag]
     kinds: Kinds
-    asker: Asker
+    inviter: Inviter
     overseer: Overseer
     figures: Callable[[], Sequence[Figure]]
     templates: Templates

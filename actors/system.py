@@ -222,7 +222,7 @@ class System:
             overdue=lambda: self.registry.watchman.last.overdue,
             lag=self.matcher.lag,
             kinds=self._kinds,
-            asker=self.deliveries.sender,
+            inviter=self.deliveries.sender,
             overseer=self.overseer,
             figures=self.figures.read,
             templates=Templates(

@@ -23,10 +23,12 @@ def mail_of(settings: Settings) -> Mail:
     except ValueError as error:
         raise CommandFailed(f"mail_server = {settings.mail_server!r}: {error}.", Exit.BAD_SETTING) from None
 
+    limiter = trio.CapacityLimiter(1)
+
     async def login() -> Login | None:
         if not settings.mail_user:
             return None
-        password = await trio.to_thread.run_sync(_read, settings.mail_password_file)
+        password = await trio.to_thread.run_sync(_read, settings.mail_password_file, limiter=limiter)
         return Login(settings.mail_user, password, settings.mail_oauth)
 
     return Mail(server, login, settings.public_url())

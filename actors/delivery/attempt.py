@@ -33,9 +33,9 @@ class Sender:
         """
         return masked(await self._sent(destination, id, body), destination)
 
-    async def ask(self, consent: Consent, destination: Destination, asks: str) -> Answer:
+    async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
         """Ask once whether somebody wants to be told."""
-        sent = partial(consent.ask, self._outlet, destination, asks, self._world)
+        sent = partial(consent.invite, self._outlet, destination, about, self._world)
         return masked(await self._answered(sent), destination)
 
     async def _sent(self, destination: Destination, id: str, body: bytes) -> Answer:

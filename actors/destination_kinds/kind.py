@@ -69,19 +69,19 @@ class Admitted(NamedTuple):
 class Consent(NamedTuple):
     """The question whether somebody wants to be told at all, before anything else is sent.
 
-    name, token: the private value by which they answer, and what makes it. ask: sends the question, with a sentence of
-    what would be told. Raises LookFailed, UrlRefused.
+    name, token: the private value by which they answer, and what makes it. invite: sends the question, with a sentence
+    of what would be told. Raises LookFailed, UrlRefused.
     """
 
     name: str
     token: Callable[[World], str]
-    ask: Callable[[Outlet, Destination, str, World], Awaitable[Answer]]
+    invite: Callable[[Outlet, Destination, str, World], Awaitable[Answer]]
 
 
-class Asker(Protocol):
-    """Who asks people whether they want to be told."""
+class Inviter(Protocol):
+    """Sends to people the question whether they want to be told."""
 
-    async def ask(self, consent: Consent, destination: Destination, asks: str) -> Answer:
+    async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
         """Ask once. Every way to fail is an answer."""
 
 

@@ -188,7 +188,7 @@ KIND = alert.DestinationKindRecord(
             required=True,
             many=False,
             lines=False,
-            pattern="[-_A-Za-z0-9]{1,64}",
+            matches="[-_A-Za-z0-9]{1,64}",
             default="",
         )
     ],

@@ -45,12 +45,12 @@ _UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, the
 class WithSecret(NamedTuple):
     """A destination and its newest secret, to be shown this once; "" of a kind that signs nothing.
 
-    asked: how the question went whether somebody wants to be told; None when there was none.
+    invited: how the question went whether somebody wants to be told; None when there was none.
     """
 
     destination: Destination
     secret: str
-    asked: Answer | None = None
+    invited: Answer | None = None
 
 
 # --- what is asked for -----------------------------------------------------------------------------------------------
@@ -246,23 +246,25 @@ async def add(
     if await kept.destination(destination.id) is None:
         raise NotFound("There is no such alert.")  # any more
     await alerts.put_in_force(call)
-    return WithSecret(destination, secret, await _ask(call, kind, destination, alert))
+    return WithSecret(destination, secret, await _invite(call, kind, destination, alert))
 
 
-async def _ask(call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert) -> Answer | None:
+async def _invite(
+    call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert
+) -> Answer | None:
     """Ask who is told, if they have to be and have not agreed; return how the question went."""
     if kind.consent is None or destination.confirmed:
         return None
-    answer = await call.context.asker.ask(kind.consent, destination, f"what its alert “{alert.name}” matches")
-    call.context.world.log("destination.asked", destination_id=destination.id, delivered=answer.delivered)
+    answer = await call.context.inviter.invite(kind.consent, destination, f"what its alert “{alert.name}” matches")
+    call.context.world.log("destination.invited", destination_id=destination.id, delivered=answer.delivered)
     return answer
 
 
-async def ask(call: OperationContext, id: str) -> Answer:
+async def invite(call: OperationContext, id: str) -> Answer:
     """Ask again whether somebody wants to be told. Raises NotFound, Conflict."""
     destination = await named(call, id)
     alert = await alerts.named(call, destination.alert_id)
-    answer = await _ask(call, kind_of(call, destination.kind), destination, alert)
+    answer = await _invite(call, kind_of(call, destination.kind), destination, alert)
     if answer is None:
         raise Conflict("There is nobody to ask: who is told has agreed, or needs not.")
     return answer

@@ -243,11 +243,11 @@ class TestAnswer(Struct, frozen=True):
 
 class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
     """A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing.
-    `asked`: how the question went, where who is told has to agree first.
+    `invited`: how the question went, where who is told has to agree first.
     """
 
     secret: str | UnsetType = UNSET
-    asked: TestAnswer | UnsetType = UNSET
+    invited: TestAnswer | UnsetType = UNSET
 
 
 class AddressWanted(Struct, frozen=True, kw_only=True):
@@ -263,7 +263,9 @@ class AddressWanted(Struct, frozen=True, kw_only=True):
 
 
 class OptionWanted(Struct, frozen=True, kw_only=True):
-    """One of the `options` of a kind. `many`: several values with commas between. `pattern`: of the whole value."""
+    """One of the `options` of a kind. `many`: several values with commas between. `matches`: a regular expression of
+    the whole value.
+    """
 
     name: str
     label: str
@@ -273,7 +275,7 @@ class OptionWanted(Struct, frozen=True, kw_only=True):
     required: bool
     many: bool
     lines: bool
-    pattern: str
+    matches: str
     default: str
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import asdict, astuple
 
 from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.email.kind import LINK
+from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
 from api.operations import destinations as acts
@@ -52,14 +53,19 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
 
 
 def _with_secret(record: wire.DestinationRecord, made: acts.WithSecret) -> wire.DestinationWithSecret:
-    asked = UNSET if made.asked is None else _asked(made.asked)
-    return wire.DestinationWithSecret(secret=made.secret or UNSET, asked=asked, **asdict(record))
+    invited = UNSET if made.invited is None else _invited(made.invited)
+    return wire.DestinationWithSecret(secret=made.secret or UNSET, invited=invited, **asdict(record))
 
 
-def _asked(found: Attempted) -> wire.TestAnswer:
+def _invited(found: Attempted) -> wire.TestAnswer:
     ends: Literal["terminal", "retry"] = "terminal" if found.gone or found.refused else "retry"
     detail = found.error or "The question was sent."
     return wire.TestAnswer("sent" if found.delivered else ends, found.status, found.latency_ms, detail)
+
+
+def _option(field: KindField) -> wire.OptionWanted:
+    shown = asdict(field)
+    return wire.OptionWanted(matches=shown.pop("pattern"), **shown)
 
 
 def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
@@ -70,7 +76,7 @@ def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
         where=kind.where,
         documentation=kind.documentation,
         address=wire.AddressWanted(**asdict(kind.address)),
-        options=[wire.OptionWanted(**asdict(field)) for field in kind.fields],
+        options=[_option(field) for field in kind.fields],
         signed=kind.new_secret is not None,
     )
 
@@ -157,9 +163,9 @@ async def test(call: Call) -> Answer:
     return Answer(msgspec.convert(found, wire.TestAnswer, from_attributes=True))
 
 
-async def ask(call: Call) -> Answer:
+async def invite(call: Call) -> Answer:
     """Ask again whether somebody wants to be told."""
-    return Answer(_asked(await acts.ask(call, call.path["id"])))
+    return Answer(_invited(await acts.invite(call, call.path["id"])))
 
 
 async def deliveries(call: Call) -> Answer:
@@ -233,8 +239,8 @@ ROUTES = (
         repeatable=True,
     ),
     _POST(
-        f"{_EACH}/ask",
-        ask,
+        f"{_EACH}/invite",
+        invite,
         "Ask again whether somebody wants to be told.",
         {200: wire.TestAnswer},
         refuses=("not-found", "conflict"),

@@ -20,6 +20,7 @@ from sanderling.migration.plan import AlertBody, DestinationBody, PlannedAlert, 
 from sanderling.migration.telling_apart import Key, key_of
 from sanderling.migration.waiting_client import WaitingClient, why_refused
 from storage.records.alert import MOST_SOURCES
+from storage.records.destination import WEBHOOK
 
 PAGE: Final = 200
 _NO_SOURCE: Final = "none of its sources is there"
@@ -60,7 +61,7 @@ class Alerting:
         try:
             record, sent = await self._found(alert, there)
             missing = [] if record is None else _missing(sources, record["source_ids"])
-            if record is not None and sent and not any(body.url in sent for body in alert.destinations):
+            if record is not None and sent and not any(body.known_by in sent for body in alert.destinations):
                 self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
                 return
             if record is None:
@@ -85,7 +86,7 @@ class Alerting:
         record = there.get(key_of(alert, alert.other))
         if record is not None:
             sent = await self._sent(str(record["id"]))
-            if sent.keys() == {body.url for body in alert.destinations}:
+            if sent.keys() == {body.known_by for body in alert.destinations}:
                 return record, sent
         record = there.get(key_of(alert))
         return record, await self._sent(str(record["id"])) if record is not None and alert.destinations else {}
@@ -96,16 +97,16 @@ class Alerting:
         return dict(answer.json())
 
     async def _sent(self, id_: str) -> dict[str, str]:
-        """Return where an alert sends: the ids of its destinations by their URLs."""
+        """Return where an alert sends: the ids of its destinations by what they are known by."""
         answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
-        return {record["url"]: record["id"] for record in answer.json()}
+        return {record["url" if record["kind"] == WEBHOOK else "label"]: record["id"] for record in answer.json()}
 
     async def _deliver(self, alert: PlannedAlert, id_: str, there: Mapping[str, str]) -> None:
         path = f"/v1/alerts/{id_}/destinations"
         for body in alert.destinations:
             name = host_of(body)
-            if body.url in there:
-                self._outcome(Done("destination", alert.place, name, "there", there[body.url]))
+            if body.known_by in there:
+                self._outcome(Done("destination", alert.place, name, "there", there[body.known_by]))
                 continue
             whole = wire(body)
             try:
@@ -114,7 +115,7 @@ class Alerting:
                 self._outcome(Done("destination", alert.place, name, "refused", says=why_refused(error)))
                 continue
             made = answer.json()
-            self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made["secret"]))
+            self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made.get("secret", "")))
 
     def _once(self, body: object) -> dict[str, str]:
         """Return the header by which a request that this run makes again makes nothing more."""
@@ -122,8 +123,8 @@ class Alerting:
 
 
 def host_of(body: DestinationBody) -> str:
-    """Return what is shown of a destination: the host, for the rest of its URL may be a secret."""
-    return httpx.URL(body.url).host
+    """Return what is shown of a destination: a webhook's host, as the rest may be a secret; else its label."""
+    return httpx.URL(body.url or "").host if body.kind == WEBHOOK else body.known_by
 
 
 def _key(alert: Mapping[str, Any]) -> Key:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import Field, mapping, records, tell_of, text, truth
-from sanderling.migration.notifying import destination
+from sanderling.migration.notifying import destinations
 from sanderling.migration.plan import DestinationBody, Plan, named
 from sanderling.migration.recognising import decoded
 from sanderling.migration.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, none_of, pattern, whole
@@ -60,15 +60,15 @@ def _feed(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> None:
         return
     tell_of(drafting, place, feed, FIELDS)
     query = _query(drafting, place, feed)
-    destinations = _destinations(drafting, place, feed)
-    if query or destinations:
-        drafting.alert(place, url, named("Miniflux", query), destinations)
+    sent = _destinations(drafting, place, feed)
+    if query or sent:
+        drafting.alert(place, url, named("Miniflux", query), sent)
 
 
 def _destinations(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> list[DestinationBody]:
     addresses = [*re.split(r"[,\s]+", text(feed, "apprise_service_urls")), text(feed, "webhook_url")]
-    found = [destination(drafting, place, address) for address in addresses if address]
-    return [one for one in found if one is not None]
+    found = (destinations(drafting, place, address) for address in addresses if address)
+    return [one for each in found for one in each]
 
 
 def _query(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> str:

@@ -1,16 +1,21 @@
-"""The notifications of other programs, as destinations of ours: webhooks, that is. Pure.
+"""The notifications of other programs, as destinations of ours: chats and phones, mail, and webhooks. Pure.
 
-Apprise writes each service as a URL with a scheme of its own; those that post to a web address can be kept. The message
-is another one: the event as JSON, signed, instead of a text.
+Apprise writes each service as a URL with a scheme of its own (`apprise.py`); those that post to a web address become
+webhooks. There the message is another one: the event as JSON, signed, instead of a text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from sanderling.migration.apprise import SCHEMES, Reached, reached
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.plan import DestinationBody
 
@@ -19,38 +24,80 @@ POSTING: Final = {"json": "http", "jsons": "https", "post": "http", "posts": "ht
 OTHER_BODY: Final = ("form", "forms", "xml", "xmls", "get", "gets", "put", "puts", "patch", "delete", "deletes")
 WHAT: Final = "notification"
 _SIGNED: Final = "posts the event as signed JSON, where it posted a message"
+_NATIVE: Final = {
+    "hooks.slack.com": "slack",
+    "discord.com": "discord",
+    "discordapp.com": "discord",
+    "chat.googleapis.com": "google-chat",
+    "open.larksuite.com": "lark",
+    "open.feishu.cn": "lark",
+    "oapi.dingtalk.com": "dingtalk",
+    "qyapi.weixin.qq.com": "wecom",
+}
+"""Hosts whose webhooks Apprise knows by their own address."""
 
 
-def destination(drafting: Drafting, place: str, address: str) -> DestinationBody | None:
-    """Return the destination that an address of Apprise is; None when there is none, which is noted.
+def destinations(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
+    """Return the destinations that an address of Apprise is; none when there is none, which is noted.
 
     What is said of it never shows more than its scheme and host: the rest may be a secret.
     """
+    address = address.strip()
+    scheme = address.partition("://")[0].lower()
     try:
-        parts = urlsplit(address.strip())
-        scheme, host = parts.scheme.lower(), parts.hostname or ""
+        parts = SplitResult(scheme, "", "", "", "") if scheme == "tgram" else urlsplit(address)
+        host = parts.hostname or ""
     except ValueError:
         drafting.note(place, WHAT, "impossible", "an address that can't be read")
-        return None
+        return ()
+    if "{{" in address or "{%" in address:
+        drafting.note(place, WHAT, "impossible", f"{scheme[:20]}://: its address is made anew for each message")
+        return ()
+    if scheme in SCHEMES:
+        return _people(drafting, place, scheme, reached(parts, address))
+    if scheme == "https" and host in _NATIVE:
+        return _people(drafting, place, scheme, (Reached(_NATIVE[host], address, {}),))
+    found = _webhook(drafting, place, parts)
+    return () if found is None else (found,)
+
+
+def _people(drafting: Drafting, place: str, scheme: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
+    if not found:
+        says = f"{scheme}://: of a form that is not known here; see the kinds of destinations for what it needs"
+        drafting.note(place, WHAT, "impossible", says)
+    for one in found:
+        mail = (
+            "; the address is asked first, and the mail server is that of the settings" if one.kind == "email" else ""
+        )
+        drafting.note(place, WHAT, "approximated", f"{scheme}://: {one.kind}, with a text of ours{mail}")
+    return [DestinationBody(one.url or None, _label(one), one.kind, tuple(one.options.items())) for one in found]
+
+
+def _label(one: Reached) -> str:
+    """Return a name that depends on nothing else: an import that is repeated finds the destination by it."""
+    mark = sha256(msgspec.json.encode(one, order="deterministic")).hexdigest()[:8]
+    return one.url if one.kind == "email" else f"{one.kind} [{mark}]"
+
+
+def _webhook(drafting: Drafting, place: str, parts: SplitResult) -> DestinationBody | None:
+    scheme, host = parts.scheme.lower(), parts.hostname or ""
     if scheme not in POSTING:
-        other = "it expects another body" if scheme in OTHER_BODY else "it is no webhook"
+        other = "it expects another body" if scheme in OTHER_BODY else "there is no such kind of destination"
         drafting.note(place, WHAT, "impossible", f"{scheme[:20] or 'no'}://: {other}: put a receiver before it")
         return None
-    if "@" in parts.netloc:
-        says = f"{scheme}://{host[:80]}: it needs a user and a password, which a destination has none of"
-        drafting.note(place, WHAT, "impossible", says)
-        return None
-    if "{{" in address or "{%" in address:
-        drafting.note(place, WHAT, "impossible", f"{scheme}://: its address is made anew for each message")
-        return None
+    access, _, place_of_it = parts.netloc.rpartition("@")
     query = "&".join(_kept(scheme, parts.query))
     try:
-        url = parse_url(f"{POSTING[scheme]}://{parts.netloc}{parts.path}{'?' + query if query else ''}")
+        url = parse_url(f"{POSTING[scheme]}://{place_of_it}{parts.path}{'?' + query if query else ''}")
     except UrlRefused as error:
         drafting.note(place, WHAT, "impossible", f"{scheme}://{host[:80]}: {error}")
         return None
-    drafting.note(place, WHAT, "approximated", f"{url.scheme}://{url.host}: {_differs(url.secure, parts.query)}")
-    return DestinationBody(url.text)
+    user, _, password = access.partition(":")
+    names = {"username": unquote(user), "password": unquote(password)} if access else {}
+    headers = {"headers": "\n".join(_headers(parts.query))} if scheme not in ("http", "https") else {}
+    options = tuple((name, value) for name, value in (names | headers).items() if value)
+    drafting.note(place, WHAT, "approximated", f"{url.scheme}://{url.host}: {_differs(url.secure)}")
+    return DestinationBody(url.text, options=options)
 
 
 def _kept(scheme: str, query: str) -> list[str]:
@@ -61,10 +108,17 @@ def _kept(scheme: str, query: str) -> list[str]:
     return [part for part in parts if not part.startswith(("+", "-", ":", "%2B", "%2b"))]
 
 
-def _differs(secure: bool, query: str) -> str:
+def _headers(query: str) -> list[str]:
+    """Return the headers that an address sends along, one a line: `+X-Key=value` of its query."""
+    marked = [
+        part.removeprefix("+") for part in query.replace("%2B", "+").replace("%2b", "+").split("&") if part[:1] == "+"
+    ]
+    pairs = (unquote(part).partition("=") for part in marked)
+    return [f"{name}: {value}" for name, _, value in pairs if name and value]
+
+
+def _differs(secure: bool) -> str:
     parts = [_SIGNED]
-    if any(part.startswith(("+", "%2B", "%2b")) for part in query.split("&")):
-        parts.append("without the headers it sent")
     if not secure:
         parts.append("without TLS, so only if the setting allow_deliver_networks opens its network")
     return "; ".join(parts)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sanderling.migration.kinds import Kind
 from storage.records.alert import Matching
+from storage.records.destination import WEBHOOK
 from storage.records.tiers import SourceType
 
 Grade = Literal["exact", "approximated", "impossible"]
@@ -52,10 +53,19 @@ class PlannedSource(Struct, frozen=True):
 
 
 class DestinationBody(Struct, frozen=True, omit_defaults=True):
-    """The body of `POST /v1/alerts/{id}/destinations`. The URL may hold a secret: what is shown of it is its host."""
+    """The body of `POST /v1/alerts/{id}/destinations`. URL and options may hold secrets: what is shown is a host, or
+    the label of another kind than a webhook.
+    """
 
-    url: str
+    url: str | None = None
     label: str | None = None
+    kind: str = WEBHOOK
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def known_by(self) -> str:
+        """By what the service shows of it, it is known again."""
+        return self.url or "" if self.kind == WEBHOOK else self.label or ""
 
 
 class AlertBody(Struct, frozen=True, kw_only=True):
@@ -125,6 +135,8 @@ def wire(body: SourceBody | AlertBody | DestinationBody) -> dict[str, Any]:
     built: dict[str, Any] = msgspec.to_builtins(body)
     if isinstance(body, SourceBody):
         built["verify"] = "later"
+    if isinstance(body, DestinationBody) and body.options:
+        built["options"] = dict(body.options)
     return {name: value for name, value in built.items() if value is not None}
 
 

@@ -182,10 +182,10 @@ class FakeChild:
         self.is_ready.set()
 
 
-class NobodyAsked:
-    """An Asker whose questions all arrive."""
+class NobodyInvited:
+    """An Inviter whose questions all arrive."""
 
-    async def ask(self, consent: Consent, destination: Destination, asks: str) -> Answer:
+    async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
         return Answer(250, 1)
 
 
@@ -304,7 +304,7 @@ def make_house(
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
         kinds=built_in_kinds(),
-        asker=NobodyAsked(),
+        inviter=NobodyInvited(),
         lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),
         figures=tuple,

@@ -13,6 +13,7 @@ HOMES = {
     "actors/egress/guard.py": "the door, which asks the connector for addresses that it has checked",
     "actors/egress/transport.py": "the pool whose every connection the guard opens",
     "actors/egress/http.py": "the client over that pool",
+    "actors/destination_kinds/email/kind.py": "mail: asks the guard, which alone may be its Dialer",
     "actors/jail/nursery.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
     "sanderling/client/api.py": "the command: calls the user's own service",
     "sanderling/client/health.py": "the command: asks the user's own service whether it is ready",

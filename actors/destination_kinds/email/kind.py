@@ -57,9 +57,9 @@ def email_kind(mail: Mail) -> DestinationKind:
         letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope)
         return await _handed_over(mail, outlet, letter, destination, world)
 
-    async def ask(outlet: Outlet, destination: Destination, asks: str, world: World) -> Answer:
+    async def invite(outlet: Outlet, destination: Destination, about: str, world: World) -> Answer:
         id = f"{destination.id}.{world.entropy(6).hex()}"
-        letter = question_of(id, _envelope(mail, destination, world), asks)
+        letter = question_of(id, _envelope(mail, destination, world), about)
         return await _handed_over(mail, outlet, letter, destination, world)
 
     return DestinationKind(
@@ -73,7 +73,7 @@ def email_kind(mail: Mail) -> DestinationKind:
         admit=admit,
         new_secret=None,
         send=send,
-        consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), ask),
+        consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), invite),
     )
 
 

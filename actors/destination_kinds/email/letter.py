@@ -64,11 +64,11 @@ def letter_of(notification: Notification, envelope: Envelope) -> EmailMessage:
     return mail
 
 
-def question_of(id: str, envelope: Envelope, asks: str) -> EmailMessage:
-    """Return the mail that asks whether mail is wanted; `asks` is what would be told."""
+def question_of(id: str, envelope: Envelope, about: str) -> EmailMessage:
+    """Return the mail that asks whether mail is wanted; `about` is what would be told."""
     mail = _begun(envelope, "Do you want these mails?", id)
     text = (
-        f"Somebody wants to send you mail from Sanderling: {one_line(asks)}.\n\n"
+        f"Somebody wants to send you mail from Sanderling: {one_line(about)}.\n\n"
         f"If you want it, open this page and agree:\n{envelope.stop}\n\n"
         "If you do not, do nothing: there will be no other mail.\n"
     )

@@ -44,9 +44,9 @@ async def test(visit: Visit) -> Go:
     return Go(there, f"The test failed: {status}{found.latency_ms} ms.{reason}{said} {ends}", bad=True)
 
 
-async def ask(visit: Visit) -> Go:
+async def invite(visit: Visit) -> Go:
     """Ask again whether somebody wants to be told."""
-    found = await destinations.ask(visit, visit.path["id"])
+    found = await destinations.invite(visit, visit.path["id"])
     if found.delivered:
         return Go(_page(visit), "The question was sent. Once they have agreed, what is matched goes there.")
     return Go(_page(visit), f"The question was not sent: {found.error}.", bad=True)

@@ -75,8 +75,10 @@ async def create(visit: Visit) -> Go:
     except UrlRefused as error:
         raise Wrong(url=error.detail) from None
     says = f"What “{alert.name}” matches from now on goes to {made.destination.label}."
-    if made.asked is not None and not made.asked.delivered:
-        says = f"The question whether it wants these mails was not sent: {made.asked.error}. Mend that, then ask again."
+    if made.invited is not None and not made.invited.delivered:
+        says = (
+            f"The question whether it wants these mails was not sent: {made.invited.error}. Mend that, then ask again."
+        )
         return Go(f"/destinations/{made.destination.id}", says, bad=True)
     if not made.destination.confirmed:
         asked = (

@@ -17,7 +17,7 @@ SCREENS = (
     Screen(path=f"{_ONE}/edit", run=editing.edit),
     Screen(method="POST", path=f"{_ONE}/edit", run=editing.change, form=DestinationEdit, again=editing.edit),
     Screen(method="POST", path=f"{_ONE}/test", run=acting.test, form=Form, again=one.one),
-    Screen(method="POST", path=f"{_ONE}/ask", run=acting.ask, form=Form, again=one.one),
+    Screen(method="POST", path=f"{_ONE}/invite", run=acting.invite, form=Form, again=one.one),
     Screen(method="POST", path=f"{_ONE}/rotate", run=acting.rotate, form=Form),
     Screen(method="POST", path=f"{_ONE}/resume", run=acting.resume, form=Form),
     Screen(method="POST", path=f"{_ONE}/pause", run=acting.pause, form=Form),

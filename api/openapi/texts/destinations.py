@@ -11,7 +11,7 @@ _OF_ONE = (
         "readDestination",
         "changeDestination",
         "testDestination",
-        "askAgain",
+        "inviteAgain",
         "rotateSecret",
         "listDeliveries",
         "replay",
@@ -90,8 +90,8 @@ while `needs_secret`.""",
 Posts a sample that is signed and shaped like a live delivery, and waits for the answer. `result`: sent, retry (a \
 live one would be tried again) or terminal. 409 when the destination is paused or disabled.""",
     ),
-    "POST /v1/destinations/{id}/ask": Operation(
-        name="askAgain",
+    "POST /v1/destinations/{id}/invite": Operation(
+        name="inviteAgain",
         tag=_TAG,
         explains="""\
 Mail goes to nobody who has not agreed to it (`needs_agreement`). The first question is sent when the destination is \

@@ -13,7 +13,7 @@ from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_
 from sanderling.migration.changedetection.files import Datastore, datastore
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
-from sanderling.migration.notifying import destination
+from sanderling.migration.notifying import destinations
 from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
 from sanderling.migration.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
 from sanderling.migration.xpath import css_of
@@ -168,8 +168,8 @@ class _Reading:
             return []
         levels = (self._watch, *self._groups, self._store.application)
         addresses = next((found for level in levels if (found := texts(level, "notification_urls"))), [])
-        made = [destination(self._drafting, self._place, address) for address in dict.fromkeys(addresses)]
-        return [one for one in made if one is not None]
+        made = (destinations(self._drafting, self._place, address) for address in dict.fromkeys(addresses))
+        return [one for found in made for one in found]
 
 
 def _number(value: Any) -> float:

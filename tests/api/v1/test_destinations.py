@@ -61,6 +61,7 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "replay_from": None,
         "format": "event",
         "needs_secret": False,
+        "needs_agreement": False,
         "in_use_by_alert_count": 1,
     }
     for path in (

@@ -57,7 +57,8 @@ def test_what_changedetection_waits_for_and_whom_it_tells_becomes_alerts() -> No
     assert first.body.name == 'changedetection.io: -"maintenance"' and first.body.language == "simple"
     assert [one.url for one in first.destinations] == ["https://hooks.example/tides?room=1"]
     assert second.body.filter_query == "" and second.urls == ("https://tides.example/news",)
-    assert [one.url for one in second.destinations] == ["https://hooks.example/all?key=hidden"]
+    hook, mail = second.destinations
+    assert (hook.url, mail.kind, mail.url) == ("https://hooks.example/all?key=hidden", "email", "me@mail.example")
 
 
 def test_feeds_of_miniflux_become_sources() -> None:

@@ -97,7 +97,7 @@ async def test_nobody_is_told_before_they_agree_and_no_more_once_they_stop_it(au
         async with town.running() as client:
             made = await town.told(client)
             where = f"/v1/destinations/{made['id']}"
-            assert (made["url"], made["needs_agreement"], made["asked"]["result"]) == (
+            assert (made["url"], made["needs_agreement"], made["invited"]["result"]) == (
                 "mailto:Anna@xn--bcher-kva.example",
                 True,
                 "sent",
@@ -216,7 +216,7 @@ async def test_the_login_is_one_that_the_server_offers(
         town.office.hello = hello
         async with town.running() as client:
             made = await town.told(client)
-            assert made["asked"]["result"] == "sent"
+            assert made["invited"]["result"] == "sent"
             assert town.office.logins == ([] if said is None else [said])
 
 
@@ -226,10 +226,10 @@ async def test_nothing_is_said_in_the_clear_to_a_server_that_offers_no_tls(autoj
         town.office.hello = ("mail.test", "AUTH PLAIN")
         async with town.running() as client:
             made = await town.told(client)
-            assert made["asked"]["result"] == "retry" and "no STARTTLS" in made["asked"]["detail"]
+            assert made["invited"]["result"] == "retry" and "no STARTTLS" in made["invited"]["detail"]
             assert town.office.mails == [] and town.office.logins == []
             town.office.hello = ("mail.test", "STARTTLS", "AUTH PLAIN")
-            again = await asked(client, f"/v1/destinations/{made['id']}/ask")
+            again = await asked(client, f"/v1/destinations/{made['id']}/invite")
             assert again["result"] == "sent" and len(town.office.mails) == 1
 
 
@@ -238,14 +238,14 @@ async def test_without_tls_only_opened_networks_are_reached(autojump_clock: obje
         town = Parish(nursery, MailServer("mail.test", 25, "none", SENDER))
         async with town.running() as client:
             made = await town.told(client)
-            assert made["asked"]["result"] != "sent" and town.office.commands == []
+            assert made["invited"]["result"] != "sent" and town.office.commands == []
 
 
 async def test_tls_from_the_start(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery, MailServer("mail.test", 465, "tls", SENDER))
         async with town.running() as client:
-            assert (await town.told(client))["asked"]["result"] == "sent"
+            assert (await town.told(client))["invited"]["result"] == "sent"
             assert town.network.secured == ["mail.test"] and "STARTTLS" not in town.office.commands
 
 
@@ -260,11 +260,11 @@ async def test_another_address_is_another_person(autojump_clock: object) -> None
             moved = (await client.patch(where, json={"url": "bo@example.com"})).json()
             assert (moved["url"], moved["needs_agreement"]) == ("mailto:bo@example.com", True)
             assert "not good any more" in await town.read(old)
-            await asked(client, f"{where}/ask")
+            await asked(client, f"{where}/invite")
             assert town.office.mails[-1][1] == "bo@example.com" and town.link() != old
             await town.post(town.link(), wish="agree")
             assert (await client.get(where)).json()["enabled"] is True
-            assert (await client.post(f"{where}/ask")).status_code == 409
+            assert (await client.post(f"{where}/invite")).status_code == 409
 
 
 async def test_without_a_mail_server_there_is_no_mail(autojump_clock: object) -> None:

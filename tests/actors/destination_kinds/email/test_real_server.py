@@ -40,29 +40,33 @@ class Handler:
 
 def admitted(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
     good = isinstance(data, LoginPassword) and (data.login, data.password) == (b"anna", b"p\xc3\xa5ss")
-    return AuthResult(success=good)
+    return AuthResult(success=good, handled=good)
 
 
 @contextmanager
 def listening(make: Callable[[], SMTP]) -> Iterator[int]:
     """Serve SMTP on a free port of this machine, in a thread with a loop of its own."""
-    ready, loop = Queue[int](), asyncio.new_event_loop()
+    ready, over, loop = Queue[int](), asyncio.Event(), asyncio.new_event_loop()
 
-    async def begin() -> None:
+    async def serve() -> None:
         server = await loop.create_server(make, "127.0.0.1", 0)
         ready.put(server.sockets[0].getsockname()[1])
+        await over.wait()
+        server.close()
+        connections = asyncio.all_tasks(loop) - {asyncio.current_task(loop)}
+        if connections:  # each ends once it has seen that the client is gone
+            await asyncio.wait(connections, timeout=5)
 
     def run() -> None:
-        loop.run_until_complete(begin())
-        loop.run_forever()
+        loop.run_until_complete(serve())
         loop.close()
 
-    thread = Thread(target=run)
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield ready.get(timeout=10)
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(over.set)
         thread.join(10)
 
 
@@ -88,9 +92,10 @@ async def test_a_mail_arrives_whole_through_starttls_and_a_login(tmp_path: Path)
     with listening(make) as port:
         for login, code in ((Login("anna", "påss"), 250), (Login("anna", "wrong"), 535)):
             session = Session(await trio.open_tcp_stream("127.0.0.1", port), secure)
-            reply = await session.transmit(
-                letter, SENDER, RECIPIENT, security="starttls", login=login, name="sanderling.test"
-            )
+            with trio.fail_after(30):
+                reply = await session.transmit(
+                    letter, SENDER, RECIPIENT, security="starttls", login=login, name="sanderling.test"
+                )
             assert reply.code == code
             await trio.aclose_forcefully(session.stream)
     ((sender, recipients, content),) = handler.taken
