@@ -28,6 +28,7 @@ from tests.storage.contract.builders import a_harvest, a_source
 pytestmark = pytest.mark.real
 MASTER = b"the master key of this very test"
 HELLO = "a hello with a token in it"
+HEADER, PASSED, ADDRESS, TOKEN = "h34der0fTheHook", "p4ssw0rdOfTheHook", "4ddress0fTheChat", "t0ken0fTheChat"
 WATCHED = "ws://127.81.7.3:8099/feed"
 
 
@@ -47,9 +48,21 @@ def those_in(place: str, text: bytes, secrets: Mapping[str, set[bytes]]) -> list
 
 
 async def with_secrets(api: httpx.AsyncClient) -> dict[str, str]:
-    """Make a destination with two secrets; return these, and ids for paths."""
+    """Make a destination with two secrets, and chats that are let in by others; return these, and ids for paths."""
     alert = (await api.post("/v1/alerts", json={"filter_query": ""})).json()["id"]
-    made = (await api.post(f"/v1/alerts/{alert}/destinations", json={"url": "http://127.81.7.3:8099/hook"})).json()
+    there = f"/v1/alerts/{alert}/destinations"
+    options = {"headers": f"X-Key: {HEADER}", "username": "anna", "password": PASSED}
+    hook = {"url": "http://127.81.7.3:8099/hook", "options": options}
+    made = (await api.post(there, json=hook, headers={"Idempotency-Key": "once"})).json()
+    for chat in (
+        {"kind": "slack", "url": f"http://127.81.7.3:8099/services/{ADDRESS}"},
+        {"kind": "telegram", "url": "http://127.81.7.3:8099", "options": {"token": f"1:{TOKEN}", "chat": "1"}},
+        {"kind": "telegram", "url": "http://127.81.7.3:8099", "options": {"token": f"{TOKEN}!", "chat": "1"}},
+        {"kind": "slack", "url": f"http://10.1.2.3/services/{ADDRESS}"},
+    ):
+        answer = await api.post(there, json=chat)
+        if answer.status_code == 201:
+            await api.post(f"/v1/destinations/{answer.json()['id']}/test")
     again = (await api.post(f"/v1/destinations/{made['id']}/rotate-secret")).json()
     await api.post(f"/v1/destinations/{made['id']}/test")
     ids = {"alerts": alert, "destinations": made["id"], "sources": a_source(1).id}
@@ -119,6 +132,8 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
             webhooks = {name: made[name] for name in ("first", "second")}
             secrets = {name: {text.encode(), base64.b64decode(text[6:])} for name, text in webhooks.items()}
             secrets |= {"hello": {HELLO.encode()}, "seed": spellings(signing.seed), "master": spellings(MASTER)}
+            secrets |= {text: spellings(text.encode()) for text in (HEADER, PASSED, ADDRESS, TOKEN)}
+            secrets["login"] = {base64.b64encode(f"anna:{PASSED}".encode())}
             async for place, text in answers(api, made):
                 found += those_in(place, text, secrets)
         async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": admin}) as api:

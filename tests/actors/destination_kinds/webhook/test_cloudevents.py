@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 import pytest
+from cloudevents.core.formats.json import JSONFormat
+from cloudevents.core.v1.event import CloudEvent
 from hypothesis import given
 
 from actors.destination_kinds.webhook.cloudevents import enveloped
@@ -35,6 +37,15 @@ def test_an_event_has_its_own_id_its_source_and_its_bytes() -> None:
         "dataschema": "https://sanderling.example/schemas/event-v1.json",
     }
     assert enveloped(ID, BODY) == envelope, "an attempt repeats the bytes of the one before"
+
+
+@pytest.mark.parametrize("body", [BODY, DIGEST])
+def test_the_reference_library_reads_it(body: bytes) -> None:
+    read = JSONFormat().read(CloudEvent, enveloped(ID, body))
+    told = json.loads(enveloped(ID, body))
+    assert (read.get_id(), read.get_source(), read.get_type()) == (ID, told["source"], told["type"])
+    assert read.get_data() == json.loads(body) and read.get_specversion() == "1.0"
+    assert read.get_time() == datetime.fromisoformat(told["time"])
 
 
 def test_a_digest_is_of_its_alert_and_has_no_schema_or_subject() -> None:
