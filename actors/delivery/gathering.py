@@ -29,6 +29,7 @@ class Gathering:
         """Freeze a digest of every window that has closed. Cancelled between two, the next call goes on."""
         if record.delivery_mode == "instant":
             self._open = None
+            await self._collapse(record)
             return
         current = window_of(record, Millis(self._world.now() - GRACE))
         if current == self._open:
@@ -39,13 +40,22 @@ class Gathering:
             since = await self._storage.outbox.gathered_since(record.id)
         self._open = current
 
-    async def _freeze(self, record: Destination, window: DigestWindow) -> None:
+    async def _collapse(self, record: Destination) -> None:
+        """Make one digest of what waits when it is more than a person wants to be told at once."""
+        if not record.most_at_once or await self._storage.outbox.backlog(record.id) <= record.most_at_once:
+            return
+        window = DigestWindow(Millis(0), Millis(self._world.now() + 1))
+        while await self._freeze(record, window, least=record.most_at_once + 1):
+            pass
+
+    async def _freeze(self, record: Destination, window: DigestWindow, least: int = 1) -> int:
         position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
         id = id_of(Seq(position), self._chance.getrandbits(59))
 
         def freeze(events: Sequence[bytes]) -> tuple[str, bytes]:
             return id, content(id, record, window, events)
 
-        portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES)
-        await self._storage.outbox.freeze(record.id, portion, freeze, self._storage.lease)
+        portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES, least, fresh=least > 1)
+        frozen = await self._storage.outbox.freeze(record.id, portion, freeze, self._storage.lease)
         self._world.reach("delivery/after freeze")
+        return frozen

@@ -35,6 +35,8 @@ from storage.records.revision import Expected
 
 MOST_DESTINATIONS = 10_000
 MOST_OF_AN_ALERT = 20
+FOR_PEOPLE = 20
+"""Events that people are told one by one; of more that wait at once they get one digest."""
 OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret goes on signing after a rotation."""
 TEST_WITHIN = 30.0
@@ -238,7 +240,8 @@ async def add(
         updated_at=now,
         **given(new, Destination)
         | _addressed(kind, found.url, values, {})
-        | {"label": new.label or _label(kind, found), "quiet_hours": quiet},
+        | {"label": new.label or _label(kind, found), "quiet_hours": quiet}
+        | ({"most_at_once": FOR_PEOPLE} if new.most_at_once is UNSET and kind.family != "program" else {}),
     )
     if kind.consent is not None:
         destination = _unasked(destination, kind.consent, _token(call, kind))

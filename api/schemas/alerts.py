@@ -163,6 +163,11 @@ Options = Annotated[
 ]
 
 
+AtOnce = Annotated[
+    int, Meta(ge=0, le=500, description="More events than this that wait at once become one digest; 0: none do")
+]
+
+
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an alert's matches are delivered. `label`: else the URL's host. `url` may be left out for a kind that has
     one address for everybody.
@@ -178,6 +183,7 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     quiet_hours: QuietHours | None = None
     format: BodyFormat = "event"
+    most_at_once: AtOnce | UnsetType = UNSET
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -195,6 +201,7 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool | UnsetType = UNSET
     quiet_hours: QuietHours | UnsetType | None = UNSET
     format: BodyFormat | UnsetType = UNSET
+    most_at_once: AtOnce | UnsetType = UNSET
     replay_from: UnsetType | None = UNSET
 
 
@@ -227,6 +234,7 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     duplicate_rate: float
     replay_from: str | None
     format: BodyFormat
+    most_at_once: int
     needs_secret: bool = False
     needs_agreement: bool = False
     in_use_by_alert_count: int = 1

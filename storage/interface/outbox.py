@@ -81,7 +81,7 @@ class Outbox(Protocol):
         """Make one digest of a portion of the rows that wait, oldest first; return of how many, 0 when there are none.
 
         In one transaction the last of these rows takes on the digest, due at the portion's end, and the others leave;
-        rows whose event is gone from the log are given up.
+        rows whose event is gone from the log are given up. With fewer rows than `least` nothing happens.
         """
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:

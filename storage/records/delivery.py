@@ -30,13 +30,16 @@ class Hit(NamedTuple):
 
 class Portion(NamedTuple):
     """What one digest takes at most: rows that were first due from `start` on and before `end`, `limit` of them, and
-    `size` bytes of events, but one event at least.
+    `size` bytes of events, but one event at least. least: with fewer rows there is no digest. fresh: only rows that
+    were never tried, as those may have arrived by themselves.
     """
 
     start: Millis
     end: Millis
     limit: int
     size: int
+    least: int = 1
+    fresh: bool = False
 
 
 Freeze = Callable[[Sequence[bytes]], tuple[str, bytes]]

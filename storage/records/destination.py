@@ -85,6 +85,8 @@ class Destination(Struct, frozen=True):
     was_enabled: bool | None = None
     """Nobody knows its secret, as it came here without it, and this is whether it was enabled before; None: else."""
     format: Format = "event"
+    most_at_once: int = 0
+    """More events than this that wait to be told at once become one digest; 0: each is told by itself."""
     options: Mapping[str, str] = {}
     private: Mapping[str, Private] = {}
     private_names: tuple[str, ...] = ()

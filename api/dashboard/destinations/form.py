@@ -24,6 +24,7 @@ class DestinationForm(Form, frozen=True, kw_only=True):
     digest_hour: wire.Hour = 8
     digest_timezone: wire.Zone = "UTC"
     format: Format = "event"
+    most_at_once: wire.AtOnce | None = None
     quiet: Literal["no", "yes"] = "no"
     quiet_from: wire.ClockTime = "22:00"
     quiet_to: wire.ClockTime = "07:00"
@@ -70,6 +71,7 @@ def new_destination(form: NewDestinationForm, url: str | UnsetType, label: str |
         delivery_mode=form.delivery_mode,
         label=label,
         format=form.format,
+        most_at_once=UNSET if form.most_at_once is None else form.most_at_once,
         digest_hour=form.digest_hour,
         digest_timezone=form.digest_timezone,
         quiet_hours=quiet_of(form),
@@ -84,6 +86,7 @@ def patch_of(form: DestinationEdit, old: Destination, fields: Sequence[KindField
         delivery_mode=form.delivery_mode,
         label=form.label or old.label,
         format=form.format,
+        most_at_once=UNSET if form.most_at_once is None else form.most_at_once,
         digest_hour=form.digest_hour,
         digest_timezone=form.digest_timezone,
         quiet_hours=quiet_of(form),
@@ -118,6 +121,7 @@ def form_of(hook: Destination) -> DestinationEdit:
         options=dict(hook.options),
         label=hook.label,
         format=hook.format,
+        most_at_once=hook.most_at_once,
         delivery_mode=hook.delivery_mode,
         digest_hour=hook.digest_hour,
         digest_timezone=hook.digest_timezone,

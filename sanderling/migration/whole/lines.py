@@ -117,6 +117,7 @@ class DestinationLine(Struct, frozen=True):
     private_names: tuple[str, ...] = ()
     signed: bool = True
     confirmed: bool = True
+    most_at_once: int = 0
 
 
 class Hook(_Line, frozen=True, tag="destination"):

@@ -78,8 +78,11 @@ _DUE = """SELECT o.seq, o.attempts, o.first_due, d.id, coalesce(d.body, l.body) 
     LEFT JOIN digest d ON d.destination=o.destination AND d.seq=o.seq LEFT JOIN log l ON l.seq=o.seq
     WHERE o.destination=? AND +o.claimed=0 AND +o.due<=? AND (d.id IS NOT NULL OR NOT ?) ORDER BY o.seq LIMIT ?"""
 _INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l.seq=o.seq
-    WHERE o.destination=? AND +o.claimed=0 AND o.first_due>=? AND o.first_due<?
+    WHERE o.destination=? AND +o.claimed=0 AND o.first_due>=? AND o.first_due<? AND (o.attempts=0 OR NOT ?)
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
+_SOME_INSIDE = """SELECT count(*) FROM (SELECT 1 FROM outbox o
+    WHERE o.destination=? AND +o.claimed=0 AND o.first_due>=? AND o.first_due<? AND (o.attempts=0 OR NOT ?)
+    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) LIMIT ?)"""
 _CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
 _DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
 _CLAIM = "UPDATE outbox SET claimed=?, attempts=?, event=? WHERE destination=? AND seq=?"
@@ -171,6 +174,9 @@ class SqliteOutbox:
             transaction.fence(lease)
             key = _key(transaction, destination)
             if key is None:
+                return 0
+            some = (key, portion.start, portion.end, portion.fresh, portion.least)
+            if portion.least > 1 and transaction.execute(_SOME_INSIDE, some).fetchone()[0] < portion.least:
                 return 0
             taken, gone = _inside(transaction, key, portion)
             note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
@@ -308,10 +314,12 @@ def _inside(
     transaction: Transaction, key: int, portion: Portion
 ) -> tuple[Sequence[tuple[Seq, bytes]], Sequence[tuple[Seq, int]]]:
     """Return the rows of a portion with their bodies, and those whose event is gone, which leave."""
-    start, end, limit, size = portion
+    start, end, limit, size, _, fresh = portion
     taken: list[tuple[Seq, bytes]] = []
     gone: list[tuple[Seq, int]] = []
-    with closing(transaction.execute(_INSIDE, (key, start, end, limit))) as rows:  # not all at once: bodies are large
+    with closing(
+        transaction.execute(_INSIDE, (key, start, end, fresh, limit))
+    ) as rows:  # not all at once: bodies are large
         for seq, attempts, body in rows:
             if body is None:
                 gone.append((seq, attempts))

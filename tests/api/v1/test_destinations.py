@@ -60,6 +60,7 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "duplicate_rate": 0.0,
         "replay_from": None,
         "format": "event",
+        "most_at_once": 0,
         "needs_secret": False,
         "needs_agreement": False,
         "in_use_by_alert_count": 1,

@@ -293,6 +293,22 @@ async def test_d10_a_digest_takes_the_rows_of_a_window_and_is_delivered_in_the_p
     assert await storage.outbox.next_due("hook", digests=True) is None
 
 
+async def test_d10_few_rows_make_no_digest_and_those_that_were_tried_go_by_themselves(storage: Storage) -> None:
+    events = await prepared(storage, 4)
+
+    async def collapsed(least: int) -> int:
+        portion = Portion(Millis(0), Millis(NOW + 60), 500, 1 << 20, least, fresh=True)
+        return await storage.outbox.freeze("hook", portion, joined, storage.lease)
+
+    (first,) = await storage.outbox.claim("hook", NOW, 1, storage.lease)
+    await storage.outbox.settle([retry(events[0].seq, NOW + 5)], storage.lease)
+    assert await collapsed(4) == 0 and await storage.outbox.backlog("hook") == 4
+    assert await collapsed(3) == 3 and await storage.outbox.backlog("hook") == 2
+    tried, digest = await storage.outbox.claim("hook", Millis(NOW + 60), 9, storage.lease)
+    assert (tried.event_id, tried.body, tried.attempt) == (first.event_id, first.body, 2)
+    assert (digest.event_id, digest.attempt) == ("digest of 3", 1)
+
+
 async def test_d10_a_digest_that_is_tried_again_has_the_same_id_and_bytes_also_without_the_log(engine: Engine) -> None:
     storage = await engine.start()
     events = await prepared(storage, 2)

@@ -184,3 +184,31 @@ async def test_what_a_receiver_repeats_of_a_secret_is_hidden(autojump_clock: obj
             found = await asked(client, f"/v1/destinations/{made['id']}/test")
             assert found["status_code"] == 500 and found["detail"].count("[hidden]") == 2
             assert "k3y0f" not in json.dumps(found)
+
+
+@pytest.mark.parametrize(("most", "messages"), [(None, 1), (0, 30), (29, 1), (30, 30)])
+async def test_of_many_at_once_a_person_gets_one_message(
+    autojump_clock: object, most: int | None, messages: int
+) -> None:
+    peer = PEERS["ntfy"]
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            more = {} if most is None else {"most_at_once": most}
+            options = dict(peer.options)
+            made = await asked(client, path, kind="ntfy", url=peer.url, options=options, **more, enabled=False)
+            assert made["most_at_once"] == (20 if most is None else most)
+            town.titles += [f"Notice number {number}" for number in range(30)]
+            where = f"/v1/destinations/{made['id']}"
+            await client.patch(where, json={"enabled": True, "quiet_hours": {"from": "00:00", "to": "23:59"}})
+            await trio.sleep(2 * HOUR)
+            assert town.texts == []
+            await client.patch(where, json={"quiet_hours": None})
+            await trio.sleep(HOUR)
+            assert len(town.texts) == messages
+            told = "\n".join(town.texts)
+            assert "30 events of news.test" in told if messages == 1 else "Notice number 7" in told
+            assert (await client.get(where)).json()["state"] == "active"
