@@ -20,6 +20,13 @@ _WALL_TIMES, _WALL_GRACE = 10.0, 5.0
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
+_CHOICES = {
+    "log_level": ("debug", "info", "warning", "error"),
+    "jail": ("wanted", "demanded"),
+    "mail_login": ("password", "token"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """A setting's unit, bounds (both ends included) and explanation."""
@@ -138,7 +145,7 @@ class Settings:
     mail_password_file: str = _setting(
         "", "File with the password at the mail server, or the token; read anew for each mail."
     )
-    mail_oauth: bool = _setting(False, "The file holds an OAuth 2 access token (XOAUTH2), and no password.")
+    mail_login: str = _setting("password", "What the file holds: password, or token, for OAuth 2 (XOAUTH2).")
     kinds: str = _setting(
         "", "Folder of your own kinds of destinations, TOML files that `sanderling kinds check` reads."
     )
@@ -212,6 +219,15 @@ def masked(settings: Settings, name: str) -> Any:
     return "********" if secret and value else value
 
 
+def one_of(words: tuple[str, ...]) -> str:
+    """Return a choice in words.
+
+    >>> one_of(("debug", "info", "error"))
+    'debug, info or error'
+    """
+    return " or ".join((", ".join(words[:-1]), words[-1]))
+
+
 def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
     if isinstance(value, str) and not value.isprintable():  # some become headers, and all may be logged
@@ -234,9 +250,7 @@ def _check(item: Field[Any], value: Any) -> None:
         bind = _BIND.fullmatch(value)
         if bind is None or int(bind[1]) > 65535:
             raise ValueError(f"metrics_bind = {value!r}: write an address and a port, as 127.0.0.1:9464 or [::1]:9464")
-    if item.name == "log_level" and value not in ("debug", "info", "warning", "error"):
-        raise ValueError(f"log_level = {value!r}: must be debug, info, warning or error")
-    if item.name == "jail" and value not in ("wanted", "demanded"):
-        raise ValueError(f"jail = {value!r}: must be wanted or demanded")
+    if item.name in _CHOICES and value not in _CHOICES[item.name]:
+        raise ValueError(f"{item.name} = {value!r}: must be {one_of(_CHOICES[item.name])}")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):
         raise ValueError(f"base_url = {value!r}: must start with http:// or https://")

@@ -29,7 +29,7 @@ def mail_of(settings: Settings) -> Mail:
         if not settings.mail_user:
             return None
         password = await trio.to_thread.run_sync(_read, settings.mail_password_file, limiter=limiter)
-        return Login(settings.mail_user, password, settings.mail_oauth)
+        return Login(settings.mail_user, password, settings.mail_login == "token")
 
     return Mail(server, login, settings.public_url())
 

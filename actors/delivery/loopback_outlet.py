@@ -1,7 +1,7 @@
 """The outlet of deliveries: a request to a bin of this service is handed over without leaving the process.
 
-The bin sees the request that a receiver would have seen, byte for byte, and answers as it answers strangers, so that
-what is shown there is what would have been sent. No socket, no name and no certificate take part, so a bin works on a
+The bin sees the request that a receiver would have seen, and answers as it answers strangers, so that what is shown
+there is what would have been sent. Only headers that let a delivery in are hidden: a bin shows what it gets. No socket, no name and no certificate take part, so a bin works on a
 machine that its own public address does not reach.
 """
 
@@ -13,12 +13,20 @@ import trio
 
 from actors.bins import BODY, GONE, ArrivedRequest, Bins
 from actors.destination_kinds.kind import Outlet, Poster
+from actors.destination_kinds.values import HIDDEN
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from storage.errors import STANDSTILL
+
+_OURS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding"))
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a header is the delivery's own, as opposed to one that a receiver asked for."""
+    return name in _OURS or name.startswith("webhook-")
 
 
 class LoopbackOutlet:
@@ -61,7 +69,8 @@ class _LoopbackConnect:
         if bin is None:
             return 404
         raw = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *delivery_headers(headers, len(body))]
-        named = tuple((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
+        pairs = ((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
+        named = tuple((name, value if _is_ours(name) else HIDDEN) for name, value in pairs)
         place, _, query = path.partition("?")
         arrived = ArrivedRequest(method, place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
         return 200 if await self._bins.keep(bin, arrived) else 404

@@ -201,6 +201,8 @@ class Nowhere:
 
     deliver: Any = None
     deliver_plain: Any = None
+    dial: Any = None
+    dial_plain: Any = None
 
     def whereabouts(self, host: str) -> str:
         return host

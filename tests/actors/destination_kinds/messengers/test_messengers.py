@@ -172,6 +172,21 @@ async def test_a_webhook_gets_its_sealed_headers_beside_its_signature(autojump_c
             assert town.arrived[1].headers["x-api-key"] == "k3y0fHeader"
 
 
+async def test_a_bin_hides_what_would_let_a_delivery_in(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            bin = await asked(client, "/v1/webhook-bins")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            options = {"token": "k3y0fToken", "headers": "X-Api-Key: k3y0fHeader"}
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            made = await asked(client, path, url=bin["url"], options=options)
+            assert (await asked(client, f"/v1/destinations/{made['id']}/test"))["result"] == "sent"
+            captures = (await client.get(f"/v1/webhook-bins/{bin['id']}/captures")).text
+            assert "webhook-signature" in captures and "x-api-key" in captures and "[hidden]" in captures
+            assert "k3y0f" not in captures
+
+
 async def test_what_a_receiver_repeats_of_a_secret_is_hidden(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         peer = PEERS["telegram"]
