@@ -1,8 +1,8 @@
 """The outlet of deliveries: a request to a bin of this service is handed over without leaving the process.
 
 The bin sees the request that a receiver would have seen, and answers as it answers strangers, so that what is shown
-there is what would have been sent. Only headers that let a delivery in are hidden: a bin shows what it gets. No socket, no name and no certificate take part, so a bin works on a
-machine that its own public address does not reach.
+there is what would have been sent. Only headers that let a delivery in are hidden: a bin shows what it gets. No socket,
+no name and no certificate take part, so a bin works on a machine that its own public address does not reach.
 """
 
 from __future__ import annotations
