@@ -125,6 +125,11 @@ def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = 
     return PLACEHOLDER.sub(lambda found: each(known.get(found[1], "")), template)
 
 
+def _number(text: str) -> int | None:
+    """Return a whole number, None for what is none: a file may ask for one without a pattern."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
+
+
 def _ascii(text: str) -> str:
     """Return a value as a header can hold it."""
     return one_line(text).encode("ascii", "replace").decode()
@@ -151,7 +156,7 @@ def _filled(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
         return template
     alone = PLACEHOLDER.fullmatch(template)
     if alone and alone[2]:
-        return int(known[alone[1]]) if known.get(alone[1]) else None
+        return _number(known.get(alone[1], ""))
     if alone and alone[1] in many:
         return [part.strip() for part in known.get(alone[1], "").split(",") if part.strip()] or None
     return _text(template, known) if _says(template, known) else None

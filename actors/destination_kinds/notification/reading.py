@@ -5,20 +5,21 @@ Every text in it is inert, one line each but for `content`; a dialect need only 
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from actors.destination_kinds.notification.inert import cut, one_line, paragraphs
-from storage.records.event import Context, Delta, Diff
+from storage.records.event import Change, Context, Contexts
 
 LONGEST_TITLE: Final = 300
 LONGEST_LINE: Final = 2_000
 LONGEST_CONTENT: Final = 8_000
 MOST_LINES: Final = 60
 """Lines of a difference that are made; a service's own limit mostly cuts earlier."""
+S = TypeVar("S", bound=msgspec.Struct)
 Sign = Literal["+", "-", "~"]
 
 
@@ -76,36 +77,51 @@ class _Event(msgspec.Struct, frozen=True):
     content: str = ""
     emitted_at: str = ""
     alert_type: str = ""
-    diff: Diff | UnsetType = UNSET
-    delta: Delta | UnsetType = UNSET
+    diff: msgspec.Raw | UnsetType = UNSET
+
+
+class _Diff(msgspec.Struct, frozen=True):
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[Change, ...] = ()
+    context: Contexts | UnsetType = UNSET
 
 
 class _Digest(msgspec.Struct, frozen=True):
     destination_id: str = ""
     count: int = 0
-    events: list[_Event] = []
+    events: list[msgspec.Raw] = []
 
 
 def notification_of(id: str, body: bytes) -> Notification:
     """Return what a person reads of an event, a notice or a digest, given as its wire JSON."""
-    digest = msgspec.json.decode(body, type=_Digest)
+    digest = _read(body, _Digest)
     if not digest.destination_id:
-        event = msgspec.json.decode(body, type=_Event)
+        event = _read(body, _Event)
         item = _item(event)
         return Notification(id, item.title, (item,), 1, _service(event))
-    items = tuple(_item(event) for event in digest.events)
+    events = [_read(raw, _Event) for raw in digest.events]
+    items = tuple(map(_item, events))
     count = max(digest.count, len(items))
     hosts = sorted({item.host for item in items if item.host})
     of = f" of {hosts[0]}" if len(hosts) == 1 else f" of {len(hosts)} sites" if hosts else ""
     title = f"{count:,} {'event' if count == 1 else 'events'}{of}"
-    service = _service(digest.events[0]) if digest.events else ""
+    service = _service(events[0]) if events else ""
     return Notification(id, title, items, count, service, is_digest=True)
+
+
+def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
+    """Return what is known of a body, nothing of one in a shape of another version: that must not stop a delivery."""
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return shape()
 
 
 def _item(event: _Event) -> NotificationItem:
     host = urlsplit(event.source_url).hostname or "" if _is_web(event.source_url) else ""
     title = cut(one_line(event.title), LONGEST_TITLE) or cut(one_line(event.summary), LONGEST_TITLE) or host
-    lines, more = _lines(event.diff) if isinstance(event.diff, Diff) else ((), 0)
+    lines, more = ((), 0) if isinstance(event.diff, UnsetType) else _lines(_read(event.diff, _Diff))
     summary = cut(one_line(event.summary), LONGEST_LINE)
     return NotificationItem(
         id=event.id,
@@ -122,7 +138,7 @@ def _item(event: _Event) -> NotificationItem:
     )
 
 
-def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
+def _lines(diff: _Diff) -> tuple[tuple[DiffLine, ...], int]:
     """Return the lines of a difference, what was altered first, and how many there are beside these."""
     found = [
         DiffLine("~", _told(change.before), _told(change.after), _place(change.context)) for change in diff.changed

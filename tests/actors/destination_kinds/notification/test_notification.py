@@ -216,3 +216,8 @@ def test_an_address_ends_no_link_early(name: DialectName) -> None:
 def test_a_row_of_another_version_stops_nothing() -> None:
     told = notification_of("0190", b"{}")
     assert (told.title, text_of(told, "plain", 100), title_of(told, 8)) == ("Something new", "", "Somethi…")
+    for body in (b'{"title": 7}', b"[]", b"nonsense", b'{"title": "\xff"}', b'{"destination_id": "d", "events": 3}'):
+        assert notification_of("0190", body).title in ("Something new", "0 events")
+    odd = notification_of("0190", an_event(diff={"changed": 7}, content="Fares rise on Monday."))
+    assert odd.title == "Fares rise" and odd.items[0].lines == ()
+    assert notification_of("x", a_digest(2).replace(b'"Title 1"', b"1")).items[1].title == "Something new"
