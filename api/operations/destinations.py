@@ -266,8 +266,11 @@ async def _invite(
 async def invite(call: OperationContext, id: str) -> Answer:
     """Ask again whether somebody wants to be told. Raises NotFound, Conflict."""
     destination = await named(call, id)
-    alert = await alerts.named(call, destination.alert_id)
-    answer = await _invite(call, kind_of(call, destination.kind), destination, alert)
+    alert, kind = await alerts.named(call, destination.alert_id), kind_of(call, destination.kind)
+    if kind.consent is not None and kind.consent.name in destination.lost:
+        consent, token = kind.consent, kind.consent.token(call.context.world)
+        destination = await _edit(call, id, None, lambda old: _unasked(old, consent, token))
+    answer = await _invite(call, kind, destination, alert)
     if answer is None:
         raise Conflict("There is nobody to ask: who is told has agreed, or needs not.")
     return answer

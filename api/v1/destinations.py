@@ -11,7 +11,6 @@ from msgspec import UNSET
 from msgspec.structs import asdict, astuple
 
 from actors.destination_kinds.answer import Answer as Attempted
-from actors.destination_kinds.email.kind import LINK
 from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
@@ -23,7 +22,7 @@ from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
 from storage.records.delivery import Attempt, Rates
-from storage.records.destination import ADDRESS, Destination
+from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.identity import id_of
 from storage.records.times import rfc3339
 

@@ -14,6 +14,8 @@ WEBHOOK = "webhook"
 """The kind without a file: a signed POST to a program. The others are in `actors/destination_kinds/`."""
 ADDRESS = "url"
 """The name of the private value that is the whole address, where that is a secret."""
+LINK = "link"
+"""The name of the private value by which who is told agrees to it, and stops it; without it they are asked anew."""
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
 Format = Literal["event", "cloudevents"]
 """What a webhook's body is: the event or digest as it is, or in an envelope (CloudEvents 1.0.2)."""

@@ -21,11 +21,9 @@ from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
-from storage.records.destination import Destination
+from storage.records.destination import LINK, Destination
 
 EMAIL: Final = "email"
-LINK: Final = "link"
-"""The name of the private value by which who is told agrees, and stops it."""
 WITHIN: Final = 60.0
 """Seconds for a whole session: mail servers look into a mail before they take it."""
 _TOKEN = 20

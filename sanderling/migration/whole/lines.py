@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from storage.records.alert import Alert
-from storage.records.destination import DeliveryMode, Destination, Format, Notice, QuietHours, Secret
+from storage.records.destination import LINK, DeliveryMode, Destination, Format, Notice, QuietHours, Secret
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
 from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import TIERS, Kind, SourceType
@@ -208,6 +208,7 @@ def arrived(line: DestinationLine, secret: str) -> Destination:
         fields |= {"enabled": False, "was_enabled": line.enabled, "secrets": (Secret(secret),) if signed else ()}
     else:
         fields["secrets"] = ()
+    fields["confirmed"] = line.confirmed and LINK not in line.private_names
     return Destination(**fields | {"missed_after": line.missed_after and seq_of(line.missed_after)})
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from nacl.signing import SigningKey
 
+from storage.records.destination import LINK
 from storage.sqlite.secrets.unlocking import mark
 from storage.sqlite.secrets.vault import Vault
 
@@ -141,7 +142,12 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
 def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
     """Return a destination's body as it is while nobody knows its secret: paused, and that it was not, or was."""
     was = destination.get("was_enabled")
-    return destination | {"enabled": False, "was_enabled": destination.get("enabled", True) if was is None else was}
+    asked = {"confirmed": False} if LINK in destination.get("private_names", ()) else {}
+    return (
+        destination
+        | asked
+        | {"enabled": False, "was_enabled": destination.get("enabled", True) if was is None else was}
+    )
 
 
 def _unopened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Sequence[str]:

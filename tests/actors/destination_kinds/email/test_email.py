@@ -23,6 +23,7 @@ from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from api.server.server import serve
+from sanderling.migration.whole.lines import arrived, moved
 from supervision import ChildSpec
 from tests.actors.destination_kinds.email.post_office import PostOffice
 from tests.actors.test_delivering import HOUR, Town, asked
@@ -265,6 +266,28 @@ async def test_another_address_is_another_person(autojump_clock: object) -> None
             await town.post(town.link(), wish="agree")
             assert (await client.get(where)).json()["enabled"] is True
             assert (await client.post(f"{where}/invite")).status_code == 409
+
+
+async def test_one_that_came_without_its_link_is_asked_anew(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Parish(nursery)
+        async with town.running() as client:
+            made = await town.told(client)
+            await town.post(town.link(), wish="agree")
+            old = await town.storage.alerts.destination(made["id"])
+            assert old is not None
+            there = arrived(moved(old, None), "")
+            assert (there.confirmed, there.enabled, there.was_enabled, there.lost) == (False, False, True, ("link",))
+            await town.storage.alerts.put_destination(there)
+            where = f"/v1/destinations/{made['id']}"
+            assert (await client.patch(where, json={"enabled": True})).status_code == 409
+            assert (await asked(client, f"{where}/invite"))["result"] == "sent"
+            await town.post(town.link(), wish="agree")
+            found = (await client.get(where)).json()
+            assert (found["enabled"], found["needs_agreement"], found["needs_secret"]) == (True, False, False)
+            town.titles.append("News")
+            await trio.sleep(2 * HOUR)
+            assert len(town.office.mails) == 3
 
 
 async def test_without_a_mail_server_there_is_no_mail(autojump_clock: object) -> None:
