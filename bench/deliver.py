@@ -22,6 +22,7 @@ from bench.log_loads import opened, percentile
 from bench.log_material import seeded
 from sanderling.real_world import monotonic
 from storage.interface import Storage
+from storage.records.destination import WEBHOOK
 
 DESTINATIONS, EVENTS = 5, 1_000
 AT_ONCE = 4 * DESTINATIONS
@@ -56,12 +57,12 @@ async def drained(storage: Storage, hooks: Sequence[str]) -> None:
             await trio.sleep(0.01)
 
 
-async def throughput(folder: Path) -> list[dict[str, Any]]:
-    """Measure deliveries and bare requests in turns."""
+async def throughput(folder: Path, kind: str = WEBHOOK) -> list[dict[str, Any]]:
+    """Measure deliveries of a kind and bare requests in turns."""
     limits, ours, world = [], [], a_world()
     with a_receiver() as receiver:
         async with opened(seeded(folder, sources=1)) as storage:
-            hooks = await prepare(storage, [receiver.url(f"hook/{number}") for number in range(DESTINATIONS)])
+            hooks = await prepare(storage, [receiver.url(f"hook/{number}") for number in range(DESTINATIONS)], kind)
             for _ in range(3):
                 events = await publish(storage, EVENTS)
                 limits.append(await bare(receiver, [event.body for event in events]))
@@ -71,7 +72,8 @@ async def throughput(folder: Path) -> list[dict[str, Any]]:
                     await drained(storage, hooks)
                     ours.append(EVENTS * DESTINATIONS / (trio.current_time() - began))
     limit, mine = statistics.median(limits), statistics.median(ours)
-    figure = f"signed, durable deliveries, {DESTINATIONS} destinations of 4 requests"
+    how = "signed, durable deliveries" if kind == WEBHOOK else f"durable messages by {kind}"
+    figure = f"{how}, {DESTINATIONS} destinations of 4 requests"
     return [
         _row(figure, ">= 0.60 of bare httpx", f"{limit:,.0f}/s", f"{mine:,.0f}/s", mine / limit, mine >= 0.6 * limit)
     ]
@@ -126,6 +128,7 @@ def rows() -> list[dict[str, Any]]:
     with TemporaryDirectory() as place:
         folder = Path(place)
         found = trio.run(throughput, folder / "throughput")
+        found += trio.run(throughput, folder / "messages", "ntfy")
         alone = trio.run(partial(delay, folder / "alone", stalled=False))
         beside = trio.run(partial(delay, folder / "beside", stalled=True))
         extra = percentile(beside, 99) - percentile(alone, 99)

@@ -30,7 +30,7 @@ from storage.append import events_of
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.delivery import Match
-from storage.records.destination import Destination, Secret
+from storage.records.destination import WEBHOOK, Destination, Secret
 from storage.records.event import Stored
 from supervision import ChildSpec, DynamicSupervisor, Supervisor
 
@@ -86,13 +86,13 @@ def a_world() -> World:
     )
 
 
-async def prepare(storage: Storage, urls: Sequence[str]) -> list[str]:
-    """Store an alert and a destination for each URL; return their ids."""
+async def prepare(storage: Storage, urls: Sequence[str], kind: str = WEBHOOK) -> list[str]:
+    """Store an alert and a destination of a kind for each URL; return their ids. Messengers get a topic each."""
     await storage.alerts.put(Alert("alert", "Everything", "", "en", (), NOW, NOW))
     hooks = [f"hook{number}" for number in range(len(urls))]
     for hook, url in zip(hooks, urls, strict=True):
         await storage.alerts.put_destination(
-            Destination(hook, "alert", "webhook", url, "instant", hook, (SECRET,), NOW, NOW)
+            Destination(hook, "alert", kind, url, "instant", hook, (SECRET,), NOW, NOW, options={"topic": hook})
         )
     return hooks
 
