@@ -1,4 +1,4 @@
-"""Peers of the messengers: each answers as the page that its file names says that the service does.
+"""Peers of the messengers: each answers as the service does, as we understand the page that its file names.
 
 A peer takes a request apart as the service would, and gives back the text that a person reads there.
 """
