@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -41,7 +42,7 @@ def checked(kind: DestinationKind, given: Mapping[str, str | None], old: Destina
             raise Unprocessable(f"{kind.label} has no such field; it has: {known}", f"{_PLACE}.{name[:64]}", None)
     before = {} if old is None else {name: value for name, value in old.values.items() if name in fields}
     after = {name: value for name, value in (before | dict(given)).items() if value}
-    for field, says in _wrong(kind, fields, after, {} if old is None else dict.fromkeys(old.lost)):
+    for field, says in _wrong(kind, fields, after, () if old is None else old.lost):
         raise Unprocessable(says, f"{_PLACE}.{field.name}", None if field.private else after.get(field.name))
     return Values(
         {name: value for name, value in after.items() if not fields[name].private},
@@ -50,7 +51,7 @@ def checked(kind: DestinationKind, given: Mapping[str, str | None], old: Destina
 
 
 def _wrong(
-    kind: DestinationKind, fields: Mapping[str, KindField], values: Mapping[str, str], lost: Mapping[str, None]
+    kind: DestinationKind, fields: Mapping[str, KindField], values: Mapping[str, str], lost: Collection[str]
 ) -> Iterator[tuple[KindField, str]]:
     for field in kind.fields:
         value = values.get(field.name)
@@ -89,9 +90,18 @@ def masked(answer: Answer, destination: Destination) -> Answer:
     def without(text: str) -> str:
         for secret in secrets:
             text = text.replace(secret, HIDDEN)
-        return text
+        return _without_beginning(text, secrets)
 
     return answer._replace(said=without(answer.said), error=None if answer.error is None else without(answer.error))
+
+
+def _without_beginning(text: str, secrets: Sequence[str]) -> str:
+    """Return a text that does not end with the beginning of a secret: it may have been cut there."""
+    for secret in secrets:
+        for length in range(len(secret) - 1, _SHORTEST - 1, -1):
+            if text.endswith(secret[:length]):
+                return text[:-length] + HIDDEN
+    return text
 
 
 def _pieces(destination: Destination) -> set[str]:
@@ -103,5 +113,8 @@ def _pieces(destination: Destination) -> set[str]:
         if name == ADDRESS:
             parts = urlsplit(value)
             pieces |= {*parts.path.split("/"), parts.query, *re.split(r"[=&]", parts.query)}
+        # As basic authentication says it (RFC 7617), whichever of the open values is the user.
+        for user in destination.options.values():
+            pieces.add(base64.b64encode(f"{user}:{value}".encode()).decode())
     pieces |= {quote(piece, safe="") for piece in pieces}
     return {piece for piece in pieces if len(piece) >= _SHORTEST}

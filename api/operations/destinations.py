@@ -28,7 +28,7 @@ from api.operations.whole import whole
 from api.schemas import alerts as wire
 from storage.records.alert import Alert
 from storage.records.cursor import MATCHED
-from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret
+from storage.records.destination import ADDRESS, LINK, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret
 from storage.records.given import given
 from storage.records.identity import START, Millis, Seq
 from storage.records.revision import Expected
@@ -278,21 +278,23 @@ async def invite(call: OperationContext, id: str) -> Answer:
 
 async def asked(call: OperationContext, id: str, token: str) -> Destination:
     """Return the destination of a link that somebody was sent. Raises NotFound."""
-    destination = await named(call, id)
-    kind = call.context.kinds.get(destination.kind)
-    kept = "" if kind is None or kind.consent is None else destination.values.get(kind.consent.name, "")
-    if not kept or not hmac.compare_digest(kept.encode(), token.encode()):
+    return _linked(await named(call, id), token)
+
+
+def _linked(destination: Destination, token: str) -> Destination:
+    """Return a destination if a link is its own. Raises NotFound."""
+    kept = destination.private.get(LINK)
+    if kept is None or not hmac.compare_digest(kept.value.encode(), token.encode()):
         raise _missing()
     return destination
 
 
 async def agree(call: OperationContext, id: str, token: str) -> Destination:
     """Hear that somebody wants to be told: what is matched from now on. Raises NotFound."""
-    await asked(call, id, token)
     now = call.context.world.now()
 
     def change(old: Destination) -> Destination:
-        if old.confirmed:
+        if _linked(old, token).confirmed:  # here, as the address may have become another person's meanwhile
             return old
         wished = old.was_enabled is not False
         return replace(old, confirmed=True, enabled=wished, was_enabled=None, updated_at=now)
@@ -302,12 +304,11 @@ async def agree(call: OperationContext, id: str, token: str) -> Destination:
 
 async def decline(call: OperationContext, id: str, token: str) -> Destination:
     """Hear that somebody wants to be told no more: disabled, and its alert's people hear of it. Raises NotFound."""
-    await asked(call, id, token)
     now = call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
 
     def change(old: Destination) -> Destination:
-        if old.state == "disabled" or not old.confirmed:
+        if _linked(old, token).state == "disabled" or not old.confirmed:
             return old
         return replace(old.missing(matched), state="disabled", owes="destination_disabled", updated_at=now)
 

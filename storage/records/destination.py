@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis, Seq
 
-WEBHOOK = "webhook"
-"""The kind without a file: a signed POST to a program. The others are in `actors/destination_kinds/`."""
+WEBHOOK, EMAIL = "webhook", "email"
+"""The kinds without a file: a signed POST to a program, and mail. See `actors/destination_kinds/`."""
 ADDRESS = "url"
 """The name of the private value that is the whole address, where that is a secret."""
 LINK = "link"

@@ -21,9 +21,8 @@ from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
-from storage.records.destination import LINK, Destination
+from storage.records.destination import EMAIL, LINK, Destination
 
-EMAIL: Final = "email"
 WITHIN: Final = 60.0
 """Seconds for a whole session: mail servers look into a mail before they take it."""
 _TOKEN = 20
@@ -48,17 +47,18 @@ def email_kind(mail: Mail) -> DestinationKind:
         return Admitted(MAILTO + recipient, recipient)
 
     async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
-        told = notification_of(id, body)
+        server, told = _needed(mail), notification_of(id, body)
         thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
-        envelope = _envelope(mail, destination, world)._replace(thread=thread)
+        envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each mail is one of its own.
         letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope)
-        return await _handed_over(mail, outlet, letter, destination, world)
+        return await _handed_over(mail, server, outlet, letter, envelope)
 
     async def invite(outlet: Outlet, destination: Destination, about: str, world: World) -> Answer:
         id = f"{destination.id}.{world.entropy(6).hex()}"
-        letter = question_of(id, _envelope(mail, destination, world), about)
-        return await _handed_over(mail, outlet, letter, destination, world)
+        server = _needed(mail)
+        envelope = _envelope(mail, server, destination, world)
+        return await _handed_over(mail, server, outlet, question_of(id, envelope, about), envelope)
 
     return DestinationKind(
         id=EMAIL,
@@ -75,19 +75,22 @@ def email_kind(mail: Mail) -> DestinationKind:
     )
 
 
-def _envelope(mail: Mail, destination: Destination, world: World) -> Envelope:
-    assert mail.server is not None
+def _needed(mail: Mail) -> MailServer:
+    """Return the server. Raises LookFailed: a destination may have been made while there was one."""
+    if mail.server is None:
+        raise LookFailed(Blame.LOCAL, "no mail server is set any more: see mail_server in docs/mail.md")
+    return mail.server
+
+
+def _envelope(mail: Mail, server: MailServer, destination: Destination, world: World) -> Envelope:
     stop = f"{mail.public}/mail/{destination.id}/{destination.values.get(LINK, '')}"
-    return Envelope(mail.server.sender, recipient_of(destination.url), world.now(), stop)
+    return Envelope(server.sender, recipient_of(destination.url), world.now(), stop)
 
 
 async def _handed_over(
-    mail: Mail, outlet: Outlet, letter: EmailMessage, destination: Destination, world: World
+    mail: Mail, server: MailServer, outlet: Outlet, letter: EmailMessage, envelope: Envelope
 ) -> Answer:
     """Hand a mail to the server. Raises LookFailed."""
-    server = mail.server
-    if server is None:
-        raise LookFailed(Blame.LOCAL, "no mail server is set any more: see mail_server in docs/mail.md")
     login, start = await mail.login(), trio.current_time()
     dialer = outlet.dial_plain if server.security == "none" else outlet.dial
     with trio.move_on_after(WITHIN):
@@ -96,8 +99,8 @@ async def _handed_over(
         try:
             reply = await session.transmit(
                 letter,
-                server.sender,
-                recipient_of(destination.url),
+                envelope.sender,
+                envelope.recipient,
                 security=server.security,
                 login=login,
                 name=_name(mail.public),

@@ -55,6 +55,14 @@ def _escaped(text: str) -> str:
     return _html(text, quote=True)
 
 
+_TAGS: Final = Dialect(
+    escape=_escaped,
+    strong=lambda text: f"<b>{text}</b>",
+    link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
+    came=lambda text: f"+ {text}",
+    went=lambda text: f"- <s>{text}</s>",
+)
+"""The few tags of HTML that chats take."""
 DIALECTS: Final[Mapping[DialectName, Dialect]] = {
     "plain": Dialect(
         escape=_plain,
@@ -77,27 +85,12 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
         came=lambda text: f"+ {text}",
         went=lambda text: f"- ~{text}~",
     ),
-    "html": Dialect(
-        escape=_escaped,
+    "html": _TAGS._replace(
         strong=lambda text: f"<strong>{text}</strong>",
-        link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
         came=lambda text: f"+ <ins>{text}</ins>",
         went=lambda text: f"- <del>{text}</del>",
         line="<br>",
     ),
-    "telegram": Dialect(
-        escape=_escaped,
-        strong=lambda text: f"<b>{text}</b>",
-        link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
-        came=lambda text: f"+ {text}",
-        went=lambda text: f"- <s>{text}</s>",
-    ),
-    "card": Dialect(
-        escape=_escaped,
-        strong=lambda text: f"<b>{text}</b>",
-        link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
-        came=lambda text: f"+ {text}",
-        went=lambda text: f"- <s>{text}</s>",
-        line="<br>",
-    ),
+    "telegram": _TAGS,
+    "card": _TAGS._replace(line="<br>"),
 }

@@ -261,6 +261,7 @@ async def test_another_address_is_another_person(autojump_clock: object) -> None
             moved = (await client.patch(where, json={"url": "bo@example.com"})).json()
             assert (moved["url"], moved["needs_agreement"]) == ("mailto:bo@example.com", True)
             assert "not good any more" in await town.read(old)
+            assert (await town.post(old, wish="agree")).status_code == 404
             await asked(client, f"{where}/invite")
             assert town.office.mails[-1][1] == "bo@example.com" and town.link() != old
             await town.post(town.link(), wish="agree")
@@ -288,6 +289,23 @@ async def test_one_that_came_without_its_link_is_asked_anew(autojump_clock: obje
             town.titles.append("News")
             await trio.sleep(2 * HOUR)
             assert len(town.office.mails) == 3
+
+
+async def test_a_mail_server_that_is_taken_away_loses_nothing_and_blames_nobody(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Parish(nursery)
+        async with town.running() as client:
+            made = await town.told(client)
+            await town.post(town.link(), wish="agree")
+        town.mail = None
+        where = f"/v1/destinations/{made['id']}"
+        async with town.running() as client:
+            town.titles.append("News")
+            await trio.sleep(HOUR)
+            line = (await client.get(f"{where}/deliveries")).json()[0]
+            assert (line["result"], "no mail server is set any more" in line["error"]) == ("retry", True)
+            again = await asked(client, f"{where}/test")
+            assert again["result"] == "retry" and (await client.get(where)).json()["state"] == "active"
 
 
 async def test_without_a_mail_server_there_is_no_mail(autojump_clock: object) -> None:

@@ -8,9 +8,13 @@ from collections.abc import Callable
 import pytest
 import trio
 
+from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.values import masked
+from storage.records.destination import Private
 from tests.actors.destination_kinds.messengers.peers import PEERS, Peer
 from tests.actors.test_delivering import HOUR, Town, asked
+from tests.storage.contract.builders import a_destination
 from tests.support.memory_network import Answer, Asked, web
 
 TITLE = "Prices: @everyone *all* <b>fares</b> rise & `fall`"
@@ -199,6 +203,16 @@ async def test_what_a_receiver_repeats_of_a_secret_is_hidden(autojump_clock: obj
             found = await asked(client, f"/v1/destinations/{made['id']}/test")
             assert found["status_code"] == 500 and found["detail"].count("[hidden]") == 2
             assert "k3y0f" not in json.dumps(found)
+            for room in range(150, 215):  # wherever what is shown of it is cut
+                town.answers = [Answer(500, b"." * room + b" 123:k3y0fTelegram")]
+                found = await asked(client, f"/v1/destinations/{made['id']}/test")
+                assert "123:k3" not in json.dumps(found), found
+
+
+def test_a_name_and_password_are_hidden_as_they_are_sent() -> None:
+    hook = a_destination(options={"username": "anna"}, private={"password": Private("k3y0fAnna")})
+    said = masked(Attempted(401, 1, "HTTP 401 Basic YW5uYTprM3kwZkFubmE="), hook)
+    assert said.error == "HTTP 401 Basic [hidden]"
 
 
 @pytest.mark.parametrize(("most", "messages"), [(None, 1), (0, 30), (29, 1), (30, 30)])
