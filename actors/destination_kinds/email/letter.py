@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from html import escape
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from actors.destination_kinds.email.server import domain_of
 from actors.destination_kinds.notification.dialects import DIALECTS
@@ -33,6 +33,17 @@ ins {{ background: #d9f2dd; text-decoration: none; }} del {{ background: #f9dcdc
 <p class="foot">{foot}</p>
 </body></html>
 """
+
+
+class Letter(EmailMessage):
+    """A mail whose headers stand on one line each, of 998 octets at most (RFC 5322, 2.1.1).
+
+    Folded at 78, an address or an id that is longer is written as an encoded word, which may not stand there (RFC 2047,
+    5): a mail program then finds no way to stop it.
+    """
+
+    def as_bytes(self, unixfrom: bool = False, policy: Policy[Any] | None = None) -> bytes:
+        return super().as_bytes(unixfrom, (policy or self.policy).clone(max_line_length=998))
 
 
 class Envelope(NamedTuple):
@@ -77,7 +88,7 @@ def question_of(id: str, envelope: Envelope, about: str) -> EmailMessage:
 
 
 def _begun(envelope: Envelope, subject: str, id: str) -> EmailMessage:
-    mail = EmailMessage(policy=SMTP)
+    mail = Letter(policy=SMTP)
     mail["From"] = f"Sanderling <{envelope.sender}>"
     mail["To"] = envelope.recipient
     mail["Subject"] = one_line(subject)

@@ -132,6 +132,10 @@ async def test_nobody_is_told_before_they_agree_and_no_more_once_they_stop_it(au
             event = next(each for each in events if each["title"].startswith("New fares"))
             assert mail["Message-ID"] == f"<{event['id']}.{made['id']}@sanderling.test>"
             assert mail["References"] == f"<{event['source_id']}.{made['id']}@sanderling.test>"
+            raw = town.office.raw[1].decode()  # what is written in an encoded word no mail program looks for
+            assert f"\r\nList-Unsubscribe: <{BASE_URL}{link}>\r\n" in raw
+            assert f"\r\nMessage-ID: <{event['id']}.{made['id']}@sanderling.test>\r\n" in raw
+            assert f"\r\nReferences: <{event['source_id']}.{made['id']}@sanderling.test>\r\n" in raw
             page = mail.get_body(("html",))
             assert page is not None and f'href="{BASE_URL}{link}"' in page.get_content()
 
