@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
-from storage.records.source import Source
+from storage.records.source import Source, tag_of
 from storage.records.states import SelectableState
 
 
@@ -22,7 +22,7 @@ def picks(where: SourceSelection, view: SourceView) -> bool:
     source = view.source
     if where.kinds and source.type not in where.kinds:
         return False
-    if where.tags and not any(_tagged(tag, source.tags) for tag in where.tags):
+    if where.tags and not any(tag_of(tag) in source.tags for tag in where.tags):
         return False
     if where.states and not any(state in where.states for state in states_of(view)):
         return False
@@ -35,8 +35,3 @@ def picks(where: SourceSelection, view: SourceView) -> bool:
 def text_of(source: Source) -> str:
     """Return by what words a source is found, in small letters: its address, both its names, its tags."""
     return "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()
-
-
-def _tagged(tag: str, tags: tuple[str, ...]) -> bool:
-    """Return whether a tag is among others: a bare word is a label, as where tags are given."""
-    return tag in tags or f"label:{tag}" in tags

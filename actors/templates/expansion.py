@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from actors.egress.url import parse_url
 from actors.templates.template import REGISTRY_BASE, Parameter, Pattern, Template
+from storage.records.source import tag_of
 from storage.records.tiers import SourceType
 
 Values = Mapping[str, tuple[str, ...]]
@@ -66,14 +67,9 @@ def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], regist
 
     url = parse_url(NAME.sub(in_url, pattern.url))
     tags = (NAME.sub(lambda found: texts[found[1]], tag) for tag in pattern.tags)
-    return PlannedSource(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(_named, tags), template.tag))))
+    return PlannedSource(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(tag_of, tags), template.tag))))
 
 
 def _encoded(parameter: Parameter, value: str) -> str:
     """A domain is ASCII already; of a string nothing may end the part of the URL that it stands in."""
     return value if parameter.type == "domain" else quote(value, safe="")
-
-
-def _named(tag: str) -> str:
-    """Return a tag with its namespace, as `POST /v1/sources` would."""
-    return tag if ":" in tag else f"label:{tag}"

@@ -11,6 +11,7 @@ from api.streams.channels import Channel
 from api.streams.reader import EventFilter
 from api.streams.searching import Texts
 from storage.records.cursor import Filter
+from storage.records.source import tag_of
 from storage.records.tiers import TIERS, Kind
 
 MOST_VALUES = 50
@@ -28,7 +29,7 @@ def event_filter_of(
     channel: Channel | None = None,
     label: str | None = None,
 ) -> EventFilter:
-    """Return the event filter of a set of filters. Raises Refusal (400) for nonsense.
+    """Return the event filter of a set of filters. Raises Refusal (400) for nonsense. A bare word as tag is a label.
 
     languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
     events with this tag, beside what the others say.
@@ -43,7 +44,8 @@ def event_filter_of(
     asked += [Kind.NOTICE] if tiers else []
     both = [kind for kind in asked if kind in kinds] if kinds and asked else asked or list(kinds)
     nothing = bool(kinds and asked and not both)
-    tags, more = (tuple(tag), ()) if label is None else ((label,), tuple(tag))  # the log's own filter has one set
+    asked_tags = tuple(map(tag_of, tag))
+    tags, more = (asked_tags, ()) if label is None else ((label,), asked_tags)  # the log's own filter has one set
     where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags)
     queries = [query for word in keyword for query in _queries(word, languages)]
     return EventFilter(where, tuple(tiers), queries, texts, channel, tags=more)

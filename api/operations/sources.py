@@ -42,7 +42,7 @@ from api.operations.context import OperationContext, known_id
 from api.schemas.previews import PreviewRequest
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
-from storage.records.source import OWN_NAMESPACES
+from storage.records.source import OWN_NAMESPACES, tag_of
 from storage.records.times import seconds_of
 from supervision import Reply
 
@@ -68,9 +68,7 @@ def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> t
     """
     named: dict[str, None] = {}
     for index, tag in enumerate(tags):
-        space, colon, value = tag.strip().partition(":")
-        if not colon:
-            space, value = "label", space
+        space, _, value = tag_of(tag.strip()).partition(":")
         if not space or not value or (space in OWN_NAMESPACES and f"{space}:{value}" not in there):
             ours = space in OWN_NAMESPACES
             rule = (

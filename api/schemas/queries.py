@@ -24,7 +24,11 @@ SourceTypes = Annotated[
 ]
 EventTags = Annotated[
     tuple[Value, ...],
-    Meta(max_length=50, description="Only events with one of these tags", examples=[["topic:prices"]]),
+    Meta(
+        max_length=50,
+        description="Only events with one of these tags; a bare word is a label",
+        examples=[["topic:prices"]],
+    ),
 ]
 Keywords = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "alert-term"})], ...],
@@ -75,7 +79,11 @@ ListedTypes = Annotated[
 ]
 ListedTags = Annotated[
     tuple[Pieces, ...],
-    Meta(max_length=50, description=f"Only events with one of these tags{_LISTED}", examples=[["topic:prices"]]),
+    Meta(
+        max_length=50,
+        description=f"Only events with one of these tags; a bare word is a label{_LISTED}",
+        examples=[["topic:prices"]],
+    ),
 ]
 ListedKeywords = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "term-list"})], ...],

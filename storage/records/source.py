@@ -24,6 +24,15 @@ OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "pract
 """Namespaces of tags that the service itself writes."""
 
 
+def tag_of(text: str) -> str:
+    """Return a tag with its namespace: a bare word is a label.
+
+    >>> tag_of("prices"), tag_of("topic:ai")
+    ('label:prices', 'topic:ai')
+    """
+    return text if ":" in text else f"label:{text}"
+
+
 class Detection(Struct, frozen=True):
     """What the service found a URL to be; `evidence` is a sentence that a person can check.
 
