@@ -19,6 +19,8 @@ SCOPES = {
     "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay",
     "bins:read": "see webhook bins and what they captured",
     "bins:write": "make and delete webhook bins",
+    "publications:read": "see publications, with the addresses that let readers in",
+    "publications:write": "delete publications; with stream:read, whose events they show, publish and change them",
     "admin": "see the figures and the parts of the running service, and act on them",
 }
 """Each scope, and what its key may do."""

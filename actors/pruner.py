@@ -29,6 +29,7 @@ BINS_AT_ONCE: Final = 5
 CALLS_AT_ONCE: Final = 200
 """Kept answers that go in one transaction, of some KB each."""
 SESSIONS_AT_ONCE: Final = 200
+RETRACTIONS_AT_ONCE: Final = 1_000
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
 BREATH: Final = 0.2
@@ -72,7 +73,8 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, sessions and kept answers that have expired; return how many went. A full disk ends it early.
+        """Delete bins, sessions and kept answers that have expired, and retractions of what is gone; return how many
+        went. A full disk ends it early.
 
         Nothing has expired by a clock that is not believed.
         """
@@ -83,6 +85,12 @@ class Pruner:
         old = Millis(now - LIFE)
         swept += await self._swept(
             "sessions", lambda: self._storage.people.sweep(now, SESSIONS_AT_ONCE), SESSIONS_AT_ONCE
+        )
+        floor = (await self._storage.log.bounds()).floor
+        swept += await self._swept(
+            "retractions",
+            lambda: self._storage.publications.forget_retractions(floor, RETRACTIONS_AT_ONCE),
+            RETRACTIONS_AT_ONCE,
         )
         return swept + await self._swept("calls", lambda: calls.sweep(old, MOST, CALLS_AT_ONCE), CALLS_AT_ONCE)
 

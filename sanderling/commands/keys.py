@@ -26,12 +26,12 @@ def create(
     """Make a key. It is shown once: the last line of the output is the key alone.
 
     Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
-    bins:write, admin.
+    bins:write, publications:read, publications:write, admin.
 
     What lets texts out wants the scope that reads them too. To add or change an alert or a destination, to replay, or
     to use a template takes alerts:write and stream:read (a template sources:write besides); to try a query on past
     events takes alerts:read and stream:read; to preview a watched page takes sources:write and sources:read;
-    to try a template takes alerts:read and sources:read.
+    to try a template takes alerts:read and sources:read; to publish events takes publications:write and stream:read.
 
     \b
     sanderling keys create --name reader --scope stream:read

@@ -21,6 +21,7 @@ from storage.interface.keys import Keys
 from storage.interface.log import EventLog
 from storage.interface.outbox import Outbox
 from storage.interface.people import People
+from storage.interface.publications import Publications
 from storage.interface.sources import Sources
 from storage.tail import Tail
 
@@ -47,6 +48,10 @@ class Storage(Protocol):
     @property
     def bins(self) -> Bins:
         """Webhook bins."""
+
+    @property
+    def publications(self) -> Publications:
+        """Publications, and retracted events."""
 
     @property
     def outbox(self) -> Outbox:

@@ -15,9 +15,10 @@ import msgspec
 
 from storage.records.alert import Alert
 from storage.records.destination import Destination
+from storage.records.publication import Publication
 from storage.records.source import Source
 
-Record = Alert | Destination | Source
+Record = Alert | Destination | Source | Publication
 Expected = frozenset[str] | None
 """Revisions of which the present one must be one; `ANY` in it admits all, None asks for nothing."""
 ANY: Final = "*"
@@ -37,6 +38,7 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
         ),
     ),
     Source: frozenset(("hello", "found_title")),
+    Publication: frozenset(("token", "token_hash")),
 }
 
 

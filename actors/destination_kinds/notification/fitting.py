@@ -37,6 +37,16 @@ def title_of(notification: Notification, most: int) -> str:
     return cut(notification.title, most)
 
 
+def difference_of(item: NotificationItem) -> str:
+    """Return the lines of an event's difference as HTML, whole, and how many more there are."""
+    dialect = DIALECTS["html"]
+    parts = [_difference(line, dialect) for line in item.lines]
+    lines = [part.marked(dialect.escape(part.text)) for part in parts]
+    if item.more:
+        lines.append(f"… and {item.more:,} more {'line' if item.more == 1 else 'lines'}")
+    return "".join(f"<p>{line}</p>" for line in lines)
+
+
 def text_of(
     notification: Notification, name: DialectName, most: int, unit: Unit = "characters", *, titled: bool = False
 ) -> str:

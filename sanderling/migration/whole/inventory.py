@@ -65,6 +65,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "attempt": "the log of delivery attempts",
     "bin": "webhook bins",
     "capture": "what webhook bins have captured",
+    "publication": "publications",
+    "retraction": "which events are published no more",
     "call": "answers of calls that may be repeated",
     "vault": "which master key seals the secrets",
 }

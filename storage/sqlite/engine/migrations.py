@@ -211,6 +211,24 @@ def private(db: Database, _: Vault | None) -> None:
     db.conn.execute("ALTER TABLE destination ADD COLUMN private BLOB")
 
 
+_PUBLICATIONS = (
+    # token_hash: by which a reader is let in. sealed: the token itself, for who may see the address.
+    """CREATE TABLE publication(
+        id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, body BLOB NOT NULL,
+        sealed BLOB
+    ) STRICT""",
+    "CREATE TABLE retraction(seq INTEGER PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL) STRICT",
+    # How often one came or went: feeds that nothing else has changed are told apart by it.
+    "INSERT INTO fact VALUES('retractions', 0)",
+)
+
+
+def publications(db: Database, _: Vault | None) -> None:
+    """Publications, and the events that are published no more."""
+    for statement in _PUBLICATIONS:
+        db.conn.execute(statement)
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -221,6 +239,7 @@ STEPS: Sequence[Step] = (
     sealed,
     versions,
     private,
+    publications,
 )
 
 

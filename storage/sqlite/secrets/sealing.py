@@ -1,8 +1,8 @@
 """The sealed columns, and the steps over all of them: sealed, sealed with another key, given up.
 
 In the order of the table: seeds of the keys that sign events, what a destination signs with (all in one box), what a
-pushing source is told after its handshake, and what a destination's receiver lets it in by (tokens, headers, addresses;
-all in one box). All else that lets somebody in is kept as a hash.
+pushing source is told after its handshake, what a destination's receiver lets it in by (tokens, headers, addresses;
+all in one box), and the addresses of publications. All else that lets somebody in is kept as a hash.
 """
 
 from __future__ import annotations
@@ -28,29 +28,73 @@ class Lost(NamedTuple):
     sources: int
 
 
+class Form(NamedTuple):
+    """How what lies in a box stands in JSON, and how it is read from there."""
+
+    told: Callable[[bytes], Any]
+    read: Callable[[Any], bytes]
+
+
+def encoded(value: object) -> bytes:
+    """Return JSON as it is kept."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+_HEX, _JSON, _TEXT = Form(bytes.hex, bytes.fromhex), Form(json.loads, encoded), Form(bytes.decode, str.encode)
+
+
 class Place(NamedTuple):
-    """Rows of a kind with their boxes, and how a row gets another box. since: the schema that has the column."""
+    """Rows of a kind with their boxes, and how a row gets another box.
+
+    field: its name among a backup's secrets. since: the schema that has the column.
+    """
 
     kind: str
     boxes: str
     put: str
+    field: str
+    form: Form
     since: int = 7
 
 
-SEEDS = Place("signing_key", "SELECT key_id, seed FROM signing_key", "UPDATE signing_key SET seed=? WHERE key_id=?")
-SECRETS = Place("destination", "SELECT id, sealed FROM destination", "UPDATE destination SET sealed=? WHERE id=?")
+SEEDS = Place(
+    "signing_key",
+    "SELECT key_id, seed FROM signing_key",
+    "UPDATE signing_key SET seed=? WHERE key_id=?",
+    "seeds",
+    _HEX,
+)
+SECRETS = Place(
+    "destination",
+    "SELECT id, sealed FROM destination",
+    "UPDATE destination SET sealed=? WHERE id=?",
+    "destinations",
+    _JSON,
+)
 HELLOS = Place(
     "source",
     "SELECT k.id, s.sealed FROM source s JOIN source_key k ON k.key=s.key WHERE s.sealed IS NOT NULL",
     "UPDATE source SET sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
+    "hellos",
+    _TEXT,
 )
 PRIVATE = Place(
     "private",
     "SELECT id, private FROM destination WHERE private IS NOT NULL",
     "UPDATE destination SET private=? WHERE id=?",
+    "private",
+    _JSON,
     since=9,
 )
-PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE)
+ADDRESSES = Place(
+    "publication",
+    "SELECT id, sealed FROM publication WHERE sealed IS NOT NULL",
+    "UPDATE publication SET sealed=? WHERE id=?",
+    "addresses",
+    _TEXT,
+    since=10,
+)
+PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
@@ -115,7 +159,7 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
 
     A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
     source that does not know what to say any more; of a signing key the public half stays, and the service makes
-    another one.
+    another one. A publication goes on at its address, which nobody can be shown any more.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:
@@ -135,6 +179,8 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
     for id in sources:
         connection.execute(HELLOS.put, (None, id))
         connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
+    for id in _unopened(connection, vault, ADDRESSES):
+        connection.execute(ADDRESSES.put, (None, id))
     mark(connection, vault)
     return Lost(len(keys), len(destinations), len(sources))
 
@@ -152,8 +198,3 @@ def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
 
 def _unopened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Sequence[str]:
     return [name for name, box in boxes(connection, place) if not vault.opens(place.kind, name, box or b"")]
-
-
-def encoded(value: object) -> bytes:
-    """Return JSON as it is kept."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -18,6 +18,7 @@ from storage.sqlite.stores.keys import SqliteKeys
 from storage.sqlite.stores.log import SqliteLog
 from storage.sqlite.stores.outbox import SqliteOutbox
 from storage.sqlite.stores.people import SqlitePeople
+from storage.sqlite.stores.publications import SqlitePublications
 from storage.sqlite.stores.sources import SqliteSources
 from storage.tail import Tail
 
@@ -40,6 +41,7 @@ class Stores:
         self.calls = SqliteCalls(writer, lease)
         self.people = SqlitePeople(writer, readers, own, lease)
         self.outbox = SqliteOutbox(writer, readers)
+        self.publications = SqlitePublications(writer, readers, own, lease, vault)
 
     async def follow(self) -> None:
         """Show what is committed to readers; see `storage.interface.Storage`."""

@@ -6,7 +6,6 @@ busy server (STORAGE, measured). A copy has no WAL and no free pages, so nothing
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -22,14 +21,9 @@ from storage.sqlite.engine.connection import COMMAND, UNTRUSTED, Pragmas, connec
 from storage.sqlite.engine.migrations import migrate, version_of
 from storage.sqlite.ownership import entrust
 from storage.sqlite.secrets.sealing import (
-    HELLOS,
     PLACES,
-    PRIVATE,
-    SECRETS,
-    SEEDS,
     Lost,
     boxes,
-    encoded,
     examine_boxes,
     give_up,
     opened,
@@ -64,14 +58,15 @@ class Content(Struct, frozen=True):
 
 
 class Secrets(Struct, frozen=True):
-    """The secrets of a database: seeds of signing keys (hex, by key id), destinations' secrets and their private values
-    as they are stored, and what sources say after their handshake.
+    """The secrets of a database, those of a place by its `field`: seeds of signing keys (hex, by key id), destinations'
+    secrets and their private values as they are stored, what sources say after their handshake, tokens of publications.
     """
 
     seeds: Mapping[str, str]
     destinations: Mapping[str, Sequence[Mapping[str, object]]]
     hellos: Mapping[str, str] = {}
     private: Mapping[str, Mapping[str, object]] = {}
+    addresses: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"
@@ -151,14 +146,12 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
     with closing(connect(copy, _EDIT)) as connection, translated():
         vault = unlock(connection, folder, named).vault if mark_of(connection) else _passing()
         migrate(connection, vault=vault)
-        seeds, secrets, hellos, private = (opened(connection, vault, place) for place in PLACES)
+        taken = {
+            place.field: {name: place.form.told(secret) for name, secret in opened(connection, vault, place).items()}
+            for place in PLACES
+        }
         _empty(connection, password=password)
-    return Secrets(
-        {id: seed.hex() for id, seed in seeds.items()},
-        {id: json.loads(text) for id, text in secrets.items()},
-        {id: text.decode() for id, text in hellos.items()},
-        {id: json.loads(text) for id, text in private.items()},
-    )
+    return Secrets(**taken)
 
 
 def drop_secrets(copy: Path) -> None:
@@ -194,15 +187,9 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
         for statement in _ENTRANCES:  # a backup has none, unless somebody has put one in
             connection.execute(statement)
         if secrets is not None:
-            known_by_place = (
-                (SEEDS, {id: bytes.fromhex(seed) for id, seed in secrets.seeds.items()}),
-                (SECRETS, {id: encoded(value) for id, value in secrets.destinations.items()}),
-                (HELLOS, {id: text.encode() for id, text in secrets.hellos.items()}),
-                (PRIVATE, {id: encoded(value) for id, value in secrets.private.items()}),
-            )
-            for place, known in known_by_place:
-                for name, secret in known.items():
-                    connection.execute(place.put, (vault.seal(place.kind, name, secret), name))
+            for place in PLACES:
+                for name, told in getattr(secrets, place.field).items():
+                    connection.execute(place.put, (vault.seal(place.kind, name, place.form.read(told)), name))
         lost = give_up(connection, vault, fresh)
         connection.execute("COMMIT")
     return lost

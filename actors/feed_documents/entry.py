@@ -1,0 +1,126 @@
+"""An entry of a feed, of an event, and the feed around it. Pure.
+
+Texts are inert, and hold no character that XML forbids (XML 1.0, 2.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from actors.destination_kinds.notification.fitting import difference_of
+from actors.destination_kinds.notification.inert import cut, one_line, paragraphs
+from actors.destination_kinds.notification.reading import notification_of
+from storage.records.event import CONTENT_CAP
+from storage.records.source import OWN_NAMESPACES
+from storage.records.times import parse_rfc3339, rfc3339
+
+LONGEST_TAG: Final = 100
+MOST_TAGS: Final = 30
+_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufdcf\\ufdf0-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+class FeedEntry(NamedTuple):
+    """One event. id: its own. link: an absolute http(s) URL, or "". html: what changed, or the text.
+
+    published, updated: RFC 3339 in UTC; when it was published as its source says, and when it was told.
+    """
+
+    id: str
+    title: str
+    link: str
+    author: str
+    summary: str
+    html: str
+    tags: tuple[str, ...]
+    published: str
+    updated: str
+
+
+class DeletedEntry(NamedTuple):
+    """An event that is published no more (RFC 6721): its id, and when that was said."""
+
+    id: str
+    when: str
+
+
+class FeedPage(NamedTuple):
+    """One page of a feed (RFC 5005, 3), the newest entry first.
+
+    id: of the feed, the same for ever. page: the address of the same as a page for people. here, first, older: the
+    addresses of this document, of the newest one, and of the one with older entries ("": there are none).
+    updated: of the newest entry, or of the feed itself.
+    """
+
+    id: str
+    title: str
+    page: str
+    here: str
+    first: str
+    older: str
+    updated: str
+    entries: Sequence[FeedEntry]
+    deleted: Sequence[DeletedEntry] = ()
+
+
+class _Event(msgspec.Struct, frozen=True):
+    """What else an entry needs of an event. All may be absent: the log holds events of other versions."""
+
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    published_at: str | None = None
+    emitted_at: str = ""
+    content: str = ""
+    diff: msgspec.Raw | UnsetType = UNSET
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+
+def entry_of(id: str, body: bytes) -> FeedEntry:
+    """Return the entry of an event, given as its wire JSON. Raises msgspec.MsgspecError when it is none."""
+    event = _decode(body)
+    (item,) = notification_of(id, body).items
+    told = _moment(event.emitted_at)
+    return FeedEntry(
+        id=item.id or id,
+        title=_sound(item.title),
+        link=_sound(item.link),
+        author=_sound(cut(one_line(event.author), 200)),
+        summary=_sound(item.summary),
+        html=_sound(difference_of(item) if item.lines else _html(event.content) or f"<p>{escape(item.title)}</p>"),
+        tags=tuple(dict.fromkeys(filter(None, map(_shown, event.tags[:MOST_TAGS])))),
+        published=_moment(event.published_at) or told,
+        updated=told,
+    )
+
+
+def _html(content: str) -> str:
+    """Return a text as paragraphs of HTML."""
+    blocks = paragraphs(content.encode()[:CONTENT_CAP].decode("utf-8", "ignore")).split("\n\n")
+    return "".join(f"<p>{escape(block, quote=False).replace(chr(10), '<br>')}</p>" for block in blocks if block)
+
+
+def _shown(tag: str) -> str:
+    """Return a tag as readers know it: labels and categories as bare words; "" for those of the service itself."""
+    space, _, value = tag.partition(":")
+    if space in OWN_NAMESPACES:
+        return ""
+    return _sound(cut(one_line(value if space in ("label", "category") else tag), LONGEST_TAG))
+
+
+def _sound(text: str) -> str:
+    return _FORBIDDEN.sub("", text)
+
+
+def _moment(text: str | None) -> str:
+    """Return a moment in the one spelling, "" for none and for what is none."""
+    try:
+        return rfc3339(parse_rfc3339(text)) if text else ""
+    except (ValueError, OverflowError):
+        return ""

@@ -1,0 +1,56 @@
+"""RSS 2.0 (the Advisory Board's specification, 2.0.11), paged as RFC 5005 pages it, by Atom's links. Pure.
+
+It has no way to say that an entry is gone.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from xml.etree.ElementTree import Element, SubElement
+
+from actors.feed_documents.entry import FeedEntry, FeedPage
+from actors.feed_documents.xml import document, text_in
+from storage.records.times import parse_rfc3339
+
+MEDIA = "application/rss+xml; charset=utf-8"
+_SPACES = {
+    "version": "2.0",
+    "xmlns:atom": "http://www.w3.org/2005/Atom",
+    "xmlns:dc": "http://purl.org/dc/elements/1.1/",
+}
+
+
+def rss(feed: FeedPage) -> bytes:
+    """Return the document of a page of a feed."""
+    root = Element("rss", _SPACES)
+    channel = SubElement(root, "channel")
+    text_in(channel, "title", feed.title)
+    text_in(channel, "link", feed.page)
+    text_in(channel, "description", f"What is new: {feed.title}")
+    text_in(channel, "lastBuildDate", _date(feed.updated))
+    text_in(channel, "generator", "Sanderling")
+    for rel, href in (("self", feed.here), ("first", feed.first), ("next", feed.older)):
+        if href:
+            SubElement(channel, "atom:link", rel=rel, href=href, type="application/rss+xml")
+    for entry in feed.entries:
+        _item(channel, feed, entry)
+    return document(root)
+
+
+def _item(channel: Element, feed: FeedPage, entry: FeedEntry) -> None:
+    made = SubElement(channel, "item")
+    text_in(made, "title", entry.title)
+    text_in(made, "link", entry.link or f"{feed.page}/{entry.id}")
+    text_in(made, "guid", f"urn:uuid:{entry.id}", isPermaLink="false")
+    text_in(made, "pubDate", _date(entry.updated or feed.updated))
+    if entry.author:
+        text_in(made, "dc:creator", entry.author)
+    for tag in entry.tags:
+        text_in(made, "category", tag)
+    text_in(made, "description", entry.html)
+
+
+def _date(moment: str) -> str:
+    """Return a moment as RFC 822 has it, with a year of four figures."""
+    return format_datetime(datetime.fromtimestamp(parse_rfc3339(moment) / 1000, UTC), usegmt=True)

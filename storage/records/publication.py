@@ -1,0 +1,49 @@
+"""Publications: events that anybody may read who knows an address, as a feed and as a page."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from storage.records.identity import Millis, Seq
+
+MOST_PUBLICATIONS = 1_000
+
+
+class Publication(Struct, frozen=True):
+    """What is published under a title: events that meet all that is named here, of several values of one any.
+
+    channel: as in a stream. alert_ids: what any of these alerts matches. token: the unguessable part of the address;
+    None when it came here without it: then only who has the address knows it. token_hash: SHA-256 of the token, by
+    which a reader is let in.
+    """
+
+    id: str
+    title: str
+    token_hash: str
+    created_at: Millis
+    updated_at: Millis
+    source_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    channel: str | None = None
+    alert_ids: tuple[str, ...] = ()
+    token: str | None = None
+
+    def __repr__(self) -> str:
+        """Name the publication without its token."""
+        return f"Publication({self.id!r}, {self.title!r})"
+
+
+def hash_of(token: str) -> str:
+    """Return what is kept of a token to know it again."""
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+class Retraction(NamedTuple):
+    """An event that somebody called noise, by its position and id, and when: published no more."""
+
+    seq: Seq
+    id: str
+    at: Millis

@@ -1,0 +1,144 @@
+"""Publications on SQLite. Feed readers knock here, so a token is looked up as a bin's is: on the loop's connection."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from storage.append import Lease
+from storage.interface.publications import Published
+from storage.records.identity import Seq
+from storage.records.publication import Publication, Retraction
+from storage.sqlite.engine.noticing import OwnConnection
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sqlite.secrets.sealing import ADDRESSES
+from storage.sqlite.secrets.vault import Vault
+
+_decode = msgspec.json.Decoder(Publication).decode
+_ONE = "SELECT body, sealed FROM publication WHERE id=?"
+_ALL = "SELECT body, sealed FROM publication ORDER BY created_at, id"
+_BY_HASH = "SELECT body, (SELECT value FROM fact WHERE name='retractions') FROM publication WHERE token_hash=?"
+_PUT = """INSERT INTO publication(id, token_hash, created_at, body, sealed) VALUES(?,?,?,?,?)
+    ON CONFLICT(id) DO UPDATE SET token_hash=excluded.token_hash, body=excluded.body, sealed=excluded.sealed"""
+_RETRACT = "INSERT INTO retraction(seq, event, at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
+_RETRACTED = "SELECT seq, event, at FROM retraction WHERE seq>? AND seq<? ORDER BY seq DESC LIMIT ?"
+_COUNTED = "UPDATE fact SET value=value+1 WHERE name='retractions'"
+_FORGET = "DELETE FROM retraction WHERE seq IN (SELECT seq FROM retraction WHERE seq<=? ORDER BY seq LIMIT ?)"
+
+
+class SqlitePublications:
+    """See `storage.interface.Publications`. `own` is the loop's own connection."""
+
+    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._own, self._lease, self._vault = writer, readers, own, lease, vault
+
+    async def put(self, publication: Publication) -> None:
+        """Add or replace a publication; see Publications."""
+        await self._writer.submit(self._fenced(lambda transaction: _put(transaction, publication)))
+
+    async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
+        """Replace a publication by what `change` makes of it; see Publications."""
+
+        def job(transaction: Transaction) -> Publication | None:
+            transaction.fence(self._lease)
+            row = transaction.execute(_ONE, (publication_id,)).fetchone()
+            if row is None:
+                return None
+            before = _publication(row, transaction.vault)
+            changed = change(before)
+            if changed != before:
+                _put(transaction, changed)
+            return changed
+
+        return await self._writer.submit(job)
+
+    async def by_hash(self, token_hash: str) -> Published | None:
+        """Return the publication whose token has this hash; see Publications. Not a checkpoint."""
+        row = self._own.one(_BY_HASH, (token_hash,))
+        return None if row is None else Published(_decode(row[0]), row[1])
+
+    async def get(self, publication_id: str) -> Publication | None:
+        """Return one publication; see Publications."""
+        rows = await self._readers.run(lambda connection: connection.execute(_ONE, (publication_id,)).fetchall())
+        return _publication(rows[0], self._vault) if rows else None
+
+    async def all(self) -> Sequence[Publication]:
+        """Return all publications; see Publications."""
+
+        def look(connection: sqlite3.Connection) -> Sequence[Publication]:
+            return [_publication(row, self._vault) for row in connection.execute(_ALL)]
+
+        return await self._readers.run(look)
+
+    async def delete(self, publication_id: str, check: Callable[[Publication], None] = lambda _: None) -> bool:
+        """Delete a publication; see Publications."""
+
+        def job(transaction: Transaction) -> bool:
+            transaction.fence(self._lease)
+            row = transaction.execute(_ONE, (publication_id,)).fetchone()
+            if row is None:
+                return False
+            check(_publication(row, transaction.vault))
+            transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
+            return True
+
+        return await self._writer.submit(job)
+
+    async def retract(self, retraction: Retraction) -> None:
+        """Publish an event no more; see Publications."""
+
+        def job(transaction: Transaction) -> None:
+            if transaction.execute(_RETRACT, retraction).rowcount:
+                transaction.execute(_COUNTED, ())
+
+        await self._writer.submit(self._fenced(job))
+
+    async def restore(self, seq: Seq) -> None:
+        """Publish an event again; see Publications."""
+
+        def job(transaction: Transaction) -> None:
+            if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
+                transaction.execute(_COUNTED, ())
+
+        await self._writer.submit(self._fenced(job))
+
+    async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
+        """Return what is retracted between two positions; see Publications."""
+
+        def look(connection: sqlite3.Connection) -> Sequence[Retraction]:
+            return [Retraction(*row) for row in connection.execute(_RETRACTED, (after, before, limit))]
+
+        return await self._readers.run(look)
+
+    async def forget_retractions(self, upto: Seq, limit: int) -> int:
+        """Forget retractions of events that are gone; see Publications."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(self._lease)
+            return transaction.execute(_FORGET, (upto, limit)).rowcount
+
+        return await self._writer.submit(job)
+
+    def _fenced(self, job: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
+        def fenced(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            job(transaction)
+
+        return fenced
+
+
+def _publication(row: tuple[bytes, bytes | None], vault: Vault) -> Publication:
+    record = _decode(row[0])
+    return record if row[1] is None else replace(record, token=vault.open(ADDRESSES.kind, record.id, row[1]).decode())
+
+
+def _put(transaction: Transaction, publication: Publication) -> None:
+    token = publication.token
+    box = None if token is None else transaction.vault.seal(ADDRESSES.kind, publication.id, token.encode())
+    body = msgspec.json.encode(replace(publication, token=None))
+    row = (publication.id, publication.token_hash, publication.created_at, body, box)
+    transaction.execute(_PUT, row)
