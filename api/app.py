@@ -29,6 +29,7 @@ from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.openapi.nouns import ROUTES
 from api.peers import caller
 from api.problems import INTERNAL
+from api.published.endpoint import PublicationEndpoint
 from api.refusals import refusal_of
 from api.route import Route
 from api.v1 import admin, destinations, events, metrics, replay
@@ -59,6 +60,7 @@ class Api(Application):
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__(context, owner, alone=alone)
         self.bins = BinEndpoint(self)
+        self.publications = PublicationEndpoint(self)
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
         self.request_class = _sized(self)
@@ -82,7 +84,7 @@ class Api(Application):
 
 def _told(path: str) -> str:
     """Return a path as a log may have it: what follows in these lets somebody in."""
-    return next((open for open in (PATH, "/mail/") if path.startswith(open)), path)
+    return next((open for open in (PATH, "/mail/", "/published/") if path.startswith(open)), path)
 
 
 def make_app(context: AppContext) -> Api:

@@ -36,6 +36,8 @@ SCOPES = frozenset(
         "alerts:write",
         "bins:read",
         "bins:write",
+        "publications:read",
+        "publications:write",
         "admin",
     )
 )

@@ -15,6 +15,7 @@ from api.openapi import (
     example_bins,
     example_practice,
     example_previews,
+    example_publications,
     example_reasons,
     example_records,
     example_templates,
@@ -23,6 +24,7 @@ from api.openapi import (
 _ALL = (
     *example_records.ALL,
     *example_bins.ALL,
+    *example_publications.ALL,
     *example_admin.ALL,
     *example_alerts.ALL,
     *example_practice.ALL,

@@ -27,6 +27,9 @@ from api.openapi.texts import (
     practice as about_practice,
 )
 from api.openapi.texts import (
+    publications as about_publications,
+)
+from api.openapi.texts import (
     service as about_service,
 )
 from api.openapi.texts import (
@@ -54,6 +57,7 @@ from api.v1 import (
     metrics,
     practice,
     previews,
+    publications,
     replay,
     sources,
     status,
@@ -108,6 +112,12 @@ NOUNS: Final = (
     ),
     Noun(
         "Webhook bins", "Addresses that keep what they are sent, to be looked at.", bins.ROUTES, about_bins.OPERATIONS
+    ),
+    Noun(
+        "Publications",
+        "Events as feeds and a page, for whoever has the address.",
+        publications.ROUTES,
+        about_publications.OPERATIONS,
     ),
     Noun(
         "Practice",

@@ -22,6 +22,7 @@ _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/alerts/{id}": ("The alert's `id`.", _UUID, "019db0a4-7d20-7000-8000-0000000000b1"),
     "/v1/destinations/{id}": ("The destination's `id`.", _UUID, "019db0a4-8e30-7000-8000-0000000000c1"),
     "/v1/webhook-bins/{id}": ("The bin's `id`.", _UUID, "019db0a4-a050-7000-8000-0000000000e1"),
+    "/v1/publications/{id}": ("The publication's `id`.", _UUID, "019db0a4-a060-7000-8000-0000000000f1"),
     "/v1/events/{id}": ("The event's `id`.", _UUID | {"pattern": UUID7}, _EVENT),
     "/v1/practice/{what}": _DOCUMENT,
     "/practice/{what}": _DOCUMENT,

@@ -29,6 +29,17 @@ class Listener(NamedTuple):
     form: Form = "sse"
 
 
+class Carried(NamedTuple):
+    """What a channel carries: events of these kinds (none: of any), with this tag, or that alerts let through."""
+
+    kinds: tuple[int, ...] = ()
+    label: str | None = None
+    of_alerts: Channel | None = None
+
+
+_ALL = Carried()
+
+
 class OpenStream(NamedTuple):
     """A reader, and the id after which it begins."""
 
@@ -43,28 +54,29 @@ async def everything(call: OperationContext, query: StreamQuery, listener: Liste
 
 async def channel(call: OperationContext, name: str, query: StreamQuery, listener: Listener) -> OpenStream:
     """Open a stream of one channel: of the service itself, of a template, or of an alert. Raises NotFound, Refusal."""
+    return await _open(call, query, listener, await carried(call, name))
+
+
+async def carried(call: OperationContext, name: str) -> Carried:
+    """Return what a channel carries. Raises NotFound."""
     kinds = CHANNELS.get(name)
     if kinds is not None:
-        return await _open(call, query, listener, kinds=kinds)
+        return Carried(kinds=kinds)
     template = call.context.templates.catalogue.get(name)
     if template is not None:
-        kinds = (Kind.PUSH, Kind.FEED, Kind.HELD, Kind.HTML)
-        return await _open(call, query, listener, kinds=kinds, label=template.tag)
+        return Carried(kinds=(Kind.PUSH, Kind.FEED, Kind.HELD, Kind.HTML), label=template.tag)
     of_alerts = await call.streams.channels.get(name)
     if of_alerts is None:
         known = ", ".join((*CHANNELS, *(template.id for template in call.context.templates.catalogue)))
         raise NotFound(f"There is no channel of this name; there are {known}, and those of alerts.")
-    return await _open(call, query, listener, of_alerts=of_alerts)
+    return Carried(of_alerts=of_alerts)
 
 
 async def _open(
     call: OperationContext,
     query: StreamQuery,
     listener: Listener,
-    *,
-    kinds: tuple[int, ...] = (),
-    of_alerts: Channel | None = None,
-    label: str | None = None,
+    of: Carried = _ALL,
 ) -> OpenStream:
     languages = await call.streams.languages() if query.keyword else ()
     event_filter = event_filter_of(
@@ -74,9 +86,9 @@ async def _open(
         query.keyword,
         call.streams.texts,
         languages=languages,
-        kinds=kinds,
-        channel=of_alerts,
-        label=label,
+        kinds=of.kinds,
+        channel=of.of_alerts,
+        label=of.label,
     )
     call.streams.check_room(listener.who)
     cursor, replay_from = await _start(call, query.since, listener.last)

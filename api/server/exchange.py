@@ -15,6 +15,7 @@ import trio
 from api.app import Api
 from api.bin_endpoint import is_for_a_bin
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
+from api.published.endpoint import is_published
 from api.refusals import refusal_of
 from api.streams.export import Export, Revoked, pour
 from api.streams.reader import SEND_SIZE, FellBehind, Reader
@@ -106,8 +107,12 @@ class Exchange:
         return counted
 
     def _application(self, scope: Message) -> Any:
-        """Return who answers a request: a bin, or the application, which is alone on listeners of its own."""
-        return self._api.bins if not self._api.alone and is_for_a_bin(scope) else self._api
+        """Return who answers a request: a bin, a publication, or the application, alone on listeners of its own."""
+        if self._api.alone:
+            return self._api
+        if is_for_a_bin(scope):
+            return self._api.bins
+        return self._api.publications if is_published(scope) else self._api
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
         # Once more, and now it is taken: many may have been let in while the heads of others were on their way.

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from actors.errors import Unprocessable
 from actors.messages.views import SourceExplanation
-from api.operations import events, sources
+from api.operations import events, publications, sources
 from api.operations import why as operations
 from api.problems import Refusal
 from api.route import Answer, Call, Route
@@ -65,6 +65,10 @@ async def feedback(call: Call) -> Answer:
         raise Unprocessable(_no_page(event), "path.id", event.id)
     texts = _texts(event)
     learned = await sources.teach(call, SourceId(stored.source), texts, noise=verdict == "noise")
+    if verdict == "noise":
+        await publications.retract(call, stored, event.id)
+    else:
+        await publications.restore(call, stored)
     return Answer(
         wire.Lesson(
             event_id=event.id,

@@ -42,6 +42,8 @@ BODIES: dict[str, Any] = {
     "PATCH /v1/alerts/{id}": {"name": "other"},
     "POST /v1/alerts/{id}/destinations": HOOK,
     "PATCH /v1/destinations/{id}": {"label": "other"},
+    "POST /v1/publications": {"title": "All"},
+    "PATCH /v1/publications/{id}": {"title": "other"},
     "POST /v1/destinations/{id}/replay": {"since": "2000-01-01T00:00:00Z"},
 }
 WRITERS = [route for route in ROUTES if route.method != "GET" and route.label not in WRITES_NOTHING | TOLD_IN_A_REPORT]
@@ -64,12 +66,13 @@ async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
         "/v1/alerts/": (await made(client))["id"],
         "/v1/destinations/": hook,
         "/v1/admin/tree/": f"sources/{source.id}",
+        "/v1/publications/": (await client.post("/v1/publications", json={"title": "Prices"})).json()["id"],
         "/v1/webhook-bins/": (await client.post("/v1/webhook-bins")).json()["id"],
     }
 
 
 async def picture(client: httpx.AsyncClient) -> list[Any]:
-    paths = ("/v1/sources", "/v1/alerts", "/v1/destinations", "/v1/webhook-bins")
+    paths = ("/v1/sources", "/v1/alerts", "/v1/destinations", "/v1/publications", "/v1/webhook-bins")
     return [(await client.get(path)).json() for path in paths]
 
 

@@ -1,0 +1,189 @@
+"""Publications for any face: made, changed, given another address, taken back; and what of the log each shows."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from uuid import UUID
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.errors import Conflict, NotFound, Unprocessable
+from api.operations.alerts import sources_of
+from api.operations.context import OperationContext, known_id
+from api.operations.filters import event_filter_of
+from api.operations.revisions import guarded, refuse_stale
+from api.operations.streams import Carried, carried
+from api.operations.whole import whole
+from api.problems import invalid
+from api.schemas import publications as wire
+from api.streams.channels import channel_of
+from api.streams.reader import EventFilter
+from storage.records.event import Stored
+from storage.records.given import given
+from storage.records.publication import MOST_PUBLICATIONS, Publication, Retraction, hash_of
+from storage.records.revision import Expected
+from storage.records.tiers import Kind
+
+PATH = "/published/"
+TOKEN_BYTES = 24
+_NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
+"""What is published of sources: what they tell, not how they do."""
+
+
+def address(call: OperationContext, publication: Publication) -> str | None:
+    """Return where a publication is read; None where nobody knows its token."""
+    token = publication.token
+    return None if token is None else f"{call.context.settings.public_url()}{PATH}{token}"
+
+
+async def every(call: OperationContext) -> Sequence[Publication]:
+    """Return all publications, oldest first."""
+    return await call.context.storage.publications.all()
+
+
+async def named(call: OperationContext, id: str) -> Publication:
+    """Return the publication of an id. Raises NotFound."""
+    found = await call.context.storage.publications.get(known_id(id, "publication"))
+    if found is None:
+        raise _missing()
+    return found
+
+
+@whole
+async def add(call: OperationContext, new: wire.NewPublication, planned: str | None = None) -> Publication:
+    """Publish; what has the `planned` id already is it. Raises Refusal, Unprocessable, Conflict."""
+    store, now = call.context.storage.publications, call.context.world.now()
+    if planned is not None and (there := await store.get(planned)) is not None:
+        return there
+    sources = await sources_of(call, new.source_ids)
+    if len(await store.all()) >= MOST_PUBLICATIONS:
+        raise Conflict(f"there are {MOST_PUBLICATIONS} publications, and there is no room for more: delete one first")
+    token = _token(call)
+    made = Publication(
+        id=planned or call.context.world.new_id(),
+        token_hash=hash_of(token),
+        token=token,
+        created_at=now,
+        updated_at=now,
+        **given(new, Publication) | {"source_ids": sources, "alert_ids": _ids(new.alert_ids)},
+    )
+    await _check(call, made)
+    await store.put(made)
+    return made
+
+
+@whole
+async def change(
+    call: OperationContext, id: str, patch: wire.PublicationPatch, expected: Expected = None
+) -> Publication:
+    """Change one publication. Raises NotFound, Stale, Refusal, Unprocessable."""
+    old, now = await named(call, id), call.context.world.now()
+    changes = given(patch, Publication)
+    if patch.source_ids is not UNSET:
+        changes["source_ids"] = await sources_of(call, patch.source_ids, old.source_ids)
+    if patch.alert_ids is not UNSET:
+        changes["alert_ids"] = _ids(patch.alert_ids)
+    if changes.keys() & {"alert_ids", "channel"}:
+        await _check(call, replace(old, **changes))
+
+    def changed(record: Publication) -> Publication:
+        made = replace(record, **changes)
+        return record if made == record else replace(made, updated_at=now)
+
+    return await _edited(call, old.id, guarded(expected, changed))
+
+
+@whole
+async def readdress(call: OperationContext, id: str) -> Publication:
+    """Give a publication another address; the one that it had answers 404 from then on. Raises NotFound."""
+    token, now = _token(call), call.context.world.now()
+
+    def changed(record: Publication) -> Publication:
+        return replace(record, token=token, token_hash=hash_of(token), updated_at=now)
+
+    return await _edited(call, known_id(id, "publication"), changed)
+
+
+@whole
+async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
+    """Take a publication back. Raises NotFound, Stale."""
+    known = known_id(id, "publication")
+    if not await call.context.storage.publications.delete(known, lambda it: refuse_stale(it, expected)):
+        raise _missing()
+
+
+async def retract(call: OperationContext, event: Stored, id: str) -> None:
+    """Publish an event no more: somebody has called it noise."""
+    await call.context.storage.publications.retract(Retraction(event.seq, id, call.context.world.now()))
+
+
+async def restore(call: OperationContext, event: Stored) -> None:
+    """Publish an event again: it was real after all."""
+    await call.context.storage.publications.restore(event.seq)
+
+
+async def filter_of(call: OperationContext, publication: Publication) -> EventFilter:
+    """Return what of the log a publication shows, as alerts and channels are now. Raises NotFound when none is left."""
+    if publication.alert_ids:
+        alerts = [alert for alert in await call.context.storage.alerts.all() if alert.id in publication.alert_ids]
+        if not alerts:
+            raise NotFound("The alerts of this publication are gone.")
+        of = Carried(of_alerts=channel_of(alerts))
+    elif publication.channel is not None:
+        of = await carried(call, publication.channel)
+    else:
+        # Practice is for who has named its source.
+        of = Carried(kinds=(*_NEWS, Kind.PRACTICE) if publication.source_ids else _NEWS)
+    return event_filter_of(
+        publication.source_ids,
+        (),
+        publication.tags,
+        (),
+        call.streams.texts,
+        kinds=tuple(kind for kind in of.kinds if kind != Kind.HELD),
+        channel=of.of_alerts,
+        label=of.label,
+    )
+
+
+async def _edited(call: OperationContext, id: str, change: wire.Change) -> Publication:
+    edited = await call.context.storage.publications.edit(id, change)
+    if edited is None:
+        raise _missing()
+    return edited
+
+
+async def _check(call: OperationContext, publication: Publication) -> None:
+    """Raise Unprocessable for alerts and channels that are not there, or do not go together."""
+    if publication.alert_ids and publication.channel is not None:
+        raise Unprocessable("name alerts or a channel, not both", "body.channel", publication.channel)
+    known = {alert.id for alert in await call.context.storage.alerts.all()} if publication.alert_ids else set()
+    for index, id in enumerate(publication.alert_ids):
+        if id not in known:
+            raise Unprocessable(f"there is no alert {id}", f"body.alert_ids[{index}]", id)
+    if publication.channel is not None:
+        try:
+            await carried(call, publication.channel)
+        except NotFound as error:
+            raise Unprocessable(error.detail, "body.channel", publication.channel) from None
+
+
+def _ids(values: Sequence[str]) -> tuple[str, ...]:
+    """Return ids of alerts in their one spelling, each once. Raises Refusal (400)."""
+    found: dict[str, None] = {}
+    for index, text in enumerate(values):
+        try:
+            found[str(UUID(text))] = None
+        except ValueError:
+            raise invalid(f"body.alert_ids[{index}]", "not the id of an alert", text) from None
+    return tuple(found)
+
+
+def _token(call: OperationContext) -> str:
+    return urlsafe_b64encode(call.context.world.entropy(TOKEN_BYTES)).decode()
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such publication.")

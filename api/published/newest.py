@@ -1,0 +1,165 @@
+"""The newest events of publications, kept in memory, so that a poll which finds nothing new reads no log.
+
+What is kept is extended by the ring of the newest events. It is read from the log at first, when the ring does not go
+back far enough, when the publication or the alerts have changed, and once an hour, since retention works beside it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import trio
+
+from actors.locks import KeyedLocks
+from api.operations import publications as acts
+from api.operations.context import OperationContext
+from api.operations.past import END, TimeWindow, find
+from api.streams.reader import EventFilter
+from storage.interface.publications import Published
+from storage.records.body import id_in
+from storage.records.event import Stored
+from storage.records.identity import START, Seq
+from storage.records.publication import Publication, Retraction
+
+MOST = 50
+"""Events on a page."""
+MOST_BYTES = 1 << 20
+"""Bytes of them, but one event at least."""
+KEPT = 32 << 20
+"""Bytes of events that are kept in memory for all publications."""
+LIFE = 3_600.0
+"""Seconds after which what is kept is read anew."""
+
+
+class PublishedPage(NamedTuple):
+    """Events, newest first, and those among them that are published no more. older: whether there are older ones."""
+
+    events: Sequence[Stored]
+    retracted: Sequence[Retraction]
+    older: Seq | None
+
+
+class Newest(NamedTuple):
+    """The newest page of a publication, and what names it as long as it is the same."""
+
+    page: PublishedPage
+    tag: str
+
+
+class _Kept:
+    """What is known of a publication: its newest events, newest first, all up to `upto` having been looked at."""
+
+    def __init__(self, publication: Publication, alerts: int, passing: EventFilter, upto: Seq) -> None:
+        self.updated_at, self.alerts = publication.updated_at, alerts
+        self.passing, self.upto = passing, upto
+        self.made_at = trio.current_time()
+        self.events: list[Stored] = []
+        self.older: Seq | None = None
+        self.retractions = -1
+        self.newest: Newest | None = None
+
+    def holds(self, publication: Publication, alerts: int) -> bool:
+        same = self.updated_at == publication.updated_at and self.alerts == alerts
+        return same and trio.current_time() < self.made_at + LIFE
+
+    def size(self) -> int:
+        return sum(len(event.body) for event in self.events)
+
+
+class NewestEvents:
+    """What is kept of publications; who was asked for longest ago goes first."""
+
+    def __init__(self, call: OperationContext) -> None:
+        self._call = call
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._locks = KeyedLocks()
+
+    async def of(self, published: Published) -> Newest:
+        """Return the newest page of a publication. Raises NotFound, Overloaded, StorageError."""
+        publication = published.publication
+        async with self._locks.hold(publication.id):
+            kept = await self._level(publication)
+            if kept.newest is None or kept.retractions != published.retractions:
+                page = await self._page(kept.events, kept.older)
+                head = id_in(kept.events[0].body) if kept.events else "none"
+                tag = f"{head}-{publication.updated_at}-{published.retractions}"
+                kept.newest, kept.retractions = Newest(page, tag), published.retractions
+            return kept.newest
+
+    async def before(self, publication: Publication, place: Seq) -> PublishedPage:
+        """Return the page of events before a position. Raises NotFound, Overloaded, StorageError."""
+        passing = await acts.filter_of(self._call, publication)
+        found = await find(self._call.context.storage.log, TimeWindow(START, place), passing, MOST, newest_first=True)
+        return await self._page(found.events, found.next)
+
+    async def shows(self, publication: Publication, event: Stored) -> bool:
+        """Return whether an event is published. Raises NotFound, Overloaded."""
+        passing = await acts.filter_of(self._call, publication)
+        if not await passing.admits(event):
+            return False
+        return not await self._retracted(event.seq, event.seq)
+
+    async def _level(self, publication: Publication) -> _Kept:
+        """Return what is known of a publication, level with the log."""
+        alerts, tail = self._call.streams.channels.changes, self._call.context.storage.tail
+        kept = self._kept.get(publication.id)
+        recent = None if kept is None or not kept.holds(publication, alerts) else tail.since(kept.upto)
+        if kept is None or recent is None:
+            kept = await self._read(publication, alerts)
+            self._kept[publication.id] = kept
+        elif recent:
+            await self._extend(kept, [each.stored for each in recent])
+        self._kept.move_to_end(publication.id)
+        while len(self._kept) > 1 and sum(each.size() for each in self._kept.values()) > KEPT:
+            self._kept.popitem(last=False)
+        return kept
+
+    async def _read(self, publication: Publication, alerts: int) -> _Kept:
+        passing = await acts.filter_of(self._call, publication)
+        storage = self._call.context.storage
+        kept = _Kept(publication, alerts, passing, storage.tail.head)
+        window = TimeWindow(START, Seq(kept.upto + 1) if kept.upto < END else END)
+        found = await find(storage.log, window, passing, MOST, newest_first=True)
+        kept.events, kept.older = list(found.events), found.next
+        return kept
+
+    async def _extend(self, kept: _Kept, events: Sequence[Stored]) -> None:
+        """Take over what is new, a portion at a time; cancelled between two, the next poll goes on."""
+        left = list(events)
+        while left:
+            some = left[: max(1, kept.passing.portion(left))]
+            within = [event for event in some if kept.passing.where.admits(event)]
+            verdicts = await kept.passing.sift(within)
+            passed = [event for event, passes in zip(within, verdicts, strict=True) if passes]
+            if passed:
+                kept.events[:0] = reversed(passed)
+                kept.newest = None
+                _cut(kept)
+            kept.upto = some[-1].seq
+            del left[: len(some)]
+
+    async def _page(self, events: Sequence[Stored], older: Seq | None) -> PublishedPage:
+        if not events:
+            return PublishedPage((), (), older)
+        gone = await self._retracted(events[-1].seq, events[0].seq)
+        named = {each.seq for each in gone}
+        shown = [event for event in events if event.seq not in named]
+        there = {event.seq for event in events}
+        return PublishedPage(shown, [each for each in gone if each.seq in there], older)
+
+    async def _retracted(self, first: Seq, last: Seq) -> Sequence[Retraction]:
+        store = self._call.context.storage.publications
+        return await store.retracted(Seq(first - 1), Seq(min(last + 1, END)), 10_000)
+
+
+def _cut(kept: _Kept) -> None:
+    """Let go of the oldest events beyond a page."""
+    size = 0
+    for count, event in enumerate(kept.events):
+        size += len(event.body)
+        if count == MOST or (count and size > MOST_BYTES):
+            kept.older = kept.events[count - 1].seq
+            del kept.events[count:]
+            return

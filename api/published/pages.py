@@ -1,0 +1,85 @@
+"""The pages of a publication: its events, and one of them with its difference and its signature's verdict.
+
+They hold no script and no form, and lead nowhere but to each other, to what was published, and to the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import trio
+
+from actors.destination_kinds.notification.inert import cut, one_line
+from actors.feed_documents.formats import FORMATS
+from actors.signatures import event as signatures
+from api.dashboard.difference import Changed, lines_of
+from api.dashboard.items import item_of
+from api.dashboard.rendering import plain
+from storage.records.event import Delta, Diff, Event, Stored
+from storage.records.times import parse_rfc3339, spoken
+
+MOST_LINES = 12
+"""Lines of a difference in the list; the event's own page has all."""
+MOST_OF_A_TEXT = 300
+"""Characters of a new item's text in the list."""
+_decode = msgspec.json.Decoder(Event).decode
+
+
+class _Shown(NamedTuple):
+    """An event in the list. at: when it was told, RFC 3339 and in words."""
+
+    id: str
+    title: str
+    host: str
+    summary: str
+    at: str
+    spoken: str
+    lines: Sequence[object]
+
+
+async def listed(title: str, events: Sequence[Stored], base: str, *, older: str, newest: bool) -> bytes:
+    """Return the page of events, newest first. older: the query of the page after it, "" when there is none."""
+    rows = []
+    for event in events:
+        rows.append(_shown(event))
+        await trio.lowlevel.checkpoint()
+    feeds = [(f"{base}.{ending}", each.label, each.media.partition(";")[0]) for ending, each in FORMATS.items()]
+    return plain("published/list.html", title=title, rows=rows, base=base, feeds=feeds, older=older, newest=newest)
+
+
+async def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
+    """Return the page of one event."""
+    event = _decode(stored.body)
+    verdict = signatures.verify(stored.body, jwks)
+    changes = lines_of(_changed(event))
+    item = item_of(stored.body)
+    shown = {
+        "event": event,
+        "item": item,
+        "changes": changes,
+        "verdict": verdict,
+        "at": spoken(parse_rfc3339(event.emitted_at)),
+        "raw": msgspec.json.format(stored.body, indent=2).decode(),
+    }
+    return plain("published/event.html", title=title, base=base, **shown)
+
+
+def gone(says: str) -> bytes:
+    """Return the page of an address where nothing is."""
+    return plain("published/gone.html", title="Nothing here", says=says)
+
+
+def _shown(stored: Stored) -> _Shown:
+    event, item = _decode(stored.body), item_of(stored.body)
+    at = spoken(parse_rfc3339(event.emitted_at))
+    lines = lines_of(_changed(event), MOST_LINES)
+    said = "" if lines else item.changed or cut(one_line(event.content), MOST_OF_A_TEXT)
+    summary = "" if said == item.title else said
+    return _Shown(item.id, item.title, item.host, summary, event.emitted_at, at, lines)
+
+
+def _changed(event: Event) -> Changed:
+    diff = event.diff if isinstance(event.diff, Diff) else None
+    return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)

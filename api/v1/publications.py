@@ -1,0 +1,112 @@
+"""Publications, as the API shows them; readers come in by `api/published/`, without a key."""
+
+from __future__ import annotations
+
+from api.etags import expected, shown, tag_of
+from api.operations import publications as acts
+from api.pagination import oldest_first
+from api.route import LETS_OUT, Answer, Call, routes_below
+from api.schemas import publications as wire
+from api.schemas.mirror import mirrored
+from api.schemas.sources import ListQuery
+from storage.records.publication import Publication
+
+
+def record_of(call: Call, publication: Publication) -> wire.PublicationRecord:
+    """Return a publication's record."""
+    url = acts.address(call, publication)
+    feeds = None if url is None else wire.FeedAddresses(atom=f"{url}.atom", rss=f"{url}.rss", json=f"{url}.json")
+    return wire.PublicationRecord(**mirrored(publication, wire.PublicationRecord), url=url, feeds=feeds)
+
+
+async def create(call: Call) -> Answer:
+    made = await acts.add(call, call.body, call.planned)
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/publications/{made.id}"}
+    return Answer(record_of(call, made), 201, headers=headers | tag_of(made))
+
+
+async def list_publications(call: Call) -> Answer:
+    """Return a page of publications, oldest first."""
+    page, headers = oldest_first(call, await acts.every(call))
+    return Answer([record_of(call, each) for each in page], headers=headers)
+
+
+async def describe(call: Call) -> Answer:
+    found = await acts.named(call, call.path["id"])
+    return shown(call, found, record_of(call, found))
+
+
+async def patch(call: Call) -> Answer:
+    changed = await acts.change(call, call.path["id"], call.body, expected(call))
+    return Answer(record_of(call, changed), headers=tag_of(changed))
+
+
+async def readdress(call: Call) -> Answer:
+    """Give it another address."""
+    changed = await acts.readdress(call, call.path["id"])
+    return Answer(record_of(call, changed), headers=tag_of(changed))
+
+
+async def delete(call: Call) -> Answer:
+    """Take a publication back."""
+    await acts.delete(call, call.path["id"], expected(call))
+    return Answer(status=204)
+
+
+_route = routes_below("/v1/publications", "publications")
+_ONE = {200: wire.PublicationRecord}
+_MAYBE = ("not-found",)
+_TAGGED = ("ETag",)
+ROUTES = (
+    _route(
+        "POST",
+        "",
+        create,
+        "Publish events as feeds and a page.",
+        {201: wire.PublicationRecord},
+        beside=LETS_OUT,
+        body=(wire.NewPublication,),
+        refuses=("conflict", "unprocessable"),
+        headers=("Location", *_TAGGED),
+        repeatable=True,
+    ),
+    _route(
+        "GET",
+        "",
+        list_publications,
+        "List publications, oldest first.",
+        {200: list[wire.PublicationRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", describe, "Read one publication.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route(
+        "PATCH",
+        "/{id}",
+        patch,
+        "Change one publication.",
+        _ONE,
+        beside=LETS_OUT,
+        body=(wire.PublicationPatch,),
+        refuses=("not-found", "precondition-failed", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "POST",
+        "/{id}/address",
+        readdress,
+        "Give a publication another address.",
+        _ONE,
+        beside=LETS_OUT,
+        refuses=_MAYBE,
+        headers=_TAGGED,
+    ),
+    _route(
+        "DELETE",
+        "/{id}",
+        delete,
+        "Take a publication back.",
+        {204: None},
+        refuses=(*_MAYBE, "precondition-failed"),
+    ),
+)
