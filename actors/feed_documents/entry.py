@@ -1,11 +1,10 @@
 """An entry of a feed, of an event, and the feed around it. Pure.
 
-Texts are inert, and hold no character that XML forbids (XML 1.0, 2.2).
+Texts are inert.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import Final, NamedTuple
@@ -22,7 +21,6 @@ from storage.records.times import parse_rfc3339, rfc3339
 
 LONGEST_TAG: Final = 100
 MOST_TAGS: Final = 30
-_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufdcf\\ufdf0-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 class FeedEntry(NamedTuple):
@@ -89,11 +87,11 @@ def entry_of(id: str, body: bytes) -> FeedEntry:
     told = _moment(event.emitted_at)
     return FeedEntry(
         id=item.id or id,
-        title=_sound(item.title),
-        link=_sound(item.link),
-        author=_sound(cut(one_line(event.author), 200)),
-        summary=_sound(item.summary),
-        html=_sound(difference_of(item) if item.lines else _html(event.content) or f"<p>{escape(item.title)}</p>"),
+        title=item.title,
+        link=item.link,
+        author=cut(one_line(event.author), 200),
+        summary=item.summary,
+        html=difference_of(item) if item.lines else _html(event.content) or f"<p>{escape(item.title)}</p>",
         tags=tuple(dict.fromkeys(filter(None, map(_shown, event.tags[:MOST_TAGS])))),
         published=_moment(event.published_at) or told,
         updated=told,
@@ -111,11 +109,7 @@ def _shown(tag: str) -> str:
     space, _, value = tag.partition(":")
     if space in OWN_NAMESPACES:
         return ""
-    return _sound(cut(one_line(value if space in ("label", "category") else tag), LONGEST_TAG))
-
-
-def _sound(text: str) -> str:
-    return _FORBIDDEN.sub("", text)
+    return cut(one_line(value if space in ("label", "category") else tag), LONGEST_TAG)
 
 
 def _moment(text: str | None) -> str:

@@ -29,8 +29,7 @@ def json_feed(feed: FeedPage) -> bytes:
 def _item(feed: FeedPage, entry: FeedEntry) -> dict[str, Any]:
     told: dict[str, Any] = {
         "id": f"urn:uuid:{entry.id}",
-        "url": f"{feed.page}/{entry.id}",
-        "external_url": entry.link,
+        "url": entry.link or f"{feed.page}/{entry.id}",
         "title": entry.title,
         "summary": entry.summary,
         "content_html": entry.html,

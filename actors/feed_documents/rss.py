@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 from actors.feed_documents.entry import FeedEntry, FeedPage
-from actors.feed_documents.xml import document, text_in
+from actors.feed_documents.xml import document, element_in
 from storage.records.times import parse_rfc3339
 
 MEDIA = "application/rss+xml; charset=utf-8"
@@ -24,31 +24,31 @@ _SPACES = {
 def rss(feed: FeedPage) -> bytes:
     """Return the document of a page of a feed."""
     root = Element("rss", _SPACES)
-    channel = SubElement(root, "channel")
-    text_in(channel, "title", feed.title)
-    text_in(channel, "link", feed.page)
-    text_in(channel, "description", f"What is new: {feed.title}")
-    text_in(channel, "lastBuildDate", _date(feed.updated))
-    text_in(channel, "generator", "Sanderling")
+    channel = element_in(root, "channel")
+    element_in(channel, "title", feed.title)
+    element_in(channel, "link", feed.page)
+    element_in(channel, "description", f"What is new: {feed.title}")
+    element_in(channel, "lastBuildDate", _date(feed.updated))
+    element_in(channel, "generator", "Sanderling")
     for rel, href in (("self", feed.here), ("first", feed.first), ("next", feed.older)):
         if href:
-            SubElement(channel, "atom:link", rel=rel, href=href, type="application/rss+xml")
+            element_in(channel, "atom:link", rel=rel, href=href, type="application/rss+xml")
     for entry in feed.entries:
         _item(channel, feed, entry)
     return document(root)
 
 
 def _item(channel: Element, feed: FeedPage, entry: FeedEntry) -> None:
-    made = SubElement(channel, "item")
-    text_in(made, "title", entry.title)
-    text_in(made, "link", entry.link or f"{feed.page}/{entry.id}")
-    text_in(made, "guid", f"urn:uuid:{entry.id}", isPermaLink="false")
-    text_in(made, "pubDate", _date(entry.updated or feed.updated))
+    made = element_in(channel, "item")
+    element_in(made, "title", entry.title)
+    element_in(made, "link", entry.link or f"{feed.page}/{entry.id}")
+    element_in(made, "guid", f"urn:uuid:{entry.id}", isPermaLink="false")
+    element_in(made, "pubDate", _date(entry.updated or feed.updated))
     if entry.author:
-        text_in(made, "dc:creator", entry.author)
+        element_in(made, "dc:creator", entry.author)
     for tag in entry.tags:
-        text_in(made, "category", tag)
-    text_in(made, "description", entry.html)
+        element_in(made, "category", tag)
+    element_in(made, "description", entry.html)
 
 
 def _date(moment: str) -> str:

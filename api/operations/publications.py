@@ -9,6 +9,7 @@ from uuid import UUID
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from actors.destination_kinds.notification.inert import one_line
 from actors.errors import Conflict, NotFound, Unprocessable
 from api.operations.alerts import sources_of
 from api.operations.context import OperationContext, known_id
@@ -67,7 +68,8 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
         token=token,
         created_at=now,
         updated_at=now,
-        **given(new, Publication) | {"source_ids": sources, "alert_ids": _ids(new.alert_ids)},
+        **given(new, Publication)
+        | {"title": _title(new.title), "source_ids": sources, "alert_ids": _ids(new.alert_ids)},
     )
     await _check(call, made)
     await store.put(made)
@@ -81,6 +83,8 @@ async def change(
     """Change one publication. Raises NotFound, Stale, Refusal, Unprocessable."""
     old, now = await named(call, id), call.context.world.now()
     changes = given(patch, Publication)
+    if patch.title is not UNSET:
+        changes["title"] = _title(patch.title)
     if patch.source_ids is not UNSET:
         changes["source_ids"] = await sources_of(call, patch.source_ids, old.source_ids)
     if patch.alert_ids is not UNSET:
@@ -168,6 +172,14 @@ async def _check(call: OperationContext, publication: Publication) -> None:
             await carried(call, publication.channel)
         except NotFound as error:
             raise Unprocessable(error.detail, "body.channel", publication.channel) from None
+
+
+def _title(text: str) -> str:
+    """Return a title as one line of words. Raises Unprocessable for one without any."""
+    title = one_line(text)
+    if not title:
+        raise Unprocessable("a title has at least one letter", "body.title", text)
+    return title
 
 
 def _ids(values: Sequence[str]) -> tuple[str, ...]:

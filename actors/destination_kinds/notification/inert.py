@@ -1,8 +1,8 @@
 """Inert text: the words of a page without what acts by itself where they are shown. Pure.
 
 Controls forge headers and move cursors, overrides of direction show a text that is not there (UAX #9, Trojan Source),
-and letters without width hide one text in another. Joiners stay: Persian, Hindi and family emoji need them. So do
-isolates that are closed again, which keep a text of two directions in order.
+letters without width hide one text in another, and noncharacters end a document of XML. Joiners stay: Persian, Hindi
+and family emoji need them. So do isolates that are closed again, which keep a text of two directions in order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 _BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ACTING = re.compile(
     r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2065\u206a-\u206f\ufeff"
-    r"\ufff9-\ufffb\U000e0000-\U000e007f]"
+    r"\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _ISOLATES = re.compile("[\u2066-\u2069]")
 _SPACES = re.compile(r"\s+")

@@ -184,7 +184,7 @@ async def test_a_bare_word_as_tag_is_a_label_as_where_sources_get_theirs(
     house: House, client: httpx.AsyncClient
 ) -> None:
     """A source that was given the tag `prices` was never found by `tag=prices`, and nobody said so."""
-    await house.publish(a_draft("told", tags=("label:prices",))
+    await house.publish(a_draft("told", tags=("label:prices",)))
     await house.publish(a_draft("other", tags=("label:other", "topic:prices")))
     assert titles(await pages(client, "tag=prices")) == titles(await pages(client, "tag=label:prices")) == ["told"]
     assert titles(await pages(client, "tag=topic:prices")) == ["other"]

@@ -12,6 +12,7 @@ from storage.records.destination import Destination, Secret
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey, SigningKey
+from storage.records.publication import Publication, hash_of
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
 
 NOW = Millis(1_800_000_000_000)
@@ -103,6 +104,12 @@ def a_signing_key(name: str, created_at: int = NOW) -> SigningKey:
 def a_bin(name: str = "bin", expires_at: int = NOW + 1000, **changes: object) -> Bin:
     bin = Bin(name, f"token of {name}", NOW, Millis(expires_at))
     return msgspec.structs.replace(bin, **changes)
+
+
+def a_publication(name: str = "one", **changes: object) -> Publication:
+    token = f"token of {name}"
+    publication = Publication(name, f"Title of {name}", hash_of(token), NOW, NOW, token=token)
+    return msgspec.structs.replace(publication, **changes)
 
 
 def a_capture(body: bytes = b"{}", **changes: object) -> Capture:

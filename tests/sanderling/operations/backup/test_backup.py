@@ -39,6 +39,7 @@ from tests.storage.contract.builders import (
     CountingMint,
     a_destination,
     a_harvest,
+    a_publication,
     a_signing_key,
     a_source,
     an_alert,
@@ -71,6 +72,7 @@ async def filled(storage: Storage) -> None:
     await storage.alerts.put_destination(
         a_destination(secrets=(Secret(SECRET),), private=private, private_names=("token",))
     )
+    await storage.publications.put(a_publication())
 
 
 @pytest.fixture
@@ -122,6 +124,7 @@ async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path:
     assert [each.values for each in await again.alerts.destinations()] == [{"token": TOKEN}]
     (row,) = await again.sources.page(None, 10)
     assert row.source.hello == HELLO
+    assert list(await again.publications.all()) == [a_publication()]
     await again.aclose()
 
 
@@ -184,6 +187,7 @@ async def test_a_backup_without_secrets_leaves_destinations_disabled_and_no_sign
     assert destination.lost == ("token",) and not destination.private
     (row,) = await storage.sources.page(None, 10)
     assert not row.source.enabled and row.source.hello is None
+    assert list(await storage.publications.all()) == [replace(a_publication(), token=None)]
     assert not await storage.keys.signing()
     await storage.aclose()
 

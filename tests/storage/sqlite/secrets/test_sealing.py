@@ -27,7 +27,7 @@ from storage.sqlite.secrets.own_key import NEXT, OWN
 from storage.sqlite.secrets.vault import Vault, read_master, written
 from storage.sqlite.upkeep import rotation
 from storage.sqlite.upkeep.rotation import rotate
-from tests.storage.contract.builders import a_destination, a_harvest, a_signing_key, a_source, an_alert
+from tests.storage.contract.builders import a_destination, a_harvest, a_publication, a_signing_key, a_source, an_alert
 from tests.storage.sqlite.upkeep.test_upgrade import SEALED, written_by
 
 NAMED, OTHER = Vault(b"n" * 32), Vault(b"o" * 32)
@@ -35,11 +35,13 @@ SECRETS = (Secret("whsec_bmV3ZXI="), Secret("whsec_b2xkZXI=", until=a_destinatio
 HELLO = '{"token": "of the feed"}'
 SEED = a_signing_key("k").seed
 TOKEN = {"token": Private("t0ken of the chat"), "url": Private("https://chat.example/h00k")}
+PUBLICATION = a_publication(token="t0ken of the feed")
 PLAIN = (
     *(secret.value.encode() for secret in SECRETS),
     b"of the feed",
     b"t0ken of",
     b"h00k",
+    b"t0ken of the feed",
     SEED,
     SEED.hex().encode(),
 )
@@ -58,6 +60,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     await storage.alerts.put(an_alert())
     private: dict[str, Any] = {"private": TOKEN, "private_names": tuple(TOKEN)}
     await storage.alerts.put_destination(a_destination(secrets=SECRETS, **private))
+    await storage.publications.put(PUBLICATION)
     return storage
 
 
@@ -69,6 +72,7 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         (destination,) = await storage.alerts.destinations()
         assert (destination.secrets, destination.private) == (SECRETS, TOKEN)
         assert [row.source.hello for row in await storage.sources.page(None, 9)] == [HELLO]
+        assert list(await storage.publications.all()) == [PUBLICATION]
     finally:
         await storage.aclose()
 
@@ -155,6 +159,7 @@ async def test_x20_an_upgrade_leaves_nothing_plain_but_in_the_copy_that_it_keeps
         "UPDATE destination SET private=x'01'",
         "UPDATE signing_key SET key_id='another'",
         "UPDATE source SET sealed=x'01'",
+        "UPDATE publication SET sealed=x'01'",
     ],
 )
 async def test_x20_a_box_that_is_not_its_rows_own_is_noticed_at_the_start(statement: str, tmp_path: Path) -> None:
@@ -240,7 +245,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
     await (await filled(tmp_path, old)).aclose()
     kept = (tmp_path / OWN).read_text() if old is None else None
     done = rotate(tmp_path, old, new)
-    assert (done.boxes, done.lost, done.scrubbed) == (4, None, True)
+    assert (done.boxes, done.lost, done.scrubbed) == (5, None, True)
     assert (tmp_path / OWN).exists() == (new is None) and not (tmp_path / NEXT).exists()
     await secrets_in(tmp_path, new)
     (tmp_path / OWN).unlink(missing_ok=True)
@@ -295,4 +300,8 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
     assert not destination.private and destination.lost == ("token", "url") and destination.was_enabled
     (row,) = await storage.sources.page(None, 9)
     assert row.source.hello is None and not row.source.enabled
+    published = await storage.publications.by_hash(PUBLICATION.token_hash)
+    assert published is not None and list(await storage.publications.all()) == [replace(PUBLICATION, token=None)], (
+        "who has the address goes on reading"
+    )
     await storage.aclose()
