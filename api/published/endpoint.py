@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs, unquote
 
 import msgspec
@@ -17,7 +17,7 @@ from werkzeug.datastructures import Headers
 
 from actors.app_context import AppContext
 from actors.errors import NotFound
-from actors.feed_documents.entry import DeletedEntry, FeedEntry, FeedPage, entry_of
+from actors.feed_documents.entry import DeletedEntry, FeedPage, entry_of
 from actors.feed_documents.formats import FORMATS
 from api.application import Application
 from api.operations.publications import PATH
@@ -30,6 +30,7 @@ from api.refusals import refusal_of
 from api.streams.streams import Streams
 from storage.errors import StorageError
 from storage.records.body import id_in
+from storage.records.event import Stored
 from storage.records.identity import Seq, id_of, millis_of, seq_of
 from storage.records.publication import Publication, hash_of
 from storage.records.times import rfc3339
@@ -50,6 +51,7 @@ _HARMLESS = (
     ),
 )
 Message = dict[str, Any]
+T = TypeVar("T")
 
 
 class Reply(NamedTuple):
@@ -153,8 +155,8 @@ class PublicationEndpoint:
         older = "" if page.older is None else _query(page.older)
         format = FORMATS.get(ending)
         if format is None:
-            shown = await pages.listed(publication.title, page.events, base, older=older, newest=not query)
-            return Reply(200, HTML, shown)
+            rows = await self._told(page, pages.row)
+            return Reply(200, HTML, pages.listed(publication.title, rows, base, older=older, newest=not query))
         first = f"{base}.{ending}"
         feed = FeedPage(
             id=publication.id,
@@ -164,27 +166,30 @@ class PublicationEndpoint:
             first=first,
             older=older and first + older,
             updated=_updated(publication, page),
-            entries=await self._entries(page),
+            entries=await self._told(page, lambda event: entry_of(id_in(event.body), event.body)),
             deleted=[DeletedEntry(each.id, rfc3339(each.at)) for each in page.retracted],
         )
         return Reply(200, format.media, format.write(feed))
 
-    async def _entries(self, page: PublishedPage) -> list[FeedEntry]:
-        """Return the entries of a page; an event that cannot be read is left out, and said so in the log."""
-        entries = []
+    async def _told(self, page: PublishedPage, tell: Callable[[Stored], T]) -> list[T]:
+        """Return what is told of each event; one that cannot be read is left out, and the log says so."""
+        told = []
         for event in page.events:
             try:
-                entries.append(entry_of(id_in(event.body), event.body))
+                told.append(tell(event))
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 self._api.context.world.log("published.unreadable", seq=event.seq, error=str(error)[:200])
             await trio.lowlevel.checkpoint()
-        return entries
+        return told
 
     async def _event(self, publication: Publication, base: str, id: str) -> Reply:
         event = await self._api.context.storage.log.get(id)
         if event is None or not await self._newest.shows(publication, event):
             raise NotFound("This event is not published here, or no longer.")
-        body = await pages.one(publication.title, event, base, await self._api.context.jwks())
+        try:
+            body = pages.one(publication.title, event, base, await self._api.context.jwks())
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            raise NotFound("This event cannot be shown: another version of the service has written it.") from None
         return Reply(200, HTML, body, (("cache-control", "private, no-cache"),))
 
     def _refused(self, refusal: Refusal, *, page: bool) -> Reply:

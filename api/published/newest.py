@@ -22,6 +22,7 @@ from storage.records.body import id_in
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
 from storage.records.publication import Publication, Retraction
+from storage.records.revision import revision_of
 
 MOST = 50
 """Events on a page."""
@@ -52,7 +53,7 @@ class _Kept:
     """What is known of a publication: its newest events, newest first, all up to `upto` having been looked at."""
 
     def __init__(self, publication: Publication, alerts: int, passing: EventFilter, upto: Seq) -> None:
-        self.updated_at, self.alerts = publication.updated_at, alerts
+        self.publication, self.alerts = publication, alerts
         self.passing, self.upto = passing, upto
         self.made_at = trio.current_time()
         self.events: list[Stored] = []
@@ -61,7 +62,7 @@ class _Kept:
         self.newest: Newest | None = None
 
     def holds(self, publication: Publication, alerts: int) -> bool:
-        same = self.updated_at == publication.updated_at and self.alerts == alerts
+        same = self.publication == publication and self.alerts == alerts
         return same and trio.current_time() < self.made_at + LIFE
 
     def size(self) -> int:
@@ -84,7 +85,7 @@ class NewestEvents:
             if kept.newest is None or kept.retractions != published.retractions:
                 page = await self._page(kept.events, kept.older)
                 head = id_in(kept.events[0].body) if kept.events else "none"
-                tag = f"{head}-{publication.updated_at}-{published.retractions}"
+                tag = f"{head}-{revision_of(publication)}-{published.retractions}"
                 kept.newest, kept.retractions = Newest(page, tag), published.retractions
             return kept.newest
 

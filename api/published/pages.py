@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
-import trio
 
 from actors.destination_kinds.notification.inert import cut, one_line
 from actors.feed_documents.formats import FORMATS
@@ -27,7 +26,7 @@ MOST_OF_A_TEXT = 300
 _decode = msgspec.json.Decoder(Event).decode
 
 
-class _Shown(NamedTuple):
+class EventRow(NamedTuple):
     """An event in the list. at: when it was told, RFC 3339 and in words."""
 
     id: str
@@ -39,18 +38,14 @@ class _Shown(NamedTuple):
     lines: Sequence[object]
 
 
-async def listed(title: str, events: Sequence[Stored], base: str, *, older: str, newest: bool) -> bytes:
+def listed(title: str, rows: Sequence[EventRow], base: str, *, older: str, newest: bool) -> bytes:
     """Return the page of events, newest first. older: the query of the page after it, "" when there is none."""
-    rows = []
-    for event in events:
-        rows.append(_shown(event))
-        await trio.lowlevel.checkpoint()
     feeds = [(f"{base}.{ending}", each.label, each.media.partition(";")[0]) for ending, each in FORMATS.items()]
     return plain("published/list.html", title=title, rows=rows, base=base, feeds=feeds, older=older, newest=newest)
 
 
-async def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
-    """Return the page of one event."""
+def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
+    """Return the page of one event. Raises msgspec.MsgspecError for one that this version can't read."""
     event = _decode(stored.body)
     verdict = signatures.verify(stored.body, jwks)
     changes = lines_of(_changed(event))
@@ -71,13 +66,14 @@ def gone(says: str) -> bytes:
     return plain("published/gone.html", title="Nothing here", says=says)
 
 
-def _shown(stored: Stored) -> _Shown:
+def row(stored: Stored) -> EventRow:
+    """Return an event as the list has it. Raises msgspec.MsgspecError for one that this version can't read."""
     event, item = _decode(stored.body), item_of(stored.body)
     at = spoken(parse_rfc3339(event.emitted_at))
     lines = lines_of(_changed(event), MOST_LINES)
     said = "" if lines else item.changed or cut(one_line(event.content), MOST_OF_A_TEXT)
     summary = "" if said == item.title else said
-    return _Shown(item.id, item.title, item.host, summary, event.emitted_at, at, lines)
+    return EventRow(item.id, item.title, item.host, summary, event.emitted_at, at, lines)
 
 
 def _changed(event: Event) -> Changed:
