@@ -134,7 +134,7 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
         alerts = [alert for alert in await call.context.storage.alerts.all() if alert.id in publication.alert_ids]
         if not alerts:
             raise NotFound("The alerts of this publication are gone.")
-        of = Carried(of_alerts=channel_of(alerts))
+        of = Carried(kinds=_NEWS, of_alerts=channel_of(alerts))
     elif publication.channel is not None:
         of = await carried(call, publication.channel)
     else:

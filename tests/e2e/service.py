@@ -23,7 +23,10 @@ SETTINGS = {
     "SANDERLING_HOST_RATE": "100",
     "SANDERLING_WORKERS": "1",
 }
-SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write")
+SCOPES = (
+    *("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write"),
+    *("publications:read", "publications:write"),
+)
 START_WITHIN = 30.0
 
 

@@ -129,6 +129,10 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
             made = await with_secrets(api)
             with open_keys(folder, Vault(MASTER)) as keys:
                 (signing,) = keys.signing()
+            read = (await api.post("/v1/publications", json={"title": "All"})).json()
+            token = read["url"].rpartition("/")[2]
+            for address in (*read["feeds"].values(), f"{read['url']}/x"):
+                assert (await api.get(address)).status_code in (200, 404)
             webhooks = {name: made[name] for name in ("first", "second")}
             secrets = {name: {text.encode(), base64.b64decode(text[6:])} for name, text in webhooks.items()}
             secrets |= {"hello": {HELLO.encode()}, "seed": spellings(signing.seed), "master": spellings(MASTER)}
@@ -143,6 +147,7 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
             async for place, text in everything:
                 found += those_in(place, text, secrets)
         await service.end(signal.SIGKILL)
+        secrets["address"] = {token.encode()}  # keys and pages show it to whom it concerns, files and the log to nobody
         found += those_in("the log", "\n".join(service.log).encode(), secrets)
     for path in [path for path in sorted(folder.iterdir()) if path.is_file()]:
         found += those_in(path.name, path.read_bytes(), secrets)

@@ -14,8 +14,8 @@ OPERATIONS: dict[str, Operation] = {
 The answer names the addresses: `url` is a page for people, `feeds` are Atom, RSS and JSON Feed. Whoever knows one of \
 them may read, without a key, and nobody can guess it. Search engines are asked to leave it out.
 
-Events are those that meet all that is named; of several sources, tags or alerts, any. With neither alerts nor a \
-channel, notices of the service itself are left out. What somebody calls noise \
+Events are those that meet all that is named; of several sources, tags or alerts, any. Notices of the \
+service itself are left out, unless the channel that is named carries them. What somebody calls noise \
 (`POST /v1/events/{id}/feedback`) is shown no more.""",
         asks={"everything about prices": {"title": "Prices", "tags": ["prices"]}},
         leads=_LEADS,

@@ -27,6 +27,8 @@ SCOPES = (
     "alerts:write",
     "bins:read",
     "bins:write",
+    "publications:read",
+    "publications:write",
     "admin",
 )
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}

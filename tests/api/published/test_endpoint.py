@@ -98,7 +98,7 @@ async def test_only_what_meets_all_that_is_named_is_shown(house: House, client: 
         "source": ["other price", "Two"],
         "both": ["Two"],
         "alert": ["other price", "A price"],
-        "named channel": ["other price", "A price"],
+        "named channel": ["Failing: site1", "other price", "A price"],
         "tier": ["Page"],
         "notices": ["Failing: site1"],
     }
