@@ -19,6 +19,7 @@ PLACES = (
     Place("/alerts", "Alerts", "a"),
     Place("/destinations", "Destinations", "d"),
     Place("/templates", "Templates", "m"),
+    Place("/publications", "Publications", "f"),
     Place("/webhook-bins", "Bins", "b"),
     Place("/stream", "Stream", "l"),
     Place("/keys", "API keys", "k"),

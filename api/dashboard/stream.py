@@ -78,9 +78,17 @@ async def show(visit: Visit) -> Page:
         "live": "" if status != 200 or wanted.cursor else f"/live?{asked}",
         "since": since,
         "curl": curl(visit, "/v1/stream" + (f"?{asked}" if asked else ""), "-N"),
+        "published": _publication(wanted),
         "export": curl(visit, f"/v1/events/export?{asked}{'&' if asked else ''}format=csv", "-o events.csv"),
     }
     return Page("stream.html", "Stream", shows, status)
+
+
+def _publication(wanted: StreamQuery) -> str:
+    """Return the query of the form of a publication with these filters. It knows no words: an alert does."""
+    filters = [pair for pair in wanted.filters() if pair[0] in ("tag", "source")]
+    asked = urlencode([*filters, *([("channel", wanted.source_type)] if wanted.source_type else [])])
+    return f"?{asked}" if asked else ""
 
 
 SCREENS = (Screen(path="/stream", run=show, query=StreamQuery),)

@@ -8,6 +8,7 @@ from api.dashboard.bins import table as bins
 from api.dashboard.catalogue import table as catalogue
 from api.dashboard.destinations import table as destinations
 from api.dashboard.first_steps import table as first_steps
+from api.dashboard.publications import table as publications
 from api.dashboard.screen import Screen
 from api.dashboard.sources import table as sources
 
@@ -22,6 +23,7 @@ SCREENS: tuple[Screen, ...] = (
     *live.SCREENS,
     *catalogue.SCREENS,
     *bins.SCREENS,
+    *publications.SCREENS,
     *keys.SCREENS,
     *system.SCREENS,
     *settings.SCREENS,

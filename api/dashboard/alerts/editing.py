@@ -23,10 +23,10 @@ from api.dashboard.alerts.form import (
     patch_of,
 )
 from api.dashboard.alerts.highlights import Fault, fault_of
-from api.dashboard.alerts.picker import ids_of, picker
 from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.destinations.choices import BIN, MODES, signing_secret
 from api.dashboard.forms import Draft, Wrong
+from api.dashboard.picker import ids_of, picker
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations
 from api.problems import Refusal

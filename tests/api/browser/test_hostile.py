@@ -66,6 +66,8 @@ def _deliver(service: Service, origin: Origin, ids: dict[str, str], texts: list[
     origin.says["/hook"] = Answer("".join(texts)[:2000], 500, media="text/html")
     hook = {"url": f"{origin.url}/hook?x=%3Cscript%3E", "label": texts[4][:200]}
     ids["hook"] = service.ask("POST", f"/v1/alerts/{ids['alert']}/destinations", hook)["id"]
+    made = service.ask("POST", "/v1/publications", {"title": texts[11][:200], "tags": [texts[12][:200]]})
+    ids["publication"], ids["published"] = made["id"], made["url"].removeprefix(service.url)
     bin = service.ask("POST", "/v1/webhook-bins", {})
     ids["bin"] = bin["id"]
     for one in texts[::40]:
@@ -96,6 +98,9 @@ def test_x12_no_page_runs_or_loads_what_came_from_the_web(tab: Tab, ids: dict[st
         "/destinations",
         f"/destinations/{ids['hook']}",
         f"/destinations/{ids['hook']}/deliveries",
+        "/publications",
+        f"/publications/{ids['publication']}",
+        ids["published"],
         "/webhook-bins",
         f"/webhook-bins/{ids['bin']}",
         *(f"/webhook-bins/{ids['bin']}/captures/{number}" for number in range(1, 6)),

@@ -17,7 +17,17 @@ from tests.api.browser.world import World, furnish
 from tests.rules.source_files import ROOT
 
 PICTURES = ROOT / "build/pictures"
-EMPTY = ("/", "/first-steps", "/sources", "/alerts", "/destinations", "/destinations/new", "/webhook-bins", "/stream")
+EMPTY = (
+    "/",
+    "/first-steps",
+    "/sources",
+    "/alerts",
+    "/destinations",
+    "/destinations/new",
+    "/publications",
+    "/webhook-bins",
+    "/stream",
+)
 
 
 def wrong_with(tab: Tab, pages: dict[str, str]) -> dict[str, list[str]]:

@@ -35,6 +35,8 @@ class World:
     origin: Origin
     pages: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
+    published: str = ""
+    """The address of a publication."""
 
 
 def furnish(service: Service, origin: Origin) -> World:
@@ -66,6 +68,12 @@ def furnish(service: Service, origin: Origin) -> World:
         "deliveries": f"/destinations/{ids['failing']}/deliveries",
         "templates": "/templates",
         "template": "/templates/gtm-competitor-watch",
+        "publications": "/publications",
+        "publication": f"/publications/{ids['publication']}",
+        "publication, new": f"/publications/new?source={ids['tickets']}",
+        "publication, edited": f"/publications/{ids['publication']}/edit",
+        "published": world.published.removeprefix(service.url),
+        "published, event": f"{world.published.removeprefix(service.url)}/{ids['event']}",
         "bins": "/webhook-bins",
         "bin": f"/webhook-bins/{ids['bin']}",
         "capture": f"/webhook-bins/{ids['bin']}/captures/1",
@@ -123,6 +131,8 @@ def _deliver(world: World) -> None:
     ]
     for query, language in (("upphandling OR remiss", "sv"), ("潮位", "simple"), ('"vice president" OR CEO', "en")):
         service.ask("POST", "/v1/alerts", {"filter_query": query, "language": language})
+    made = service.ask("POST", "/v1/publications", {"title": "Priser på färjan", "tags": ["prices", "region:se"]})
+    ids["publication"], world.published = made["id"], made["url"]
     bin = service.ask("POST", "/v1/webhook-bins", {})
     origin.says["/hooks"] = Answer("<b>We are closed</b> until Monday", 503, media="text/plain")
     ids["bin"] = bin["id"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.messages.views import SourceView
-from api.dashboard.alerts.picker import LISTED, found
+from api.dashboard.picker import LISTED, found
 from api.operations.trials import PACE
 from storage.records.alert import Alert
 from storage.records.delivery import Hit

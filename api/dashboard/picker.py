@@ -1,4 +1,4 @@
-"""The sources that an alert may be over, to be chosen: one by one, or by a tag that many share."""
+"""The sources that an alert or a publication may be over, to be chosen: one by one, or by a tag that many share."""
 
 from __future__ import annotations
 

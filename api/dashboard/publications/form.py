@@ -1,0 +1,69 @@
+"""The form of a publication, and what it asks for. Pure."""
+
+from __future__ import annotations
+
+from api.dashboard.forms import Form
+from api.schemas import publications as wire
+from storage.records.publication import Publication
+from storage.records.revision import Expected, revision_of
+
+
+class PublicationForm(Form, frozen=True, kw_only=True):
+    """What is typed of a publication. tags: separated by commas. find: words of sources to choose from."""
+
+    title: wire.Title
+    tags: str = ""
+    channel: wire.ChannelName | None = None
+    alert_ids: wire.AlertIds = ()
+    source_ids: wire.Sources = ()
+    find: str = ""
+
+
+class PublicationEdit(PublicationForm, frozen=True, kw_only=True):
+    """A change of a publication, from the revision that was shown."""
+
+    revision: str = ""
+
+    @property
+    def expected(self) -> Expected:
+        """The revision that the change starts from."""
+        return frozenset((self.revision,))
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """Return the tags of a text, each once."""
+    return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+
+
+def new_of(form: PublicationForm) -> wire.NewPublication:
+    """Return the publication that is asked for."""
+    return wire.NewPublication(
+        title=form.title,
+        tags=tags_in(form.tags),
+        channel=form.channel,
+        alert_ids=form.alert_ids,
+        source_ids=form.source_ids,
+    )
+
+
+def patch_of(form: PublicationForm) -> wire.PublicationPatch:
+    """Return the change that is asked for."""
+    return wire.PublicationPatch(
+        title=form.title,
+        tags=tags_in(form.tags),
+        channel=form.channel,
+        alert_ids=form.alert_ids,
+        source_ids=form.source_ids,
+    )
+
+
+def form_of(publication: Publication) -> PublicationEdit:
+    """Return the form as it stands for a publication that is there."""
+    return PublicationEdit(
+        title=publication.title,
+        tags=", ".join(publication.tags),
+        channel=publication.channel,
+        alert_ids=publication.alert_ids,
+        source_ids=publication.source_ids,
+        revision=revision_of(publication),
+    )

@@ -1,0 +1,37 @@
+"""One publication: its addresses, what it shows, another address, its end."""
+
+from __future__ import annotations
+
+from actors.feed_documents.formats import FORMATS
+from api.dashboard.confirming import Deletion, check_confirmed
+from api.dashboard.forms import Confirm
+from api.dashboard.publications.words import about
+from api.dashboard.screen import Go, Page, Visit
+from api.operations import publications as acts
+
+
+class Readdress(Confirm, frozen=True):
+    """A publication that gets another address."""
+
+
+async def show(visit: Visit) -> Page:
+    publication = await acts.named(visit, visit.path["id"])
+    url = acts.address(visit, publication)
+    feeds = [] if url is None else [(each.label, f"{url}.{ending}") for ending, each in FORMATS.items()]
+    shows = {"publication": publication, "about": await about(visit, publication), "url": url, "feeds": feeds}
+    return Page("publications/one.html", publication.title, shows)
+
+
+async def readdress(visit: Visit) -> Go:
+    """Give it another address."""
+    form: Readdress = visit.form
+    form.check("new address")
+    changed = await acts.readdress(visit, visit.path["id"])
+    return Go(f"/publications/{changed.id}", "It has another address; the old ones answer 404.")
+
+
+async def delete(visit: Visit) -> Go:
+    form: Deletion = visit.form
+    check_confirmed(form)
+    await acts.delete(visit, visit.path["id"])
+    return Go("/publications", "The publication is deleted; its addresses answer 404.")

@@ -1,0 +1,151 @@
+"""The screens of publications: made, found, changed, given another address, deleted."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.messages.views import SourceView
+from storage.records.alert import Alert
+from storage.records.publication import Publication
+from storage.records.source import SourceRuntime
+from tests.api.dashboard.bins.test_bins import an_alert
+from tests.api.dashboard.browser import Browser
+from tests.api.house import House
+from tests.storage.contract.builders import a_publication
+from tests.support.build import a_source, a_source_id
+
+LOST = "019db0a4-a060-7000-8000-0000000000f1"
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+
+
+async def the_only_one(house: House) -> Publication:
+    (publication,) = await house.storage.publications.all()
+    return publication
+
+
+async def published(browser: Browser, query: str = "", **fields: object) -> Publication:
+    await browser.get(f"/publications/new{query}")
+    await browser.submit("/publications/new", {"title": "Prices", **fields})
+    assert browser.answer.status_code == 200, browser.text
+    return await the_only_one(browser.house)
+
+
+async def test_without_one_the_list_says_what_a_publication_is_for(browser: Browser) -> None:
+    await browser.get("/publications")
+    assert "Nothing is published" in browser.text and "Publish events" in browser.text
+
+
+async def test_one_is_made_with_all_that_can_be_chosen_and_shows_its_addresses(browser: Browser, house: House) -> None:
+    await house.publish("one")
+    alert: Alert = await an_alert(house)
+    made = await published(browser, tags="prices, topic:ai,,prices", source_ids=[a_source_id(1)], alert_ids=[alert.id])
+    assert (made.tags, made.source_ids, made.alert_ids, made.channel) == (
+        ("prices", "topic:ai"),
+        (a_source_id(1),),
+        (alert.id,),
+        None,
+    )
+    url = f"http://sanderling.test/published/{made.token}"
+    for text in (url, f"{url}.atom", f"{url}.rss", f"{url}.json", "what Prices matches", "tagged prices or topic:ai"):
+        assert text in browser.text, text
+    assert browser.path == f"/publications/{made.id}"
+    await browser.get("/publications")
+    assert "1 publication" in browser.text and "Prices" in browser.text
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        (f"/sources/{a_source_id(1)}", "site1.test/feed"),
+        ("/alerts/019db0a4-7d20-7000-8000-0000000000b1", "Prices"),
+        ("/stream?tag=prices,topic:ai", "prices, topic:ai"),
+        ("/stream?source_type=feed", ""),
+        (f"/stream?source={a_source_id(1)}", "site1.test/feed"),
+    ],
+)
+async def test_what_a_page_shows_is_published_from_there(browser: Browser, house: House, page: str, title: str) -> None:
+    await house.publish("one")
+    house.registry.views[a_source_id(1)] = SourceView(a_source(1), SourceRuntime())
+    await an_alert(house)
+    await browser.get(page)
+    (form,) = browser.page.xpath("//main//a[starts-with(@href, '/publications/new')]/@href")
+    await browser.get(form)
+    assert browser.page.xpath("//input[@name='title']/@value") == [title]
+    await browser.submit("/publications/new", {"title": "Out"})
+    made = await the_only_one(house)
+    assert made.title == "Out"
+    wanted = {
+        "/sour": ((a_source_id(1),), (), (), None),
+        "/aler": ((), (), ("019db0a4-7d20-7000-8000-0000000000b1",), None),
+        "tag=p": ((), ("prices", "topic:ai"), (), None),
+        "sourc": ((), (), (), "feed") if "_type" in page else ((a_source_id(1),), (), (), None),
+    }[page[:5] if "?" not in page else page.partition("?")[2][:5]]
+    assert (made.source_ids, made.tags, made.alert_ids, made.channel) == wanted
+
+
+async def test_an_edit_starts_from_what_is_there_and_collides_with_another(browser: Browser, house: House) -> None:
+    made = await published(browser, tags="prices", channel="feed")
+    here = f"/publications/{made.id}"
+    await browser.get(f"{here}/edit")
+    assert browser.page.xpath("//input[@name='tags']/@value") == ["prices"]
+    assert browser.page.xpath("//select[@name='channel']/option[@selected]/@value") == ["feed"]
+    revision = browser.page.xpath("//input[@name='revision']/@value")[0]
+    await browser.submit(f"{here}/edit", {"title": "Fares", "tags": "", "channel": ""})
+    changed = await the_only_one(house)
+    assert (changed.title, changed.tags, changed.channel, changed.token) == ("Fares", (), None, made.token)
+    await browser.get(f"{here}/edit")
+    await browser.submit(f"{here}/edit", {"title": "Late", "revision": revision})
+    assert "changed in another place" in browser.text and (await the_only_one(house)).title == "Fares"
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"title": ""}, "title"),
+        ({"channel": "feed", "alert_ids": ["019db0a4-7d20-7000-8000-0000000000b1"]}, "not both"),
+        ({"source_ids": ["019db0a4-7d20-7000-8000-0000000000ff"]}, "there is no source"),
+        ({"source_ids": [HOSTILE]}, ""),
+    ],
+)
+async def test_what_is_wrong_is_said_and_what_was_typed_stays(
+    browser: Browser, house: House, fields: dict[str, object], says: str
+) -> None:
+    await an_alert(house)
+    await browser.get("/publications/new")
+    await browser.submit("/publications/new", {"title": "Kept", "tags": HOSTILE, **fields})
+    assert browser.answer.status_code in (400, 422) and says in browser.text.casefold()
+    assert browser.page.xpath("//input[@name='tags']/@value") == [HOSTILE]
+    assert not await house.storage.publications.all()
+
+
+async def test_another_address_and_the_end_want_a_word_typed(browser: Browser, house: House) -> None:
+    made = await published(browser)
+    here = f"/publications/{made.id}"
+    for action, word in ((f"{here}/address", "new address"), (f"{here}/delete", "delete")):
+        await browser.get(here)
+        await browser.submit(action, {"confirm": "yes"})
+        assert (await the_only_one(house)).token == made.token, action
+        assert word in browser.text
+    await browser.submit(f"{here}/address", {"confirm": "new address"})
+    assert "another address" in browser.text and (await the_only_one(house)).token != made.token
+    await browser.submit(f"{here}/delete", {"confirm": "delete"})
+    assert browser.path == "/publications" and not await house.storage.publications.all()
+    assert (await browser.get(here)).status_code == 404
+
+
+async def test_one_whose_address_is_lost_says_so(browser: Browser, house: House) -> None:
+    await house.storage.publications.put(a_publication(LOST, token=None, title=HOSTILE))
+    for path in ("/publications", f"/publications/{LOST}"):
+        await browser.get(path)
+        assert "not known here" in browser.text and not browser.page.xpath("//main//script")
+
+
+async def test_many_are_shown_on_pages(browser: Browser, house: House) -> None:
+    for number in range(30):
+        await house.storage.publications.put(a_publication(f"p{number}"))
+    await browser.get("/publications")
+    assert len(browser.page.xpath("//tbody/tr")) == 25
+    await browser.get("/publications?page=2")
+    assert len(browser.page.xpath("//tbody/tr")) == 5
+    await browser.get("/publications?page=9")
+    assert "There are fewer by now" in browser.text
