@@ -24,6 +24,7 @@ from sanderling.commands import (
     manual,
     migration,
     operating,
+    publications,
     receivers,
     signing,
     sources,
@@ -179,6 +180,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 main.add_command(console.console)
 main.add_command(sources.sources)
 main.add_command(alerts.alerts)
+main.add_command(publications.publications)
 main.add_command(bins.bins)
 main.add_command(operating.status)
 main.add_command(operating.health)

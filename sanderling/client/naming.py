@@ -1,4 +1,4 @@
-"""The naming of a source, alert or bin by a person: by its id or how that begins, or by a part of its names or URL."""
+"""The naming of a thing by a person: by its id or how that begins, or by a part of its names or URL."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class Sort(NamedTuple):
 
 SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", ("url", "title", "found_title"), "sources")
 ALERTS = Sort("/v1/alerts", "alert", "alerts", ("name",), "alerts")
+PUBLICATIONS = Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
 BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
 
 

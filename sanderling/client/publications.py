@@ -1,0 +1,115 @@
+"""`sanderling publications`: what is asked of the service, and its answers in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from sanderling.client.api import Client
+from sanderling.client.naming import ALERTS, PUBLICATIONS, SOURCES, id_of, record_of
+from sanderling.client.speaking import agree, asked
+from sanderling.exits import Exit
+from sanderling.json_lines import print_json
+from sanderling.plain import plain
+
+LOST = "not known to this service any more; `sanderling publications readdress` makes another"
+
+
+class Shown(NamedTuple):
+    """What a new publication shows, as a person names it."""
+
+    sources: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    alerts: Sequence[str] = ()
+    channel: str | None = None
+
+
+def create(client: Client, title: str, shown: Shown, *, as_json: bool) -> int:
+    """Publish, and print the addresses."""
+
+    async def act() -> dict[str, Any]:
+        body = {
+            "title": title,
+            "source_ids": [await id_of(client, SOURCES, name) for name in shown.sources],
+            "tags": list(shown.tags),
+            "alert_ids": [await id_of(client, ALERTS, name) for name in shown.alerts],
+            "channel": shown.channel,
+        }
+        return dict((await client.ask("POST", PUBLICATIONS.path, json=body)).json())
+
+    return _print(asked(client, act), as_json=as_json)
+
+
+def list_publications(client: Client, *, as_json: bool) -> int:
+    """Print all publications, oldest first."""
+
+    async def act() -> None:
+        any_yet = as_json
+        async for one in client.every(PUBLICATIONS.path):
+            if as_json:
+                print_json(one)
+            else:
+                click.echo(f"{one['id']}  {plain(one['title'])}  {plain(one['url'] or LOST)}")
+            any_yet = True
+        if not any_yet:
+            click.echo("Nothing is published: `sanderling publications create TITLE`.", err=True)
+
+    asked(client, act)
+    return Exit.WELL
+
+
+def show(client: Client, name: str, *, as_json: bool) -> int:
+    """Print one publication."""
+
+    async def act() -> dict[str, Any]:
+        return await record_of(client, PUBLICATIONS, name)
+
+    return _print(asked(client, act), as_json=as_json)
+
+
+def readdress(client: Client, name: str, *, sure: bool) -> int:
+    """Give a publication another address, when the person is sure."""
+
+    async def act() -> dict[str, Any]:
+        one = await record_of(client, PUBLICATIONS, name)
+        agree(f"Give {plain(one['title'])} another address? The present ones answer 404 then.", sure=sure)
+        return dict((await client.ask("POST", f"{PUBLICATIONS.path}/{one['id']}/address")).json())
+
+    return _print(asked(client, act), as_json=False)
+
+
+def delete(client: Client, name: str, *, sure: bool) -> int:
+    """Delete a publication, when the person is sure."""
+
+    async def act() -> None:
+        one = await record_of(client, PUBLICATIONS, name)
+        agree(f"Delete the publication {plain(one['title'])}? Its addresses answer 404 then.", sure=sure)
+        await client.ask("DELETE", f"{PUBLICATIONS.path}/{one['id']}")
+        click.echo(f"Deleted {one['id']}.", err=True)
+
+    asked(client, act)
+    return Exit.WELL
+
+
+def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a publication as lines: what it shows, and its addresses."""
+    yield f"{plain(one['title'])}  {one['id']}"
+    for label, values in (("sources", one["source_ids"]), ("tags", one["tags"]), ("alerts", one["alert_ids"])):
+        if values:
+            yield f"  {label:<8}  {plain(', '.join(values))}"
+    if one["channel"]:
+        yield f"  channel   {plain(one['channel'])}"
+    yield f"  page      {plain(one['url'] or LOST)}"
+    for label, address in (one["feeds"] or {}).items():
+        yield f"  {label:<8}  {plain(address)}"
+
+
+def _print(one: Mapping[str, Any], *, as_json: bool) -> int:
+    if as_json:
+        print_json(one)
+    else:
+        for line in publication_page(one):
+            click.echo(line)
+    return Exit.WELL

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import to_builtins
+
+from api.openapi.example_publications import PUBLICATION
+from sanderling.client import publications
+from sanderling.client.publications import Shown, publication_page
+from tests.sanderling.client.documented import client
+
+RECORD = to_builtins(PUBLICATION)
+
+
+def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    source, alert = "019db0a4-7c18-7000-8000-00000000aaaa", "019db0a4-7c18-7000-8000-00000000bbbb"
+    publications.create(client(asked), "Prices", Shown((source,), ("prices",), (alert,)), as_json=False)
+    label, body = asked[-1]
+    assert label == "POST /v1/publications"
+    assert body == {
+        "title": "Prices",
+        "source_ids": [source],
+        "tags": ["prices"],
+        "alert_ids": [alert],
+        "channel": None,
+    }
+    assert PUBLICATION.feeds is not None
+    told = capsys.readouterr().out
+    for address in (PUBLICATION.url, PUBLICATION.feeds.atom, PUBLICATION.feeds.rss, PUBLICATION.feeds.json):
+        assert str(address) in told
+
+
+def test_one_is_named_by_its_title_listed_moved_and_deleted(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    publications.list_publications(client(asked), as_json=False)
+    publications.show(client(asked), "Prices", as_json=True)
+    publications.readdress(client(asked), "Price", sure=True)
+    publications.delete(client(asked), RECORD["id"], sure=True)
+    labels = [label for label, _ in asked]
+    assert f"POST /v1/publications/{RECORD['id']}/address" in labels
+    assert labels[-1] == f"DELETE /v1/publications/{RECORD['id']}"
+    assert RECORD["url"] in capsys.readouterr().out
+
+
+def test_a_title_reaches_the_terminal_escaped_and_a_lost_address_says_what_to_do() -> None:
+    lost = RECORD | {"title": "\x1b[2J", "url": None, "feeds": None, "channel": "feed", "source_ids": ["s"]}
+    told = "\n".join(publication_page(lost))
+    assert "\x1b" not in told and "readdress" in told and "channel   feed" in told
