@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from api.dashboard.screen import Visit
 from api.dashboard.sources.words import shown_as
 from storage.records.identity import SourceId
@@ -12,30 +14,30 @@ NAMED = 3
 
 
 async def about(visit: Visit, publication: Publication) -> str:
-    """Return what a publication shows, as the beginning of a sentence."""
+    """Return what a publication shows, as a sentence without its full stop."""
     storage = visit.context.storage
-    parts = []
+    said = "Events"
     if publication.alert_ids:
         names = {alert.id: alert.name for alert in await storage.alerts.all()}
-        parts.append(f"what {_joined([names.get(id, 'a deleted alert') for id in publication.alert_ids])} matches")
-    if publication.channel:
-        parts.append(f"what the channel {publication.channel} carries")
+        said = f"What {_joined([names.get(id, 'a deleted alert') for id in publication.alert_ids])} matches"
+    elif publication.channel:
+        said = f"What the channel {publication.channel} carries"
+    elif not (publication.source_ids or publication.tags):
+        return "Everything that sources tell"
     if publication.source_ids:
-        names_of = []
-        for id in publication.source_ids[:NAMED]:
-            watched = await storage.sources.get(SourceId(id))
-            names_of.append(
-                "a deleted source" if watched is None else shown_as(watched.source.name, watched.source.url)
-            )
-        names_of += publication.source_ids[NAMED:]
-        parts.append(f"from {_joined(names_of)}")
+        called = [await _called(visit, id) for id in publication.source_ids[:NAMED]]
+        said += f" from {_joined([*called, *publication.source_ids[NAMED:]])}"
     if publication.tags:
-        parts.append(f"tagged {_joined(list(publication.tags))}")
-    said = ", ".join(parts) or "everything that sources tell"
-    return said[0].upper() + said[1:]
+        said += f" tagged {_joined(publication.tags)}"
+    return said
 
 
-def _joined(names: list[str]) -> str:
+async def _called(visit: Visit, id: str) -> str:
+    watched = await visit.context.storage.sources.get(SourceId(id))
+    return "a deleted source" if watched is None else shown_as(watched.source.name, watched.source.url)
+
+
+def _joined(names: Sequence[str]) -> str:
     """Return names as a list of a sentence."""
     more = len(names) - NAMED
     shown = [*names[:NAMED], f"{more} more"] if more > 0 else names

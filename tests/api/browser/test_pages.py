@@ -151,3 +151,11 @@ def picture(tab: Tab, *, whole: bool) -> bytes:
                 if NO_FRAME not in error.message:
                     raise
         raise AssertionError(f"the browser had no frame in {TRIES} tries")
+
+
+def test_what_is_published_stands_in_the_middle_and_is_as_wide_as_is_read_well(tab: Tab, world: World) -> None:
+    """The sheet's grid put it into the column of the navigation, which strangers do not have."""
+    for name in ("published", "published, event"):
+        tab.open(world.pages[name])
+        box = tab.page.locator("main").bounding_box()
+        assert box is not None and 600 < box["width"] < 800 and abs(box["x"] * 2 + box["width"] - 1280) < 20, name

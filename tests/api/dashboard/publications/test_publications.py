@@ -46,7 +46,14 @@ async def test_one_is_made_with_all_that_can_be_chosen_and_shows_its_addresses(b
         None,
     )
     url = f"http://sanderling.test/published/{made.token}"
-    for text in (url, f"{url}.atom", f"{url}.rss", f"{url}.json", "what Prices matches", "tagged prices or topic:ai"):
+    for text in (
+        url,
+        f"{url}.atom",
+        f"{url}.rss",
+        f"{url}.json",
+        "What Prices matches from",
+        "tagged prices or topic:ai",
+    ):
         assert text in browser.text, text
     assert browser.path == f"/publications/{made.id}"
     await browser.get("/publications")
@@ -149,3 +156,23 @@ async def test_many_are_shown_on_pages(browser: Browser, house: House) -> None:
     assert len(browser.page.xpath("//tbody/tr")) == 5
     await browser.get("/publications?page=9")
     assert "There are fewer by now" in browser.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "Everything that sources tell"),
+        ({"tags": ("prices",)}, "Events tagged prices"),
+        ({"tags": ("a", "b", "c", "d", "e")}, "Events tagged a, b, c or 2 more"),
+        ({"channel": "feed", "tags": ("a", "b")}, "What the channel feed carries tagged a or b"),
+        ({"alert_ids": ("gone",)}, "What a deleted alert matches"),
+        ({"source_ids": (a_source_id(1), a_source_id(9))}, "Events from site1.test/feed or a deleted source"),
+    ],
+)
+async def test_the_list_says_what_each_shows(
+    browser: Browser, house: House, changes: dict[str, object], says: str
+) -> None:
+    await house.publish("one")
+    await house.storage.publications.put(a_publication(**changes))
+    await browser.get("/publications")
+    assert browser.page.xpath("//td[@data-is='Shows']")[0].text_content() == says
