@@ -23,6 +23,7 @@ from storage.interface.outbox import Outbox
 from storage.interface.people import People
 from storage.interface.publications import Publications
 from storage.interface.sources import Sources
+from storage.interface.subscriptions import Subscriptions
 from storage.tail import Tail
 
 
@@ -52,6 +53,10 @@ class Storage(Protocol):
     @property
     def publications(self) -> Publications:
         """Publications, and retracted events."""
+
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """Subscriptions to published feeds."""
 
     @property
     def outbox(self) -> Outbox:

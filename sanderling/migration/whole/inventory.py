@@ -67,6 +67,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "capture": "what webhook bins have captured",
     "publication": "publications",
     "retraction": "which events are published no more",
+    "subscription": "subscriptions to published feeds",
     "call": "answers of calls that may be repeated",
     "vault": "which master key seals the secrets",
 }

@@ -229,6 +229,23 @@ def publications(db: Database, _: Vault | None) -> None:
         db.conn.execute(statement)
 
 
+_SUBSCRIPTIONS = (
+    # sealed: its secret. What is retried is in the columns beside the body: it changes with each attempt.
+    """CREATE TABLE subscription(
+        id TEXT PRIMARY KEY, publication TEXT NOT NULL REFERENCES publication(id) ON DELETE CASCADE,
+        ending TEXT NOT NULL, callback TEXT NOT NULL, body BLOB NOT NULL, sealed BLOB,
+        cursor INTEGER NOT NULL, attempts INTEGER NOT NULL, due_at INTEGER NOT NULL, error TEXT NOT NULL,
+        UNIQUE(publication, ending, callback)
+    ) STRICT""",
+)
+
+
+def subscriptions(db: Database, _: Vault | None) -> None:
+    """Subscriptions to published feeds."""
+    for statement in _SUBSCRIPTIONS:
+        db.conn.execute(statement)
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -240,6 +257,7 @@ STEPS: Sequence[Step] = (
     versions,
     private,
     publications,
+    subscriptions,
 )
 
 

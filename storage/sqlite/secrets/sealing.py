@@ -2,7 +2,8 @@
 
 In the order of the table: seeds of the keys that sign events, what a destination signs with (all in one box), what a
 pushing source is told after its handshake, what a destination's receiver lets it in by (tokens, headers, addresses;
-all in one box), and the addresses of publications. All else that lets somebody in is kept as a hash.
+all in one box), the addresses of publications, and the secrets of their subscribers. All else that lets somebody in is
+kept as a hash.
 """
 
 from __future__ import annotations
@@ -94,7 +95,15 @@ ADDRESSES = Place(
     _TEXT,
     since=10,
 )
-PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES)
+SUBSCRIPTIONS = Place(
+    "subscription",
+    "SELECT id, sealed FROM subscription WHERE sealed IS NOT NULL",
+    "UPDATE subscription SET sealed=? WHERE id=?",
+    "subscriptions",
+    _TEXT,
+    since=11,
+)
+PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
@@ -159,7 +168,8 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
 
     A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
     source that does not know what to say any more; of a signing key the public half stays, and the service makes
-    another one. A publication goes on at its address, which nobody can be shown any more.
+    another one. A publication goes on at its address, which nobody can be shown any more. Subscribers with a secret go:
+    they subscribe anew, as they do anyway when their lease ends.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:
@@ -181,6 +191,8 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
         connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
     for id in _unopened(connection, vault, ADDRESSES):
         connection.execute(ADDRESSES.put, (None, id))
+    for id in _unopened(connection, vault, SUBSCRIPTIONS):
+        connection.execute("DELETE FROM subscription WHERE id=?", (id,))
     mark(connection, vault)
     return Lost(len(keys), len(destinations), len(sources))
 

@@ -20,6 +20,7 @@ from storage.sqlite.stores.outbox import SqliteOutbox
 from storage.sqlite.stores.people import SqlitePeople
 from storage.sqlite.stores.publications import SqlitePublications
 from storage.sqlite.stores.sources import SqliteSources
+from storage.sqlite.stores.subscriptions import SqliteSubscriptions
 from storage.tail import Tail
 
 
@@ -42,6 +43,7 @@ class Stores:
         self.people = SqlitePeople(writer, readers, own, lease)
         self.outbox = SqliteOutbox(writer, readers)
         self.publications = SqlitePublications(writer, readers, own, lease, vault)
+        self.subscriptions = SqliteSubscriptions(writer, readers, lease, vault)
 
     async def follow(self) -> None:
         """Show what is committed to readers; see `storage.interface.Storage`."""

@@ -59,7 +59,8 @@ class Content(Struct, frozen=True):
 
 class Secrets(Struct, frozen=True):
     """The secrets of a database, those of a place by its `field`: seeds of signing keys (hex, by key id), destinations'
-    secrets and their private values as they are stored, what sources say after their handshake, tokens of publications.
+    secrets and their private values as they are stored, what sources say after their handshake, tokens of publications,
+    secrets of their subscribers.
     """
 
     seeds: Mapping[str, str]
@@ -67,6 +68,7 @@ class Secrets(Struct, frozen=True):
     hellos: Mapping[str, str] = {}
     private: Mapping[str, Mapping[str, object]] = {}
     addresses: Mapping[str, str] = {}
+    subscriptions: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"

@@ -14,6 +14,7 @@ from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey, SigningKey
 from storage.records.publication import Publication, hash_of
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
+from storage.records.subscription import Subscription
 
 NOW = Millis(1_800_000_000_000)
 
@@ -110,6 +111,20 @@ def a_publication(name: str = "one", **changes: object) -> Publication:
     token = f"token of {name}"
     publication = Publication(name, f"Title of {name}", hash_of(token), NOW, NOW, token=token)
     return msgspec.structs.replace(publication, **changes)
+
+
+def a_subscription(name: str = "s", **changes: object) -> Subscription:
+    subscription = Subscription(
+        id=name,
+        publication="one",
+        token_hash=a_publication().token_hash,
+        ending="atom",
+        callback="https://callback.test/in?x=1",
+        created_at=NOW,
+        expires_at=Millis(NOW + 1_000),
+        secret="a secret",
+    )
+    return msgspec.structs.replace(subscription, **changes)
 
 
 def a_capture(body: bytes = b"{}", **changes: object) -> Capture:

@@ -19,6 +19,7 @@ from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Private, Secret
+from storage.records.identity import START
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
@@ -27,7 +28,15 @@ from storage.sqlite.secrets.own_key import NEXT, OWN
 from storage.sqlite.secrets.vault import Vault, read_master, written
 from storage.sqlite.upkeep import rotation
 from storage.sqlite.upkeep.rotation import rotate
-from tests.storage.contract.builders import a_destination, a_harvest, a_publication, a_signing_key, a_source, an_alert
+from tests.storage.contract.builders import (
+    a_destination,
+    a_harvest,
+    a_publication,
+    a_signing_key,
+    a_source,
+    a_subscription,
+    an_alert,
+)
 from tests.storage.sqlite.upkeep.test_upgrade import SEALED, written_by
 
 NAMED, OTHER = Vault(b"n" * 32), Vault(b"o" * 32)
@@ -36,12 +45,14 @@ HELLO = '{"token": "of the feed"}'
 SEED = a_signing_key("k").seed
 TOKEN = {"token": Private("t0ken of the chat"), "url": Private("https://chat.example/h00k")}
 PUBLICATION = a_publication(token="t0ken of the feed")
+SUBSCRIPTION = a_subscription(secret="s3cret of the reader")
 PLAIN = (
     *(secret.value.encode() for secret in SECRETS),
     b"of the feed",
     b"t0ken of",
     b"h00k",
     b"t0ken of the feed",
+    b"s3cret of the reader",
     SEED,
     SEED.hex().encode(),
 )
@@ -61,6 +72,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     private: dict[str, Any] = {"private": TOKEN, "private_names": tuple(TOKEN)}
     await storage.alerts.put_destination(a_destination(secrets=SECRETS, **private))
     await storage.publications.put(PUBLICATION)
+    await storage.subscriptions.put(SUBSCRIPTION, START)
     return storage
 
 
@@ -73,6 +85,7 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         assert (destination.secrets, destination.private) == (SECRETS, TOKEN)
         assert [row.source.hello for row in await storage.sources.page(None, 9)] == [HELLO]
         assert list(await storage.publications.all()) == [PUBLICATION]
+        assert [each.subscription for each in await storage.subscriptions.all()] == [SUBSCRIPTION]
     finally:
         await storage.aclose()
 
@@ -160,6 +173,7 @@ async def test_x20_an_upgrade_leaves_nothing_plain_but_in_the_copy_that_it_keeps
         "UPDATE signing_key SET key_id='another'",
         "UPDATE source SET sealed=x'01'",
         "UPDATE publication SET sealed=x'01'",
+        "UPDATE subscription SET sealed=x'01'",
     ],
 )
 async def test_x20_a_box_that_is_not_its_rows_own_is_noticed_at_the_start(statement: str, tmp_path: Path) -> None:
@@ -245,7 +259,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
     await (await filled(tmp_path, old)).aclose()
     kept = (tmp_path / OWN).read_text() if old is None else None
     done = rotate(tmp_path, old, new)
-    assert (done.boxes, done.lost, done.scrubbed) == (5, None, True)
+    assert (done.boxes, done.lost, done.scrubbed) == (6, None, True)
     assert (tmp_path / OWN).exists() == (new is None) and not (tmp_path / NEXT).exists()
     await secrets_in(tmp_path, new)
     (tmp_path / OWN).unlink(missing_ok=True)
@@ -304,4 +318,5 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
     assert published is not None and list(await storage.publications.all()) == [replace(PUBLICATION, token=None)], (
         "who has the address goes on reading"
     )
+    assert list(await storage.subscriptions.all()) == [], "its reader subscribes anew"
     await storage.aclose()

@@ -1,0 +1,104 @@
+"""Subscriptions to published feeds on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from storage.append import Lease
+from storage.records.identity import Millis, Seq
+from storage.records.subscription import Progress, Subscriber, Subscription
+from storage.sqlite.engine.readers import Readers
+from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sqlite.secrets.sealing import SUBSCRIPTIONS
+from storage.sqlite.secrets.vault import Vault
+
+_decode = msgspec.json.Decoder(Subscription).decode
+_READ = "SELECT body, sealed, id, cursor, attempts, due_at, error FROM subscription"
+_ALL = _READ + " ORDER BY id"
+_SAME = _READ + " WHERE publication=? AND ending=? AND callback=?"
+_STANDS = "SELECT 1 FROM publication WHERE id=? AND token_hash=?"
+_ADD = """INSERT INTO subscription(id, publication, ending, callback, body, sealed, cursor, attempts, due_at, error)
+    VALUES(?,?,?,?,?,?,?,0,0,'')"""
+_RENEW = "UPDATE subscription SET body=?, sealed=? WHERE id=?"
+_ADVANCE = "UPDATE subscription SET cursor=?, attempts=?, due_at=?, error=? WHERE id=?"
+Row = tuple[bytes, bytes | None, str, int, int, int, str]
+
+
+class SqliteSubscriptions:
+    """See `storage.interface.Subscriptions`."""
+
+    def __init__(self, writer: Writer, readers: Readers, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._lease, self._vault = writer, readers, lease, vault
+
+    async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
+        """Add or renew a subscription; see Subscriptions."""
+
+        def job(transaction: Transaction) -> Subscriber | None:
+            transaction.fence(self._lease)
+            where = (subscription.publication, subscription.ending, subscription.callback)
+            if transaction.execute(_STANDS, (subscription.publication, subscription.token_hash)).fetchone() is None:
+                return None
+            row = transaction.execute(_SAME, where).fetchone()
+            if row is None:
+                body, box = _packed(subscription, transaction.vault)
+                transaction.execute(_ADD, (subscription.id, *where, body, box, cursor))
+                return Subscriber(subscription, Progress(subscription.id, cursor))
+            there = _subscriber(row, transaction.vault)
+            renewed = replace(subscription, id=there.progress.id, created_at=there.subscription.created_at)
+            transaction.execute(_RENEW, (*_packed(renewed, transaction.vault), renewed.id))
+            return Subscriber(renewed, there.progress)
+
+        return await self._writer.submit(job)
+
+    async def end(self, ids: Sequence[str]) -> None:
+        """Delete subscriptions; see Subscriptions."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            for id in ids:
+                transaction.execute("DELETE FROM subscription WHERE id=?", (id,))
+
+        await self._writer.submit(job)
+
+    async def all(self) -> Sequence[Subscriber]:
+        """Return all subscriptions; see Subscriptions."""
+
+        def look(connection: sqlite3.Connection) -> Sequence[Subscriber]:
+            return [_subscriber(row, self._vault) for row in connection.execute(_ALL)]
+
+        return await self._readers.run(look)
+
+    async def count(self, publication_id: str) -> int:
+        """Return how many a publication has; see Subscriptions."""
+        query = "SELECT count(*) FROM subscription WHERE publication=?"
+        row: tuple[int] = await self._readers.run(lambda c: c.execute(query, (publication_id,)).fetchone())
+        return row[0]
+
+    async def advance(self, steps: Sequence[Progress]) -> None:
+        """Store how far subscribers have been told; see Subscriptions."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            for step in steps:
+                transaction.execute(_ADVANCE, (step.cursor, step.attempts, step.due_at, step.error, step.id))
+
+        await self._writer.submit(job)
+
+
+def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:
+    """Return a subscription's body and the box with its secret."""
+    secret = subscription.secret
+    box = None if secret is None else vault.seal(SUBSCRIPTIONS.kind, subscription.id, secret.encode())
+    return msgspec.json.encode(replace(subscription, secret=None)), box
+
+
+def _subscriber(row: Row, vault: Vault) -> Subscriber:
+    body, box, id, cursor, attempts, due_at, error = row
+    record = _decode(body)
+    if box is not None:
+        record = replace(record, secret=vault.open(SUBSCRIPTIONS.kind, id, box).decode())
+    return Subscriber(record, Progress(id, Seq(cursor), attempts, Millis(due_at), error))
