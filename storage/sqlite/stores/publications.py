@@ -24,7 +24,7 @@ _ALL = "SELECT body, sealed FROM publication ORDER BY created_at, id"
 _BY_HASH = "SELECT body, (SELECT value FROM fact WHERE name='retractions') FROM publication WHERE token_hash=?"
 _PUT = """INSERT INTO publication(id, token_hash, created_at, body, sealed) VALUES(?,?,?,?,?)
     ON CONFLICT(id) DO UPDATE SET token_hash=excluded.token_hash, body=excluded.body, sealed=excluded.sealed"""
-_UNSUBSCRIBE = "DELETE FROM subscription WHERE publication=? AND body->>'token_hash'<>?"
+_UNSUBSCRIBE = "DELETE FROM subscription WHERE publication=? AND token_hash<>?"
 _RETRACT = "INSERT INTO retraction(seq, event, at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
 _RETRACTED = "SELECT seq, event, at FROM retraction WHERE seq>? AND seq<? ORDER BY seq DESC LIMIT ?"
 _COUNTED = "UPDATE fact SET value=value+1 WHERE name='retractions'"

@@ -21,8 +21,9 @@ _READ = "SELECT body, sealed, id, cursor, attempts, due_at, error FROM subscript
 _ALL = _READ + " ORDER BY id"
 _SAME = _READ + " WHERE publication=? AND ending=? AND callback=?"
 _STANDS = "SELECT 1 FROM publication WHERE id=? AND token_hash=?"
-_ADD = """INSERT INTO subscription(id, publication, ending, callback, body, sealed, cursor, attempts, due_at, error)
-    VALUES(?,?,?,?,?,?,?,0,0,'')"""
+_ADD = """INSERT INTO subscription(
+        id, publication, ending, callback, token_hash, body, sealed, cursor, attempts, due_at, error
+    ) VALUES(?,?,?,?,?,?,?,?,0,0,'')"""
 _RENEW = "UPDATE subscription SET body=?, sealed=? WHERE id=?"
 _ADVANCE = "UPDATE subscription SET cursor=?, attempts=?, due_at=?, error=? WHERE id=?"
 Row = tuple[bytes, bytes | None, str, int, int, int, str]
@@ -45,7 +46,7 @@ class SqliteSubscriptions:
             row = transaction.execute(_SAME, where).fetchone()
             if row is None:
                 body, box = _packed(subscription, transaction.vault)
-                transaction.execute(_ADD, (subscription.id, *where, body, box, cursor))
+                transaction.execute(_ADD, (subscription.id, *where, subscription.token_hash, body, box, cursor))
                 return Subscriber(subscription, Progress(subscription.id, cursor))
             there = _subscriber(row, transaction.vault)
             renewed = replace(subscription, id=there.progress.id, created_at=there.subscription.created_at)
