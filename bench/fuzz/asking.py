@@ -188,7 +188,8 @@ def _passes(asked: StreamQuery, event: Stored) -> bool:
         return False
     if asked.source_type and said["source_type"] not in asked.source_type:
         return False
-    if asked.tag and not set(asked.tag) & set(said["tags"]):
+    tags = {tag if ":" in tag else f"label:{tag}" for tag in asked.tag}
+    if tags and not tags & set(said["tags"]):
         return False
     if not asked.keyword:
         return True
