@@ -58,7 +58,9 @@ def revoked(facts: Facts) -> Iterator[str]:
     """Who has a key that was deleted is told nothing more, and opens nothing."""
     for name, gone in facts.revoked.items():
         for connection in facts.connections.get(name, ()):
-            over = gone[connection.key] if connection.key < len(gone) else facts.ends
+            if connection.key >= len(gone):
+                continue  # it was not deleted
+            over = gone[connection.key]
             if connection.at > over + CUT_WITHIN:
                 yield f"{name} has opened a stream {connection.at - over:.0f} s after its key was deleted"
             elif min(connection.until, facts.ends) > over + facts.program.key_check + CUT_WITHIN:

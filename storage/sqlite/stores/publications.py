@@ -28,6 +28,7 @@ _UNSUBSCRIBE = "DELETE FROM subscription WHERE publication=? AND token_hash<>?"
 _RETRACT = "INSERT INTO retraction(seq, event, at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
 _RETRACTED = "SELECT seq, event, at FROM retraction WHERE seq>? AND seq<? ORDER BY seq DESC LIMIT ?"
 _COUNTED = "UPDATE fact SET value=value+1 WHERE name='retractions'"
+_ANY = "SELECT 1 FROM retraction WHERE seq<=? LIMIT 1"
 _FORGET = "DELETE FROM retraction WHERE seq IN (SELECT seq FROM retraction WHERE seq<=? ORDER BY seq LIMIT ?)"
 
 
@@ -122,7 +123,9 @@ class SqlitePublications:
             transaction.fence(self._lease)
             return transaction.execute(_FORGET, (upto, limit)).rowcount
 
-        return await self._writer.submit(job)
+        # Nearly always there is none, and a commit that changes nothing costs a sync as any other.
+        there = await self._readers.run(lambda connection: connection.execute(_ANY, (upto,)).fetchone())
+        return 0 if there is None else await self._writer.submit(job)
 
     def _fenced(self, job: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
         def fenced(transaction: Transaction) -> None:
