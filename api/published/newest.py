@@ -35,7 +35,10 @@ LIFE = 3_600.0
 
 
 class PublishedPage(NamedTuple):
-    """Events, newest first, and those among them that are published no more. older: whether there are older ones."""
+    """Events, newest first, and what of that page is published no more.
+
+    older: the position before which the next page begins, None on the last one.
+    """
 
     events: Sequence[Stored]
     retracted: Sequence[Retraction]

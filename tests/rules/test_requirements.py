@@ -32,3 +32,10 @@ def test_every_requirement_is_pinned_by_hash() -> None:
     for path in sorted((ROOT / "requirements").glob("*.txt")):
         pins = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith(" ")]
         assert pins and all("==" in line and line.endswith("\\") for line in pins), path.name
+
+
+def test_no_lock_file_holds_an_address() -> None:
+    """Where packages come from is for whoever installs them; npm also writes down where their authors take money."""
+    files = [*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests").rglob("package-lock.json")]
+    assert len(files) >= 5
+    assert [file.name for file in files if "://" in file.read_text("utf-8")] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from api.dashboard.forms import Form
 from api.schemas import publications as wire
 from storage.records.publication import Publication
@@ -37,24 +39,12 @@ def tags_in(text: str) -> tuple[str, ...]:
 
 def new_of(form: PublicationForm) -> wire.NewPublication:
     """Return the publication that is asked for."""
-    return wire.NewPublication(
-        title=form.title,
-        tags=tags_in(form.tags),
-        channel=form.channel,
-        alert_ids=form.alert_ids,
-        source_ids=form.source_ids,
-    )
+    return wire.NewPublication(**_typed(form))
 
 
 def patch_of(form: PublicationForm) -> wire.PublicationPatch:
     """Return the change that is asked for."""
-    return wire.PublicationPatch(
-        title=form.title,
-        tags=tags_in(form.tags),
-        channel=form.channel,
-        alert_ids=form.alert_ids,
-        source_ids=form.source_ids,
-    )
+    return wire.PublicationPatch(**_typed(form))
 
 
 def form_of(publication: Publication) -> PublicationEdit:
@@ -67,3 +57,14 @@ def form_of(publication: Publication) -> PublicationEdit:
         source_ids=publication.source_ids,
         revision=revision_of(publication),
     )
+
+
+def _typed(form: PublicationForm) -> dict[str, Any]:
+    """Return what a publication has of the form, by the names of its fields."""
+    return {
+        "title": form.title,
+        "tags": tags_in(form.tags),
+        "channel": form.channel,
+        "alert_ids": form.alert_ids,
+        "source_ids": form.source_ids,
+    }
