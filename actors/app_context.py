@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.destination_kinds.kind import Inviter
+from actors.destination_kinds.kind import Inviter, Outlet
 from actors.destination_kinds.table import Kinds
 from actors.matcher.lag import Lag
 from actors.messages.destinations import DestinationMessage
+from actors.messages.hub import HubMessage
 from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.sources import RegistryMessage
@@ -31,6 +32,8 @@ class AppContext:
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
+    alert_changes: how often alerts have changed. hub: the mailbox of who tells subscribers of feeds.
+    outlet: the way out to receivers.
     kinds: the kinds of destinations, by id. inviter: asks people whether they want to be told.
     figures: what is read off the running service, beside what the World's metrics count.
     overseer: the tree as rows, and the acts on its parts.
@@ -51,6 +54,7 @@ class AppContext:
     readiness: Callable[[], Mapping[str, str]]
     overdue: Callable[[], int]
     lag: Callable[[], Lag]
+    alert_changes: Callable[[], int]
     kinds: Kinds
     inviter: Inviter
     overseer: Overseer
@@ -58,5 +62,7 @@ class AppContext:
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
+    hub: Mailbox[HubMessage]
+    outlet: Outlet
     spent: Callable[[], LookRate] = LookRate
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -74,6 +74,8 @@ _STARTING = {
     "matcher": "reading the alerts",
 }
 """What a part is at until it is ready, in words for people outside."""
+WISHES = 1_000
+"""Wishes to subscribe to a feed that may wait to be confirmed."""
 READY_WITHIN = 600.0
 """Seconds for a part that reads as much as is stored: a slow machine with much of it is no crash."""
 Front = Callable[[AppContext], Sequence[ChildSpec]]
@@ -112,10 +114,11 @@ class System:
         self.importer_box: Mailbox[ImportMessage] = Mailbox("importer", 16)
         self.egress = build_egress(world, settings)
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
+        self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
         self.deliveries = DeliveryRegistry(
             world=world,
             storage=storage,
-            egress=LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact),
+            egress=self.outlet,
             kinds=self._kinds,
             destinations=self.destinations,
             record=self.recorder_box.send_nowait,
@@ -230,6 +233,9 @@ class System:
             ),
             draining=lambda: self._stopping,
             importer=self.importer_box,
+            alert_changes=self.matcher.changes,
+            hub=Mailbox("hub", WISHES),
+            outlet=self.outlet,
             spent=lambda: self.registry.watchman.spent,
         )
 

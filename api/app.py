@@ -25,6 +25,7 @@ from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
 from api.face import Face
+from api.hub.endpoint import HubEndpoint
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.openapi.nouns import ROUTES
 from api.peers import caller
@@ -61,6 +62,7 @@ class Api(Application):
         super().__init__(context, owner, alone=alone)
         self.bins = BinEndpoint(self)
         self.publications = PublicationEndpoint(self)
+        self.hub = HubEndpoint(self)
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
         self.request_class = _sized(self)

@@ -218,6 +218,9 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
         templates=missing,
         draining=lambda: False,
         importer=Mailbox("importer", 8),
+        alert_changes=lambda: 0,
+        hub=Mailbox("hub", 8),
+        outlet=missing,
     )
 
 

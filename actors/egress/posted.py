@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PostMethod = Literal["POST", "PUT"]
+PostMethod = Literal["POST", "PUT", "GET"]
 
 
 @dataclass(frozen=True, slots=True)

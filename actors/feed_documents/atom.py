@@ -24,6 +24,8 @@ def atom(feed: FeedPage) -> bytes:
     _link(root, "self", feed.here, "application/atom+xml")
     _link(root, "alternate", feed.page, "text/html")
     _link(root, "first", feed.first, "application/atom+xml")
+    if feed.hub:
+        element_in(root, "link", rel="hub", href=feed.hub)
     if feed.older:
         _link(root, "next", feed.older, "application/atom+xml")
     for deleted in feed.deleted:

@@ -52,7 +52,8 @@ class FeedPage(NamedTuple):
 
     id: of the feed, the same for ever. page: the address of the same as a page for people. here, first, older: the
     addresses of this document, of the newest one, and of the one with older entries ("": there are none).
-    updated: of the newest entry, or of the feed itself.
+    hub: the address where a reader can ask to be told (WebSub), "" for none. updated: of the newest entry, or of the
+    feed itself.
     """
 
     id: str
@@ -64,6 +65,7 @@ class FeedPage(NamedTuple):
     updated: str
     entries: Sequence[FeedEntry]
     deleted: Sequence[DeletedEntry] = ()
+    hub: str = ""
 
 
 class _Event(msgspec.Struct, frozen=True):

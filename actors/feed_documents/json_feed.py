@@ -22,6 +22,8 @@ def json_feed(feed: FeedPage) -> bytes:
     }
     if feed.older:
         told["next_url"] = feed.older
+    if feed.hub:
+        told["hubs"] = [{"type": "WebSub", "url": feed.hub}]
     told["items"] = [_item(feed, entry) for entry in feed.entries]
     return msgspec.json.encode(told) + b"\n"
 

@@ -33,6 +33,8 @@ def rss(feed: FeedPage) -> bytes:
     for rel, href in (("self", feed.here), ("first", feed.first), ("next", feed.older)):
         if href:
             element_in(channel, "atom:link", rel=rel, href=href, type="application/rss+xml")
+    if feed.hub:
+        element_in(channel, "atom:link", rel="hub", href=feed.hub)
     for entry in feed.entries:
         _item(channel, feed, entry)
     return document(root)

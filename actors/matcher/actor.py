@@ -78,6 +78,11 @@ class Matcher:
         self._heard = heard
         self._at = self._oldest = START
         self._left = 0
+        self._changes = 0
+
+    def changes(self) -> int:
+        """Return how often this life has read the alerts again."""
+        return self._changes
 
     @property
     def at(self) -> Seq:
@@ -164,6 +169,7 @@ class Matcher:
                 pass  # it reads on after each message
             case AlertsChanged(reply):
                 with reply:
+                    self._changes += 1
                     await self._change()
                     reply.answer(None)
             case _:

@@ -28,6 +28,7 @@ from storage.records.revision import Expected
 from storage.records.tiers import Kind
 
 PATH = "/published/"
+HUB = "/hub"
 TOKEN_BYTES = 24
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
 """What is published of sources: what they tell, not how they do."""

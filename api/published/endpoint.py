@@ -17,23 +17,20 @@ from werkzeug.datastructures import Headers
 
 from actors.app_context import AppContext
 from actors.errors import NotFound
-from actors.feed_documents.entry import DeletedEntry, FeedPage, entry_of
 from actors.feed_documents.formats import FORMATS
 from api.application import Application
-from api.operations.publications import PATH
+from api.operations.publications import HUB, PATH
 from api.peers import caller
 from api.problems import MEDIA, Refusal
 from api.published import pages
+from api.published.documents import FeedPlace, feed_of, query_of, told
 from api.published.newest import NewestEvents, PublishedPage
 from api.ratelimit import STRANGERS, Limiter, neighbourhood
 from api.refusals import refusal_of
 from api.streams.streams import Streams
 from storage.errors import StorageError
-from storage.records.body import id_in
-from storage.records.event import Stored
-from storage.records.identity import Seq, id_of, millis_of, seq_of
+from storage.records.identity import Seq, seq_of
 from storage.records.publication import Publication, hash_of
-from storage.records.times import rfc3339
 
 GONE = "There is nothing published here: the address is wrong, or was taken back."
 HTML = "text/html; charset=utf-8"
@@ -71,7 +68,7 @@ class _Asked(NamedTuple):
     event: str
 
 
-class _PublicCall(NamedTuple):
+class PublicCall(NamedTuple):
     """The context of operations, of nobody in particular."""
 
     context: AppContext
@@ -91,7 +88,7 @@ class PublicationEndpoint:
 
     def __init__(self, api: Application) -> None:
         self._api = api
-        self._call = _PublicCall(api.context, api.streams, api.limiter, "")
+        self._call = PublicCall(api.context, api.streams, api.limiter, "")
         self._newest = NewestEvents(self._call)
         self._store = api.context.storage.publications
 
@@ -144,43 +141,24 @@ class PublicationEndpoint:
             if known.strip() == "*" or newest.tag in _TAGS.findall(known):
                 return Reply(304, "", b"", _cached(etag))
             reply = await self._document(published.publication, newest.page, base, asked.ending, "")
-            return reply._replace(headers=_cached(etag))
+            return reply._replace(headers=(*reply.headers, *_cached(etag)))
         page = await self._newest.before(published.publication, before)
-        return await self._document(published.publication, page, base, asked.ending, _query(before))
+        return await self._document(published.publication, page, base, asked.ending, query_of(before))
 
     async def _document(
         self, publication: Publication, page: PublishedPage, base: str, ending: str, query: str
     ) -> Reply:
         """Return a page of events in the format of an ending. query: of the page's own address, "" for the newest."""
-        older = "" if page.older is None else _query(page.older)
+        world = self._api.context.world
         format = FORMATS.get(ending)
         if format is None:
-            rows = await self._told(page, pages.row)
+            older = "" if page.older is None else query_of(page.older)
+            rows = await told(world, page, pages.row)
             return Reply(200, HTML, pages.listed(publication.title, rows, base, older=older, newest=not query))
-        first = f"{base}.{ending}"
-        feed = FeedPage(
-            id=publication.id,
-            title=publication.title,
-            page=base,
-            here=first + query,
-            first=first,
-            older=older and first + older,
-            updated=_updated(publication, page),
-            entries=await self._told(page, lambda event: entry_of(id_in(event.body), event.body)),
-            deleted=[DeletedEntry(each.id, rfc3339(each.at)) for each in page.retracted],
-        )
-        return Reply(200, format.media, format.write(feed))
-
-    async def _told(self, page: PublishedPage, tell: Callable[[Stored], T]) -> list[T]:
-        """Return what is told of each event; one that cannot be read is left out, and the log says so."""
-        told = []
-        for event in page.events:
-            try:
-                told.append(tell(event))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                self._api.context.world.log("published.unreadable", seq=event.seq, error=str(error)[:200])
-            await trio.lowlevel.checkpoint()
-        return told
+        hub = self._api.base_url + HUB
+        body = await feed_of(world, publication, page, FeedPlace(base, hub, ending, query))
+        links = f'<{hub}>; rel="hub", <{base}.{ending}{query}>; rel="self"'
+        return Reply(200, format.media, body, (("link", links),))
 
     async def _event(self, publication: Publication, base: str, id: str) -> Reply:
         event = await self._api.context.storage.log.get(id)
@@ -240,14 +218,3 @@ def _before(query: bytes) -> Seq | None:
 
 def _cached(etag: str) -> tuple[tuple[str, str], ...]:
     return (("etag", etag), ("cache-control", "private, no-cache"))
-
-
-def _query(place: Seq) -> str:
-    """Return the query of the page of events before a position."""
-    return f"?before={id_of(place, 0)}"
-
-
-def _updated(publication: Publication, page: PublishedPage) -> str:
-    """Return when a page was last another one: by an event, by what was taken back, by an edit of the publication."""
-    moments = [publication.updated_at, *(each.at for each in page.retracted)]
-    return rfc3339(max(*moments, *(millis_of(event.seq) for event in page.events[:1])) if page.events else max(moments))

@@ -107,7 +107,7 @@ class NewestEvents:
 
     async def _level(self, publication: Publication) -> _Kept:
         """Return what is known of a publication, level with the log."""
-        alerts, tail = self._call.streams.channels.changes, self._call.context.storage.tail
+        alerts, tail = self._call.context.alert_changes(), self._call.context.storage.tail
         kept = self._kept.get(publication.id)
         recent = None if kept is None or not kept.holds(publication, alerts) else tail.since(kept.upto)
         if kept is None or recent is None:

@@ -14,6 +14,7 @@ import trio
 
 from api.app import Api
 from api.bin_endpoint import is_for_a_bin
+from api.hub.endpoint import is_for_the_hub
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.published.endpoint import is_published
 from api.refusals import refusal_of
@@ -112,6 +113,8 @@ class Exchange:
             return self._api
         if is_for_a_bin(scope):
             return self._api.bins
+        if is_for_the_hub(scope):
+            return self._api.hub
         return self._api.publications if is_published(scope) else self._api
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:

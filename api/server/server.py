@@ -22,6 +22,7 @@ from actors.app_context import AppContext
 from actors.world import Renewal
 from api.address_limit import AddressLimit
 from api.app import Api, make_app
+from api.hub.actor import Hub
 from api.problems import MEDIA, Refusal
 from api.server.connection import HEAD_TIMEOUT, Connection
 from api.server.connection_limit import ConnectionLimit, LimitReached
@@ -42,7 +43,10 @@ RENEWAL_CHECK = 30.0
 def front(context: AppContext) -> Sequence[ChildSpec]:
     """Return the front end's children, to be started last and stopped first."""
     budget = context.settings.drain + GRACE
-    return (ChildSpec("http", run=partial(serve, context), shutdown=budget, ready_within=30.0),)
+    return (
+        ChildSpec("http", run=partial(serve, context), shutdown=budget, ready_within=30.0),
+        ChildSpec("hub", run=Hub(context).run, ready_within=30.0, mailbox=context.hub),
+    )
 
 
 async def serve(context: AppContext, child: Child) -> None:

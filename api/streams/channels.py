@@ -61,8 +61,6 @@ class Channels:
 
     def __init__(self, alerts: Alerts) -> None:
         self._alerts = alerts
-        self.changes = 0
-        """How often alerts have changed."""
         self._open: WeakValueDictionary[str, Channel] = WeakValueDictionary()
 
     async def get(self, name: str) -> Channel | None:
@@ -76,7 +74,6 @@ class Channels:
 
     async def refresh(self) -> None:
         """Take over a change of alerts. A channel that no alert has any more carries nothing."""
-        self.changes += 1
         if not self._open:
             return
         alerts = await self._alerts.all()

@@ -311,6 +311,9 @@ def make_house(
         templates=Templates(world, "https://clinicaltrials.gov", storage, registry.mailbox, catalogue or built_in()),
         draining=lambda: house.draining,
         importer=house.importer.mailbox,
+        alert_changes=lambda: house.matcher.changes,
+        hub=Mailbox("hub", 8),
+        outlet=None,  # type: ignore[arg-type]
     )
     return house
 

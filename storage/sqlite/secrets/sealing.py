@@ -191,6 +191,7 @@ def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], st
         connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
     for id in _unopened(connection, vault, ADDRESSES):
         connection.execute(ADDRESSES.put, (None, id))
+        connection.execute("DELETE FROM subscription WHERE publication=?", (id,))
     for id in _unopened(connection, vault, SUBSCRIPTIONS):
         connection.execute("DELETE FROM subscription WHERE id=?", (id,))
     mark(connection, vault)

@@ -1,0 +1,418 @@
+"""The hub: has wishes confirmed by their callbacks, follows the log, and posts to all subscribers what is new to them.
+
+At each change of the log it brings every publication that has subscribers level with it, from memory, and puts those
+whose cursor is behind into a queue. Workers post; who has failed or was slow waits in a queue of its own, so that it
+holds up nobody else. What was told is stored a quarter of a second later at most: after a crash within that time a
+subscriber is told again, under the same ids.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import urlsafe_b64encode
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import trio
+from msgspec.structs import replace
+
+from actors.app_context import AppContext
+from actors.delivery.schedule import ATTEMPTS, wait
+from actors.destination_kinds.answer import Answer
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.posted import PostMethod, PostResult
+from actors.egress.url import parse_url
+from actors.errors import DomainError, UrlRefused
+from actors.feed_documents.formats import FORMATS
+from actors.messages.hub import Intent
+from api.operations.publications import HUB, PATH
+from api.published.documents import FeedPlace, feed_of
+from api.published.endpoint import PublicCall
+from api.published.newest import Newest, NewestEvents
+from api.ratelimit import Limiter
+from api.streams.streams import Streams
+from storage.errors import StorageError
+from storage.records.identity import START, Millis, Seq
+from storage.records.publication import Publication
+from storage.records.subscription import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription
+from supervision import Child
+
+MOST_OF_A_HOST = 1_000
+"""Subscriptions whose callbacks are at one host."""
+QUICK, SLOW, CONFIRMING = 96, 32, 8
+"""Workers for who takes what comes, for who is slow or has failed, and for wishes."""
+TOO_SLOW = 1.0
+"""Seconds of a request from which on a subscriber is slow."""
+GATHER = 0.2
+"""Seconds in which what comes is told together."""
+SAVE = 0.25
+"""Seconds between two commits of what was told."""
+AT_ONCE = 1_000
+"""Subscribers in one commit."""
+AGAIN = 5.0
+"""Seconds until what the storage, or this machine's network, could not do is tried again."""
+PATROL = 60.0
+"""Seconds between two looks for leases that have ended."""
+CHALLENGE = 24
+"""Bytes of chance in a challenge."""
+DOCUMENTS = 16
+"""Documents that are kept; most subscribers of a feed are at the same place, and get the same bytes."""
+
+
+class _Reader:
+    """A subscriber, as the hub knows it. queued: it is in a queue, or being told."""
+
+    __slots__ = ("progress", "queued", "slow", "subscription")
+
+    def __init__(self, subscriber: Subscriber) -> None:
+        self.subscription, self.progress = subscriber
+        self.queued = self.slow = False
+
+
+class _Topic:
+    """A publication and its subscribers. newest: as it was last read."""
+
+    __slots__ = ("newest", "publication", "readers")
+
+    def __init__(self, publication: Publication) -> None:
+        self.publication = publication
+        self.readers: dict[str, _Reader] = {}
+        self.newest: Newest | None = None
+
+
+class _Document(NamedTuple):
+    """What is posted. upto: how far a subscriber has been told with it."""
+
+    body: bytes
+    media: str
+    upto: Seq
+
+
+class Hub:
+    """The actor. Its mailbox is `context.hub`."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context, self._world = context, context.world
+        self._store = context.storage.subscriptions
+        self._publications = context.storage.publications
+        base = context.settings.public_url()
+        self._base, self._hub = f"{base}{PATH}", f"{base}{HUB}"
+        streams = Streams(context.storage, context.settings, None, context.world.jail)
+        self._newest = NewestEvents(PublicCall(context, streams, Limiter(), ""))
+        self._chance = context.world.chance("hub")
+
+    def __repr__(self) -> str:
+        return f"<Hub at {HUB}>"
+
+    async def run(self, child: Child) -> None:
+        """Serve until stopped."""
+        self._topics: dict[str, _Topic] = {}
+        self._hosts: Counter[str] = Counter()
+        self._documents: OrderedDict[tuple[str, str, Seq, str], _Document] = OrderedDict()
+        self._told: dict[str, Progress] = {}
+        self._wake, self._unsaved = trio.Event(), trio.Event()
+        to_quick, quick = trio.open_memory_channel[_Reader](inf)
+        to_slow, slow = trio.open_memory_channel[_Reader](inf)
+        self._to_quick, self._to_slow = to_quick, to_slow
+        while True:
+            try:
+                for subscriber in await self._store.all():
+                    await self._know(subscriber)
+                break
+            except StorageError as error:
+                self._world.log("hub.parked", error=str(error))
+                await trio.sleep(AGAIN)
+        child.ready()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._listen)
+            nursery.start_soon(self._follow)
+            nursery.start_soon(self._save)
+            for _ in range(CONFIRMING):
+                nursery.start_soon(self._confirm)
+            for queue, workers in ((quick, QUICK), (slow, SLOW)):
+                for _ in range(workers):
+                    nursery.start_soon(self._work, queue)
+
+    # --- wishes --------------------------------------------------------------------------------------------------
+
+    async def _confirm(self) -> None:
+        while True:
+            intent = await self._context.hub.receive()
+            try:
+                await self._obey(intent)
+            except (StorageError, DomainError) as error:
+                self._world.log("hub.not_subscribed", why=str(error))
+
+    async def _obey(self, intent: Intent) -> None:
+        """Do what is wished, once the callback has confirmed it."""
+        there = self._reader_of(intent)
+        if intent.mode == "unsubscribe" and there is None:
+            return  # there is nothing to end, and nobody is asked for it
+        if intent.mode == "subscribe" and there is None and (why := self._no_room(intent)):
+            asked = {"hub.mode": "denied", "hub.topic": intent.topic, "hub.reason": why}
+            await self._get(intent.callback, asked)
+            self._world.log("hub.denied", why=why)
+            return
+        challenge = urlsafe_b64encode(self._world.entropy(CHALLENGE)).decode()
+        asked = {"hub.mode": intent.mode, "hub.topic": intent.topic, "hub.challenge": challenge}
+        if intent.mode == "subscribe":
+            asked["hub.lease_seconds"] = str(intent.lease)
+        said = await self._get(intent.callback, asked)
+        if said is None or not 200 <= said.status < 300 or said.body.strip() != challenge.encode():
+            self._world.log("hub.unconfirmed", mode=intent.mode, status=None if said is None else said.status)
+            return
+        if intent.mode == "subscribe":
+            await self._subscribe(intent)
+        elif (there := self._reader_of(intent)) is not None:
+            await self._end([there])
+        self._world.log("hub.confirmed", mode=intent.mode, publication=intent.publication)
+
+    async def _subscribe(self, intent: Intent) -> None:
+        now = self._world.now()
+        wished = Subscription(
+            id=self._world.new_id(),
+            publication=intent.publication,
+            token_hash=intent.token_hash,
+            ending=intent.ending,
+            callback=intent.callback,
+            created_at=now,
+            expires_at=Millis(now + 1000 * intent.lease),
+            secret=intent.secret,
+        )
+        subscriber = await self._store.put(wished, self._context.storage.tail.head)
+        if subscriber is not None:
+            await self._know(subscriber)
+            self._wake.set()
+
+    def _reader_of(self, intent: Intent) -> _Reader | None:
+        topic = self._topics.get(intent.publication)
+        of = (intent.ending, intent.callback)
+        for reader in topic.readers.values() if topic else ():
+            if (reader.subscription.ending, reader.subscription.callback) == of:
+                return reader
+        return None
+
+    def _no_room(self, intent: Intent) -> str:
+        if self._hosts.total() >= MOST_SUBSCRIPTIONS:
+            return "there are as many subscriptions as this hub takes"
+        if self._hosts[_host(intent.callback)] >= MOST_OF_A_HOST:
+            return "this host has as many subscriptions as it may have here"
+        return ""
+
+    async def _get(self, callback: str, asked: dict[str, str]) -> PostResult | None:
+        """Ask a callback; None when there is no answer."""
+        joint = "&" if urlsplit(callback).query else "?"
+        try:
+            return await self._send(f"{callback}{joint}{urlencode(asked)}", {}, b"", "GET")
+        except (LookFailed, UrlRefused, ValueError):
+            return None
+
+    async def _send(self, address: str, headers: dict[str, str], body: bytes, method: PostMethod) -> PostResult:
+        """Raises LookFailed, UrlRefused."""
+        url = parse_url(address, schemes=("http", "https"))
+        outlet = self._context.outlet
+        return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
+
+    # --- who subscribes ------------------------------------------------------------------------------------------
+
+    async def _know(self, subscriber: Subscriber) -> None:
+        """Take a subscriber in, or what is new of one. Raises StorageError."""
+        subscription = subscriber.subscription
+        topic = self._topics.get(subscription.publication)
+        if topic is None or topic.publication.token_hash != subscription.token_hash:
+            publication = await self._publications.get(subscription.publication)
+            if publication is None or publication.token is None or publication.token_hash != subscription.token_hash:
+                return  # taken back meanwhile; its rows are gone
+            if topic is not None:
+                self._forget(topic)
+            topic = self._topics[publication.id] = _Topic(publication)
+        reader = topic.readers.get(subscription.id)
+        if reader is not None:
+            reader.subscription = subscription
+            return
+        topic.readers[subscription.id] = _Reader(subscriber)
+        self._hosts[_host(subscription.callback)] += 1
+
+    def _forget(self, topic: _Topic) -> None:
+        for reader in list(topic.readers.values()):
+            self._drop(topic, reader)
+        self._topics.pop(topic.publication.id, None)
+
+    def _drop(self, topic: _Topic, reader: _Reader) -> None:
+        if topic.readers.pop(reader.subscription.id, None) is not None:
+            self._hosts[_host(reader.subscription.callback)] -= 1
+        self._told.pop(reader.subscription.id, None)
+
+    async def _end(self, readers: Sequence[_Reader]) -> None:
+        """End subscriptions. Raises StorageError."""
+        await self._store.end([reader.subscription.id for reader in readers])
+        for reader in readers:
+            topic = self._topics.get(reader.subscription.publication)
+            if topic is not None:
+                self._drop(topic, reader)
+
+    # --- what is new ---------------------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        head = START
+        while True:
+            head = await self._context.storage.tail.wait_past(head)
+            self._wake.set()
+
+    async def _follow(self) -> None:
+        while True:
+            self._wake = trio.Event()
+            pause = PATROL
+            for topic in list(self._topics.values()):
+                try:
+                    pause = min(pause, await self._level(topic))
+                except (StorageError, DomainError, trio.TooSlowError) as error:
+                    self._world.log("hub.behind", publication=topic.publication.id, error=str(error)[:200])
+                    pause = min(pause, AGAIN)
+                await trio.lowlevel.checkpoint()
+            with trio.move_on_after(pause):
+                await self._wake.wait()
+            await trio.sleep(GATHER)
+
+    async def _level(self, topic: _Topic) -> float:
+        """Queue who has something to be told; return the seconds until the next of the others is due.
+
+        Raises NotFound, Overloaded, StorageError, TooSlowError.
+        """
+        published = await self._publications.by_hash(topic.publication.token_hash)
+        if published is None:
+            self._forget(topic)
+            return PATROL
+        topic.publication = replace(published.publication, token=topic.publication.token)
+        topic.newest = await self._newest.of(published)
+        head, now, pause = _head(topic.newest), self._world.now(), PATROL
+        over = []
+        for reader in topic.readers.values():
+            if reader.subscription.expires_at <= now:
+                over.append(reader)
+            elif reader.progress.cursor < head and not reader.queued:
+                left = (reader.progress.due_at - now) / 1000
+                if left > 0:
+                    pause = min(pause, left)
+                    continue
+                reader.queued = True
+                (self._to_slow if reader.slow or reader.progress.attempts else self._to_quick).send_nowait(reader)
+        if over:
+            await self._end(over)
+            self._world.log("hub.leases_ended", count=len(over))
+        return pause
+
+    async def _work(self, queue: trio.MemoryReceiveChannel[_Reader]) -> None:
+        async for reader in queue:
+            try:
+                await self._tell(reader)
+            except StorageError as error:
+                self._world.log("hub.behind", publication=reader.subscription.publication, error=str(error)[:200])
+            finally:
+                reader.queued = False
+            topic = self._topics.get(reader.subscription.publication)
+            if topic and topic.newest and reader.progress.cursor < _head(topic.newest):
+                self._wake.set()  # there is more, or it has failed and is due later
+
+    async def _tell(self, reader: _Reader) -> None:
+        topic = self._topics.get(reader.subscription.publication)
+        if topic is None or topic.newest is None or reader.subscription.id not in topic.readers:
+            return
+        document = await self._document(topic, topic.newest, reader)
+        if not document.body:
+            self._advance(reader, Progress(reader.subscription.id, document.upto))
+            return
+        began = trio.current_time()
+        answer = await self._post(topic, reader.subscription, document)
+        reader.slow = trio.current_time() - began > TOO_SLOW
+        if answer.delivered:
+            self._advance(reader, Progress(reader.subscription.id, document.upto))
+        elif answer.gone:
+            self._world.log("hub.unsubscribed", publication=topic.publication.id, why="it answered 410")
+            await self._end([reader])
+        else:
+            self._advance(reader, self._failed(reader, answer, document.upto))
+
+    def _failed(self, reader: _Reader, answer: Answer, upto: Seq) -> Progress:
+        """Return where a subscriber is after a request that failed: to be tried again, or past what it did not take."""
+        before, now, error = reader.progress, self._world.now(), (answer.error or "")[:200]
+        if answer.ours:
+            return before._replace(due_at=Millis(now + round(1000 * AGAIN)), error=error)
+        attempts = before.attempts + 1
+        if attempts < ATTEMPTS:
+            later = wait(answer, attempts, self._chance.random())
+            return Progress(before.id, before.cursor, attempts, Millis(now + round(1000 * later)), error)
+        self._world.log("hub.gave_up", publication=reader.subscription.publication, error=error)
+        return Progress(before.id, upto, 0, now, error)
+
+    async def _document(self, topic: _Topic, newest: Newest, reader: _Reader) -> _Document:
+        """Return what a subscriber has not been told. JSON Feed is told whole: it has no way to say what is missing."""
+        ending, cursor = reader.subscription.ending, reader.progress.cursor
+        key = (topic.publication.id, ending, cursor, newest.tag)
+        found = self._documents.get(key)
+        if found is None:
+            new = [event for event in newest.page.events if event.seq > cursor]
+            body = b""
+            if new:
+                page = newest.page if ending == "json" else newest.page._replace(events=new)
+                base = f"{self._base}{topic.publication.token}"
+                body = await feed_of(self._world, topic.publication, page, FeedPlace(base, self._hub, ending))
+            found = self._documents[key] = _Document(body, FORMATS[ending].media, _head(newest))
+            while len(self._documents) > DOCUMENTS:
+                self._documents.popitem(last=False)
+        return found
+
+    async def _post(self, topic: _Topic, subscription: Subscription, document: _Document) -> Answer:
+        address = f"{self._base}{topic.publication.token}.{subscription.ending}"
+        headers = {
+            "Content-Type": document.media,
+            "Link": f'<{self._hub}>; rel="hub", <{address}>; rel="self"',
+        }
+        if subscription.secret is not None:
+            signature = hmac.digest(subscription.secret.encode(), document.body, "sha256").hex()
+            headers["X-Hub-Signature"] = f"sha256={signature}"
+        try:
+            posted = await self._send(subscription.callback, headers, document.body, "POST")
+        except LookFailed as error:
+            return Answer(None, 0, error.reason, ours=error.blame is Blame.LOCAL)
+        except UrlRefused as error:
+            return Answer(None, 0, error.words)
+        reason = None if 200 <= posted.status < 300 else f"HTTP {posted.status}"
+        return Answer(posted.status, posted.latency_ms, reason, posted.retry_after)
+
+    # --- what was told -------------------------------------------------------------------------------------------
+
+    def _advance(self, reader: _Reader, progress: Progress) -> None:
+        reader.progress = progress
+        self._told[progress.id] = progress
+        self._unsaved.set()
+
+    async def _save(self) -> None:
+        while True:
+            await self._unsaved.wait()
+            await trio.sleep(SAVE)
+            self._unsaved = trio.Event()
+            steps = list(self._told.values())
+            for first in range(0, len(steps), AT_ONCE):
+                some = steps[first : first + AT_ONCE]
+                try:
+                    await self._store.advance(some)
+                except StorageError as error:
+                    self._world.log("hub.unsaved", error=str(error))
+                    self._unsaved.set()
+                    await trio.sleep(AGAIN)
+                    break
+                for step in some:
+                    if self._told.get(step.id) is step:
+                        del self._told[step.id]
+
+
+def _head(newest: Newest) -> Seq:
+    return newest.page.events[0].seq if newest.page.events else START
+
+
+def _host(callback: str) -> str:
+    return urlsplit(callback).hostname or callback

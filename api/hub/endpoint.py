@@ -1,0 +1,182 @@
+"""The address of the hub: POST of a form, without a key; who knows the address of a feed may subscribe to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
+from urllib.parse import parse_qsl
+
+import trio
+from werkzeug.datastructures import Headers
+
+from actors.destination_kinds.addresses import admit
+from actors.errors import DomainError
+from actors.feed_documents.formats import FORMATS
+from actors.messages.hub import Intent
+from api.application import Application
+from api.operations.publications import HUB, PATH
+from api.peers import caller
+from api.problems import MEDIA, Refusal
+from api.ratelimit import STRANGERS, neighbourhood
+from api.refusals import refusal_of
+from storage.errors import StorageError
+from storage.records.publication import hash_of
+from supervision import MailboxFull
+
+MOST_BYTES = 8 << 10
+WITHIN = 15.0
+"""Seconds for the form to arrive."""
+LONGEST_CALLBACK = 2_048
+LONGEST_SECRET = 199
+"""Bytes (WebSub, 5.1: fewer than 200)."""
+SHORTEST_LEASE, LONGEST_LEASE, USUAL_LEASE = 60, 30 * 86_400, 10 * 86_400
+_FORM = "application/x-www-form-urlencoded"
+_HARMLESS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'"),
+    (b"cache-control", b"no-store"),
+)
+Message = dict[str, Any]
+
+
+def is_for_the_hub(scope: Message) -> bool:
+    """Return whether an ASGI scope is a request to the hub."""
+    return scope.get("type") == "http" and scope.get("raw_path", b"") == HUB.encode()
+
+
+class HubEndpoint:
+    """An ASGI application for the requests that `is_for_the_hub` names."""
+
+    def __init__(self, api: Application) -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<HubEndpoint at {HUB}>"
+
+    async def __call__(
+        self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        """Answer one request: 202 when the callback will be asked."""
+        headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
+        address = caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies)
+        verdict = self._api.limiter.take(f"hub {neighbourhood(address)}", STRANGERS, trio.current_time())
+        more: Mapping[str, str] = {}
+        try:
+            if not verdict.admitted:
+                wait = {"Retry-After": str(verdict.retry_after)}
+                raise Refusal("rate-limited", "Too many requests to the hub.", headers=wait)
+            if scope["method"] != "POST":
+                raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
+            if headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
+                raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
+            await self._accept(fields_of(await _body(receive)))
+            status, media, says = 202, "text/plain; charset=utf-8", b"The callback is asked.\n"
+        except (Refusal, DomainError, StorageError, trio.TooSlowError) as error:
+            refusal = refusal_of(error)
+            if refusal is None:
+                raise
+            status, media, more = refusal.status, MEDIA, refusal.headers
+            says = refusal.encode(self._api.base_url)
+        named = {"content-type": media, "content-length": str(len(says)), "x-request-id": self._api.new_request_id()}
+        named |= dict(verdict.headers()) | dict(more)
+        if status != 202:
+            named["connection"] = "close"  # a form that is too long is not read to its end
+        told = [*_HARMLESS, *((name.lower().encode(), value.encode("latin-1")) for name, value in named.items())]
+        async with trio.open_nursery() as nursery:
+            # Hypercorn's queue of what has come must not be full when the answer ends, or the answer waits for it.
+            nursery.start_soon(_drop, receive)
+            await send({"type": "http.response.start", "status": status, "headers": told})
+            await send({"type": "http.response.body", "body": says, "more_body": False})
+            nursery.cancel_scope.cancel()
+
+    async def _accept(self, fields: Mapping[str, str]) -> None:
+        """Have a wish confirmed. Raises Refusal, UrlRefused, Overloaded, StorageError."""
+        intent = await self._intent(fields)
+        context = self._api.context
+        try:
+            context.hub.send_nowait(intent)
+        except MailboxFull:
+            raise Refusal("unavailable", "The hub is busy.", headers={"Retry-After": "30"}) from None
+
+    async def _intent(self, fields: Mapping[str, str]) -> Intent:
+        mode: Literal["subscribe", "unsubscribe"]
+        match fields.get("hub.mode"):
+            case "subscribe":
+                mode = "subscribe"
+            case "unsubscribe":
+                mode = "unsubscribe"
+            case _:
+                raise _wrong("hub.mode must be subscribe or unsubscribe")
+        topic = fields.get("hub.topic", "")
+        found = re.fullmatch(rf"{re.escape(self._api.base_url + PATH)}([\w-]+)\.([a-z]+)", topic)
+        if found is None or found[2] not in FORMATS:
+            raise _wrong("hub.topic must be the address of a feed of this service, as its link rel=self says it")
+        hashed = hash_of(found[1])
+        published = await self._api.context.storage.publications.by_hash(hashed)
+        if published is None:
+            raise _wrong("There is no feed at hub.topic: the address is wrong, or was taken back")
+        secret = fields.get("hub.secret") or None
+        if secret is not None and len(secret.encode()) > LONGEST_SECRET:
+            raise _wrong(f"hub.secret has at most {LONGEST_SECRET} bytes")
+        return Intent(
+            mode,
+            topic,
+            published.publication.id,
+            hashed,
+            found[2],
+            await self._callback(fields.get("hub.callback", "")),
+            _lease(fields.get("hub.lease_seconds")),
+            secret,
+        )
+
+    async def _callback(self, text: str) -> str:
+        """Return a callback as it will be called. Raises Refusal, UrlRefused, Overloaded."""
+        if not text or len(text) > LONGEST_CALLBACK:
+            raise _wrong(f"hub.callback must be an address of at most {LONGEST_CALLBACK} characters")
+        if "#" in text:
+            raise _wrong("hub.callback must have no fragment")
+        context = self._api.context
+        return (await admit(text, context.world, context.storage, context.settings)).url
+
+
+def fields_of(body: bytes) -> dict[str, str]:
+    """Return the fields of a form, of each name the last one. Raises Refusal (400)."""
+    try:
+        return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100))
+    except ValueError:
+        raise _wrong("The form must be percent-encoded UTF-8") from None
+
+
+def _lease(text: str | None) -> int:
+    """Return the seconds of a lease, within what we grant. Raises Refusal."""
+    if text is None or text == "":
+        return USUAL_LEASE
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:
+        raise _wrong("hub.lease_seconds must be a number of seconds above 0")
+    return min(max(int(text), SHORTEST_LEASE), LONGEST_LEASE)
+
+
+def _wrong(detail: str) -> Refusal:
+    return Refusal("invalid-request", f"{detail}.")
+
+
+async def _body(receive: Callable[[], Awaitable[Message]]) -> bytes:
+    """Return a body. Raises Refusal (413, 408)."""
+    kept = bytearray()
+    with trio.move_on_after(WITHIN):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                raise Refusal("invalid-request", "The form was cut off.")
+            kept += message.get("body", b"")
+            if len(kept) > MOST_BYTES:
+                raise Refusal("body-too-large", f"A form has at most {MOST_BYTES} bytes.")
+            if not message.get("more_body", False):
+                return bytes(kept)
+    raise Refusal("request-timeout", f"The form did not arrive within {WITHIN:g} s.")
+
+
+async def _drop(receive: Callable[[], Awaitable[Message]]) -> None:
+    while (await receive())["type"] == "http.request":
+        pass

@@ -1,0 +1,74 @@
+"""A publication's events as a feed, for who asks and for who is told (the hub)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import msgspec
+import trio
+
+from actors.feed_documents.entry import DeletedEntry, FeedPage, entry_of
+from actors.feed_documents.formats import FORMATS
+from actors.world import World
+from api.published.newest import PublishedPage
+from storage.records.body import id_in
+from storage.records.event import Stored
+from storage.records.identity import Seq, id_of, millis_of
+from storage.records.publication import Publication
+from storage.records.times import rfc3339
+
+T = TypeVar("T")
+
+
+class FeedPlace(NamedTuple):
+    """Where a document lies. base: the address of the publication's page. hub: that of the hub. ending: of `FORMATS`.
+    query: of the document's own address, "" for the newest.
+    """
+
+    base: str
+    hub: str
+    ending: str
+    query: str = ""
+
+
+async def feed_of(world: World, publication: Publication, page: PublishedPage, place: FeedPlace) -> bytes:
+    """Return a page of events in the format of its place."""
+    base, hub, ending, query = place
+    first = f"{base}.{ending}"
+    feed = FeedPage(
+        id=publication.id,
+        title=publication.title,
+        page=base,
+        here=first + query,
+        first=first,
+        older="" if page.older is None else first + query_of(page.older),
+        hub=hub,
+        updated=_updated(publication, page),
+        entries=await told(world, page, lambda event: entry_of(id_in(event.body), event.body)),
+        deleted=[DeletedEntry(each.id, rfc3339(each.at)) for each in page.retracted],
+    )
+    return FORMATS[ending].write(feed)
+
+
+async def told(world: World, page: PublishedPage, tell: Callable[[Stored], T]) -> list[T]:
+    """Return what is told of each event; one that cannot be read is left out, and the log says so."""
+    found = []
+    for event in page.events:
+        try:
+            found.append(tell(event))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            world.log("published.unreadable", seq=event.seq, error=str(error)[:200])
+        await trio.lowlevel.checkpoint()
+    return found
+
+
+def query_of(place: Seq) -> str:
+    """Return the query of the page of events before a position."""
+    return f"?before={id_of(place, 0)}"
+
+
+def _updated(publication: Publication, page: PublishedPage) -> str:
+    """Return when a page was last another one: by an event, by what was taken back, by an edit of the publication."""
+    moments = [publication.updated_at, *(each.at for each in page.retracted)]
+    return rfc3339(max(*moments, *(millis_of(event.seq) for event in page.events[:1])) if page.events else max(moments))

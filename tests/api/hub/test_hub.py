@@ -1,0 +1,309 @@
+"""The WebSub hub: who confirms is told what is new, signed, once, until the lease ends; who fails is tried again."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import feedparser
+import httpx
+import pytest
+import trio
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.posted import PostMethod, PostResult
+from actors.egress.url import Url
+from api.hub.actor import MOST_OF_A_HOST, Hub
+from api.hub.endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
+from storage.records.subscription import Subscriber
+from supervision import Mailbox
+from tests.api.house import FakeChild, House, make_house, running
+from tests.api.published.test_endpoint import published, tagged
+
+CALLBACK = "https://reader.test/in?id=7"
+SECRET = "the reader's own"
+
+
+class Told(NamedTuple):
+    """A request that a callback got."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def titles(self) -> list[str]:
+        return [entry.title for entry in feedparser.parse(self.body).entries]
+
+
+@dataclass
+class Callbacks:
+    """The readers' side: confirms all, takes all, unless a host is told to do otherwise."""
+
+    asked: list[dict[str, str]] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)
+    status: dict[str, int] = field(default_factory=dict)
+    waits: dict[str, float] = field(default_factory=dict)
+    echo: bool = True
+
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
+        await trio.sleep(self.waits.get(url.host, 0.001))
+        status = self.status.get(url.host, 200)
+        if not status:
+            raise LookFailed(Blame.REMOTE_TRANSIENT, "no answer")
+        if method == "GET":
+            query = {name: values[0] for name, values in parse_qs(urlsplit(url.text).query).items()}
+            self.asked.append(query)
+            return PostResult(status, 1, query.get("hub.challenge", "").encode() if self.echo else b"no", None)
+        self.told.append(Told(url.text, dict(headers), body))
+        return PostResult(status, 1, b"", None)
+
+    @property
+    def deliver(self) -> Callbacks:
+        return self
+
+    deliver_plain = deliver
+
+
+@asynccontextmanager
+async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callbacks]]:
+    """Run a house with a hub whose requests go to scripted callbacks."""
+    house, callbacks = house or make_house(), Callbacks()
+    outlet: Any = callbacks
+    house.context = replace(house.context, outlet=outlet, hub=Mailbox("hub", 100))
+    async with running(house), trio.open_nursery() as nursery:
+        child: Any = FakeChild()
+        nursery.start_soon(Hub(house.context).run, child)
+        await child.is_ready.wait()
+        yield house, callbacks
+        nursery.cancel_scope.cancel()
+
+
+def wish(topic: str, **fields: str) -> dict[str, str]:
+    """Return the form of a wish to subscribe; `callback="..."` is `hub.callback`."""
+    plain = {"mode": "subscribe", "topic": topic, "callback": CALLBACK}
+    return {f"hub.{name}": value for name, value in (plain | fields).items() if value is not None}
+
+
+async def subscribed(house: House, topic: str, **fields: str) -> None:
+    async with house.stranger() as reader:
+        answer = await reader.post("/hub", data=wish(topic, **fields))
+        assert answer.status_code == 202, answer.text
+    await trio.sleep(1)
+
+
+async def stored(house: House) -> list[Subscriber]:
+    return list(await house.storage.subscriptions.all())
+
+
+@pytest.fixture
+async def hub(autojump_clock: object) -> AsyncIterator[tuple[House, Callbacks]]:
+    async with a_hub() as both:
+        yield both
+
+
+@pytest.fixture
+async def client(hub: tuple[House, Callbacks]) -> AsyncIterator[httpx.AsyncClient]:
+    async with await hub[0].client() as client:
+        yield client
+
+
+async def test_a_feed_names_the_hub_and_who_subscribes_is_told_what_comes_after(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client, tags=["prices"])
+    await house.publish(tagged("before", "label:prices"))
+    topic = record["feeds"]["atom"]
+    async with house.stranger() as reader:
+        answer = await reader.get(topic)
+        assert answer.links["hub"]["url"] == "http://sanderling.test/hub" and answer.links["self"]["url"] == topic
+        assert {link.rel: link.href for link in feedparser.parse(answer.content).feed.links}["hub"] == (
+            "http://sanderling.test/hub"
+        )
+        told = (await reader.get(record["feeds"]["json"])).json()
+        assert told["hubs"] == [{"type": "WebSub", "url": "http://sanderling.test/hub"}]
+    await subscribed(house, topic, secret=SECRET)
+    (asked,) = callbacks.asked
+    assert asked["id"] == "7" and asked["hub.mode"] == "subscribe" and asked["hub.topic"] == topic
+    assert asked["hub.lease_seconds"] == str(USUAL_LEASE) and len(asked["hub.challenge"]) == 32
+    await house.publish(tagged("one", "label:prices"), tagged("elsewhere", "label:other"))
+    await trio.sleep(1)
+    await house.publish(tagged("two", "label:prices"), tagged("three", "label:prices"))
+    await trio.sleep(1)
+    assert [each.titles for each in callbacks.told] == [["one"], ["three", "two"]]
+    first = callbacks.told[0]
+    assert first.url == CALLBACK and first.headers["Content-Type"].startswith("application/atom+xml")
+    assert first.headers["Link"] == f'<http://sanderling.test/hub>; rel="hub", <{topic}>; rel="self"'
+    signature = hmac.digest(SECRET.encode(), first.body, "sha256").hex()
+    assert first.headers["X-Hub-Signature"] == f"sha256={signature}"
+    (kept,) = await stored(house)
+    assert kept.progress.cursor == house.storage.tail.head and kept.progress.attempts == 0
+
+
+async def test_json_feed_is_told_whole_and_without_a_secret_nothing_is_signed(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    await house.publish("before")
+    await subscribed(house, record["feeds"]["json"])
+    await house.publish("after")
+    await trio.sleep(1)
+    (told,) = callbacks.told
+    assert b"before" in told.body and b"after" in told.body and "X-Hub-Signature" not in told.headers
+
+
+async def test_nobody_is_told_who_does_not_confirm(hub: tuple[House, Callbacks], client: httpx.AsyncClient) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    callbacks.echo = False
+    await subscribed(house, record["feeds"]["atom"])
+    callbacks.echo, callbacks.status["reader.test"] = True, 404
+    await subscribed(house, record["feeds"]["atom"])
+    callbacks.status["reader.test"] = 0
+    await subscribed(house, record["feeds"]["atom"])
+    callbacks.status.clear()
+    await house.publish("one")
+    await trio.sleep(1)
+    assert not callbacks.told and not await stored(house)
+
+
+async def test_a_subscription_ends_by_a_wish_that_is_confirmed_by_410_and_with_its_lease(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    topic = record["feeds"]["atom"]
+    for name in ("a", "b", "c"):
+        await subscribed(house, topic, callback=f"https://{name}.test/", lease_seconds="100")
+    await subscribed(house, topic, mode="unsubscribe", callback="https://a.test/")
+    assert callbacks.asked[-1]["hub.mode"] == "unsubscribe" and "hub.lease_seconds" not in callbacks.asked[-1]
+    count = len(callbacks.asked)
+    await subscribed(house, topic, mode="unsubscribe", callback="https://nobody.test/")
+    assert len(callbacks.asked) == count, "who has not subscribed is not asked"
+    callbacks.status["b.test"] = 410
+    await house.publish("one")
+    await trio.sleep(1)
+    assert sorted(each.url for each in callbacks.told) == ["https://b.test/", "https://c.test/"]
+    assert [each.subscription.callback for each in await stored(house)] == ["https://c.test/"]
+    await trio.sleep(200)
+    assert not await stored(house)
+    await house.publish("two")
+    await trio.sleep(1)
+    assert len(callbacks.told) == 2
+
+
+async def test_who_fails_is_tried_again_with_all_that_came_since_and_holds_up_nobody(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    for name in ("down", "slow", "well"):
+        await subscribed(house, record["feeds"]["atom"], callback=f"https://{name}.test/")
+    callbacks.status["down.test"], callbacks.waits["slow.test"] = 503, 14.0
+    await house.publish("one")
+    await trio.sleep(1)
+    assert [urlsplit(each.url).hostname for each in callbacks.told] == ["well.test", "down.test"] or [
+        urlsplit(each.url).hostname for each in callbacks.told
+    ] == ["down.test", "well.test"]
+    await house.publish("two")
+    await trio.sleep(1)
+    callbacks.status.clear()
+    await trio.sleep(20)
+    last = {urlsplit(each.url).hostname: each.titles for each in callbacks.told}
+    assert last["down.test"] == ["two", "one"] and last["well.test"] == ["two"]
+    assert all(each.progress.attempts == 0 for each in await stored(house) if "slow" not in each.subscription.callback)
+
+
+async def test_after_a_restart_each_is_told_what_it_has_missed_and_nothing_twice(autojump_clock: object) -> None:
+    house = make_house()
+    async with a_hub(house) as (_, callbacks), await house.client() as client:
+        record = await published(client)
+        await subscribed(house, record["feeds"]["atom"], secret=SECRET)
+        await house.publish("one")
+        await trio.sleep(2)
+        assert [each.titles for each in callbacks.told] == [["one"]]
+    await house.publish("while it was down")
+    again = make_house()
+    again.storage, again.mint = house.storage, house.mint
+    again.context = replace(again.context, storage=house.storage)
+    async with a_hub(again) as (_, callbacks):
+        await trio.sleep(2)
+        assert [each.titles for each in callbacks.told] == [["while it was down"]]
+
+
+async def test_another_address_or_the_end_of_a_publication_ends_what_was_subscribed(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    await subscribed(house, record["feeds"]["atom"])
+    await client.post(f"/v1/publications/{record['id']}/address")
+    await house.publish("one")
+    await trio.sleep(1)
+    assert not callbacks.told and not await stored(house)
+    async with house.stranger() as reader:
+        answer = await reader.post("/hub", data=wish(record["feeds"]["atom"]))
+        assert answer.status_code == 400 and "taken back" in answer.text
+
+
+async def test_one_host_has_so_many_and_is_told_no(hub: tuple[House, Callbacks], client: httpx.AsyncClient) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    import api.hub.actor as actor
+
+    assert MOST_OF_A_HOST == 1_000
+    actor.MOST_OF_A_HOST = 2  # type: ignore[misc]
+    try:
+        for number in range(3):
+            await subscribed(house, record["feeds"]["rss"], callback=f"https://reader.test/{number}")
+    finally:
+        actor.MOST_OF_A_HOST = MOST_OF_A_HOST  # type: ignore[misc]
+    assert callbacks.asked[-1]["hub.mode"] == "denied" and "this host" in callbacks.asked[-1]["hub.reason"]
+    assert len(await stored(house)) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({"mode": "publish"}, 400, "hub.mode"),
+        ({"topic": "https://elsewhere.test/feed"}, 400, "hub.topic"),
+        ({"topic": "http://sanderling.test/published/none.atom"}, 400, "no feed at hub.topic"),
+        ({"callback": ""}, 400, "hub.callback"),
+        ({"callback": "https://reader.test/#x"}, 400, "fragment"),
+        ({"callback": "ftp://reader.test/"}, 422, "url-refused"),
+        ({"callback": "https://127.0.0.1/"}, 422, "url-refused"),
+        ({"callback": "http://reader.test/"}, 422, "https"),
+        ({"callback": "http://sanderling.test/in"}, 422, "url-refused"),
+        ({"callback": "https://reader.test/" + "x" * 3_000}, 400, "hub.callback"),
+        ({"lease_seconds": "0"}, 400, "hub.lease_seconds"),
+        ({"lease_seconds": "-5"}, 400, "hub.lease_seconds"),
+        ({"lease_seconds": "soon"}, 400, "hub.lease_seconds"),
+        ({"secret": "x" * 200}, 400, "hub.secret"),
+        ({"secret": "x" * MOST_BYTES}, 413, "at most"),
+    ],
+)
+async def test_a_wish_that_cannot_be_granted_is_refused_in_words(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient, fields: dict[str, str], status: int, words: str
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    async with house.stranger() as reader:
+        answer = await reader.post("/hub", data=wish(record["feeds"]["atom"], **fields))
+        assert answer.status_code == status and words in answer.text, answer.text
+        assert (await reader.post("/hub", json={})).status_code == 415
+        assert (await reader.get("/hub")).status_code == 405
+    await trio.sleep(1)
+    assert not callbacks.asked and not await stored(house)
+
+
+async def test_a_lease_is_at_most_thirty_days(hub: tuple[House, Callbacks], client: httpx.AsyncClient) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    await subscribed(house, record["feeds"]["atom"], lease_seconds="9" * 15)
+    assert callbacks.asked[0]["hub.lease_seconds"] == str(LONGEST_LEASE)
