@@ -1,4 +1,4 @@
-"""What the hub is asked (WebSub). Nothing here does anything."""
+"""Messages to the hub (WebSub): wishes to subscribe. Nothing here does anything."""
 
 from __future__ import annotations
 

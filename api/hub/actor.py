@@ -12,7 +12,6 @@ import hmac
 from base64 import urlsafe_b64encode
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from math import inf
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -114,8 +113,8 @@ class Hub:
         self._documents: OrderedDict[tuple[str, str, Seq, str], _Document] = OrderedDict()
         self._told: dict[str, Progress] = {}
         self._wake, self._unsaved = trio.Event(), trio.Event()
-        to_quick, quick = trio.open_memory_channel[_Reader](inf)
-        to_slow, slow = trio.open_memory_channel[_Reader](inf)
+        to_quick, quick = trio.open_memory_channel[_Reader](MOST_SUBSCRIPTIONS)  # each reader is queued once
+        to_slow, slow = trio.open_memory_channel[_Reader](MOST_SUBSCRIPTIONS)
         self._to_quick, self._to_slow = to_quick, to_slow
         while True:
             try:

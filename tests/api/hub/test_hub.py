@@ -83,9 +83,9 @@ async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callba
         nursery.cancel_scope.cancel()
 
 
-def wish(topic: str, **fields: str) -> dict[str, str]:
+def wish(feed: str, **fields: str) -> dict[str, str]:
     """Return the form of a wish to subscribe; `callback="..."` is `hub.callback`."""
-    plain = {"mode": "subscribe", "topic": topic, "callback": CALLBACK}
+    plain = {"mode": "subscribe", "topic": feed, "callback": CALLBACK}
     return {f"hub.{name}": value for name, value in (plain | fields).items() if value is not None}
 
 

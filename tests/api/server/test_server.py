@@ -232,9 +232,10 @@ async def test_a_client_that_leaves_frees_its_stream_at_once(house: House) -> No
     assert house.storage.tail.statistics().waiting == 0
 
 
-def test_the_front_is_one_child_with_a_budget_above_the_drain() -> None:
+def test_http_has_a_budget_above_the_drain_and_the_hub_comes_after_it() -> None:
     house = make_house(drain=7)
-    (spec,) = front(house.context)
+    spec, hub = front(house.context)
+    assert hub.id == "hub", "it comes after HTTP, so that its crashes are its own"
     assert spec.id == "http" and spec.shutdown > 7 and spec.ready_within
 
 
