@@ -33,6 +33,7 @@ REFUSED = (
 """Words that docs/words.md refuses and that mean nothing else here."""
 SAID_OF_OTHERS = {
     "api/dashboard/templates/sources/options.html": ("such as a subscription",),  # of a WebSocket's own protocol
+    "docs/feeds-out.md": ("20,000 subscriptions are",),  # WebSub's own term
     "docs/watching.md": ("machine switched off",),  # a person's machine
     "docs/moving.md": ("`filter_text_replaced` switched off",),  # a setting of another program
     "docs/figures.md": ("runtime: snapshot of 50,000",),  # of the tree of actors, as the supervisor's own module says
