@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -39,3 +39,25 @@ class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     lines: bool = False
     pattern: str = ""
     default: str = ""
+
+
+MESSAGE: Final = "message"
+MESSAGE_TITLE: Final = "message_title"
+MESSAGE_FIELDS: Final = (
+    KindField(
+        name=MESSAGE_TITLE,
+        label="Title template",
+        help="Your own title. Left empty, it is the usual one.",
+        example="{{ host }}: {{ title }}",
+        required=False,
+    ),
+    KindField(
+        name=MESSAGE,
+        label="Message template",
+        help="Your own text. Names in double braces are filled in. Left empty, it is the usual message.",
+        example="{{ title }}\n{{ difference }}\n{{ link }}",
+        required=False,
+        lines=True,
+    ),
+)
+"""What each kind that people read asks for beside its own fields."""

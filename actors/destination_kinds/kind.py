@@ -11,6 +11,7 @@ from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
+from actors.notification.limits import TextLimits
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
@@ -94,7 +95,7 @@ class DestinationKind(NamedTuple):
     once, to know us by; None: it signs nothing.
     send: encodes what is delivered (an event or a digest, as JSON, by its id), sends it once, and reads the answer.
     Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived. consent: None where
-    nobody has to be asked.
+    nobody has to be asked. limits: of its texts, where people read them, who may write templates; None: programs do.
     """
 
     id: str
@@ -109,3 +110,4 @@ class DestinationKind(NamedTuple):
     send: Callable[[Outlet, Destination, str, bytes, World], Awaitable[Answer]]
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
     consent: Consent | None = None
+    limits: TextLimits | None = None

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from actors.destination_kinds.notification.fitting import difference_of
-from actors.destination_kinds.notification.inert import cut, one_line, paragraphs
-from actors.destination_kinds.notification.reading import notification_of
+from actors.notification.fitting import difference_of
+from actors.notification.inert import cut, one_line, paragraphs
+from actors.notification.reading import notification_of
 from storage.records.event import CONTENT_CAP
 from storage.records.source import OWN_NAMESPACES
 from storage.records.times import parse_rfc3339, rfc3339

@@ -167,6 +167,18 @@ def _members(family: str, given: Given) -> dict[str, str]:
     return {name: text.strip() for name, texts in pairs for text in texts[:1] if isinstance(text, str) and text.strip()}
 
 
+def draft_of(form: Form) -> Draft:
+    """Return what was typed, to be shown again beside a preview."""
+    given: dict[str, list[str]] = {}
+    for name in form.__struct_fields__:
+        value = getattr(form, name)
+        if isinstance(value, dict):
+            given |= {f"{name}.{part}": [text] for part, text in value.items()}
+        else:
+            given[name] = list(value) if isinstance(value, tuple) else ["" if value is None else str(value)]
+    return Draft(given)
+
+
 def plainly(message: str) -> str:
     """Return what msgspec says of a value, for people.
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from api.openapi.example_records import EVENT, LOOKED
 from api.schemas import alert_previews as wire
+from api.schemas import messages
 from storage.records.event import Diff
 
 assert isinstance(EVENT.diff, Diff)
@@ -47,4 +48,7 @@ PREVIEW = wire.AlertPreview(
     ),
 )
 
-ALL: tuple[Struct, ...] = (PREVIEW,)
+MESSAGE = messages.ShownMessage("event", EVENT.title, f"*{_CHANGE.before}* to *{_CHANGE.after}*\n{EVENT.url}")
+MESSAGES = messages.MessagePreview("slack", [MESSAGE])
+
+ALL: tuple[Struct, ...] = (PREVIEW, MESSAGE, MESSAGES)

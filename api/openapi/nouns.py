@@ -54,6 +54,7 @@ from api.v1 import (
     events,
     exports,
     looks,
+    message_preview,
     metrics,
     practice,
     previews,
@@ -100,7 +101,7 @@ NOUNS: Final = (
     Noun(
         "Destinations",
         "Where an alert's matches go, and what became of each.",
-        (*destinations.ROUTES, *replay.ROUTES),
+        (*destinations.ROUTES, *message_preview.ROUTES, *replay.ROUTES),
         about_destinations.OPERATIONS,
     ),
     Noun("Deliveries", "What destinations get."),

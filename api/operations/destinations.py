@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
-from actors.destination_kinds.values import Values, checked, shown_address
+from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
+from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.destinations import TestDelivery
 from actors.messages.views import TestResult
@@ -92,6 +93,14 @@ async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> A
     """Check an address of a kind of destination. Raises UrlRefused, Overloaded."""
     context = call.context
     return await kind.admit(url, context.world, context.storage, context.settings)
+
+
+async def _check_templates(call: OperationContext, kind: DestinationKind, options: Mapping[str, str | None]) -> None:
+    """Try the templates among options. Raises Unprocessable."""
+    given = {name: value for name, value in options.items() if value and len(value) <= LONGEST}
+    if kind.limits is not None:
+        for name, reason in (await faults(call.context.world.jail, kind.limits, given)).items():
+            raise Unprocessable(reason, f"body.options.{name}", given[name])
 
 
 def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str, Private]) -> dict[str, Any]:
@@ -224,6 +233,7 @@ async def add(
     if not url:
         raise Unprocessable(f"{kind.address.label} is needed", "body.url", None)
     values = checked(kind, new.options)
+    await _check_templates(call, kind, values.options)
     found = await admitted(call, kind, url)
     kept, now = call.context.storage.alerts, call.context.world.now()
     secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
@@ -341,6 +351,8 @@ async def change(
     kind = call.context.kinds.get(old.kind)
     if kind is None and not (wanted.url is UNSET and wanted.options is UNSET):
         kind = kind_of(call, old.kind)
+    if kind is not None and wanted.options is not UNSET:
+        await _check_templates(call, kind, wanted.options)
     url = None
     if kind is not None and isinstance(wanted.url, str):
         url = (await admitted(call, kind, wanted.url)).url

@@ -9,8 +9,8 @@ from uuid import UUID
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.destination_kinds.notification.inert import one_line
 from actors.errors import Conflict, NotFound, Unprocessable
+from actors.notification.inert import one_line
 from api.operations.alerts import sources_of
 from api.operations.context import OperationContext, known_id
 from api.operations.filters import event_filter_of

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.destination_kinds.notification.inert import cut, one_line
 from actors.feed_documents.formats import FORMATS
+from actors.notification.inert import cut, one_line
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, lines_of
 from api.dashboard.items import item_of

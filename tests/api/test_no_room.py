@@ -23,6 +23,7 @@ WRITES_NOTHING = {
     "POST /v1/sources/{id}/preview",
     "POST /v1/sources/{id}/check",
     "POST /v1/alerts/preview",
+    "POST /v1/destinations/preview",
     "POST /v1/templates/{template_id}/preview",
     "POST /v1/destinations/{id}/test",
     "POST /v1/destinations/{id}/invite",

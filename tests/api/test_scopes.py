@@ -18,6 +18,7 @@ LETS_OUT = {
     "POST /v1/alerts": "stream:read",
     "PATCH /v1/alerts/{id}": "stream:read",
     "POST /v1/alerts/preview": "stream:read",
+    "POST /v1/destinations/preview": "stream:read",
     "POST /v1/alerts/{id}/destinations": "stream:read",
     "PATCH /v1/destinations/{id}": "stream:read",
     "POST /v1/destinations/{id}/replay": "stream:read",

@@ -9,15 +9,16 @@ from typing import Final, NamedTuple
 import trio
 
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.email.letter import Envelope, letter_of, question_of
+from actors.destination_kinds.email.letter import LIMITS, Envelope, letter_of, question_of
 from actors.destination_kinds.email.replies import answer_of
 from actors.destination_kinds.email.server import MAILTO, MailServer, recipient_of
 from actors.destination_kinds.email.session import Login, Session
-from actors.destination_kinds.fields import AddressField
+from actors.destination_kinds.fields import MESSAGE_FIELDS, AddressField
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind, Outlet
-from actors.destination_kinds.notification.reading import notification_of
+from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
+from actors.notification.reading import notification_of
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
@@ -47,7 +48,8 @@ def email_kind(mail: Mail) -> DestinationKind:
         return Admitted(MAILTO + recipient, recipient)
 
     async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
-        server, told = _needed(mail), notification_of(id, body)
+        server = _needed(mail)
+        told = await written(world, LIMITS, destination.values, notification_of(id, body))
         thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each mail is one of its own.
@@ -67,11 +69,12 @@ def email_kind(mail: Mail) -> DestinationKind:
         where="Write the address of one person or list. It gets one mail that asks, and more once it has agreed.",
         documentation="https://www.rfc-editor.org/rfc/rfc5321",
         address=AddressField(label="Address", example="anna@example.com"),
-        fields=(),
+        fields=MESSAGE_FIELDS,
         admit=admit,
         new_secret=None,
         send=send,
         consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), invite),
+        limits=LIMITS,
     )
 
 

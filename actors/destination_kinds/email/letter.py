@@ -14,14 +14,14 @@ from html import escape
 from typing import Any, Final, NamedTuple
 
 from actors.destination_kinds.email.server import domain_of
-from actors.destination_kinds.notification.dialects import DIALECTS
-from actors.destination_kinds.notification.fitting import text_of, title_of
-from actors.destination_kinds.notification.inert import one_line
-from actors.destination_kinds.notification.reading import Notification
+from actors.notification.dialects import DIALECTS
+from actors.notification.fitting import message_of, text_of, title_of
+from actors.notification.inert import one_line
+from actors.notification.limits import TextLimits
+from actors.notification.reading import Notification
 from storage.records.identity import Millis
 
-LONGEST_TEXT: Final = 60_000
-LONGEST_SUBJECT: Final = 160
+LIMITS: Final = TextLimits(text=60_000, title=160)
 _PAGE: Final = """<!doctype html>
 <html><head><meta charset="utf-8"><style>
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 40em; margin: 1em auto; padding: 0 1em; }}
@@ -58,17 +58,18 @@ class Envelope(NamedTuple):
 
 def letter_of(notification: Notification, envelope: Envelope) -> EmailMessage:
     """Return a mail that tells of a notification."""
-    title = title_of(notification, LONGEST_SUBJECT)
+    title = title_of(notification, LIMITS.title)
     mail = _begun(envelope, title, notification.id)
     if envelope.thread:
         mail["References"] = f"<{envelope.thread}@{domain_of(envelope.sender)}>"
-    plain = text_of(notification, "plain", LONGEST_TEXT)
+    plain = message_of(notification, LIMITS)
+    html = "<br>\n".join(escape(notification.written).split("\n"))
     foot = f"You get this because you agreed to it. To stop it: {envelope.stop}"
     mail.set_content(f"{title}\n\n{plain}\n\n-- \n{foot}\n", cte="quoted-printable")
     link = DIALECTS["html"].link("Stop these mails", envelope.stop)
     page = _PAGE.format(
         title=escape(title),
-        text=text_of(notification, "html", LONGEST_TEXT),
+        text=html or text_of(notification, "html", LIMITS.text),
         foot=f"You get this because you agreed to it. {link}",
     )
     mail.add_alternative(page, subtype="html", cte="quoted-printable")

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 
 from actors.catalogue.reading import read_file
+from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.messengers.request import KNOWN, PLACEHOLDER
 from actors.egress.url import parse_url
@@ -20,6 +21,7 @@ _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"})
 RESERVED = frozenset({WEBHOOK, EMAIL})
+_TAKEN = KNOWN | {"url", *(field.name for field in MESSAGE_FIELDS)}
 LEAST_TEXT, MOST_TEXT = 80, 65_536
 MOST_FIELDS = 12
 _CHOICES = {
@@ -78,7 +80,7 @@ def _check_fields(messenger: Messenger) -> Found:
         place = f"fields[{number}]"
         if not _NAME.fullmatch(field.name):
             yield f"{place}.name", "small letters and underscores"
-        if field.name in KNOWN or field.name == "url" or field.name in seen:
+        if field.name in _TAKEN or field.name in seen:
             yield f"{place}.name", f"{field.name} is another value: choose another name"
         seen.add(field.name)
         if field.private and field.default:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.kind import DestinationKind, Outlet
 from actors.destination_kinds.messengers.answers import answer_of
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.messengers.request import request_of
-from actors.destination_kinds.notification.reading import notification_of
+from actors.destination_kinds.writing import written
 from actors.egress.url import parse_url
+from actors.notification.reading import notification_of
 from actors.world import World
 from storage.records.destination import Destination
 
@@ -18,7 +20,7 @@ def kind_of(messenger: Messenger) -> DestinationKind:
     """Return the kind of destination that a messenger is."""
 
     async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
-        told = notification_of(id, body)
+        told = await written(world, messenger.limits, destination.values, notification_of(id, body))
         request = request_of(messenger, destination.address, destination.values, told, world.now())
         url = parse_url(request.url, schemes=("http", "https"))
         poster = outlet.deliver if url.secure else outlet.deliver_plain
@@ -31,8 +33,9 @@ def kind_of(messenger: Messenger) -> DestinationKind:
         where=messenger.where,
         documentation=messenger.documentation,
         address=messenger.address,
-        fields=messenger.fields,
+        fields=(*messenger.fields, *MESSAGE_FIELDS),
         admit=admit,
         new_secret=None,
         send=send,
+        limits=messenger.limits,
     )

@@ -8,25 +8,11 @@ from msgspec import Struct
 
 from actors.destination_kinds.answer import Verdict
 from actors.destination_kinds.fields import AddressField, Family, KindField
-from actors.destination_kinds.notification.dialects import DialectName
-from actors.destination_kinds.notification.fitting import Unit
 from actors.egress.posted import PostMethod
+from actors.notification.limits import TextLimits
 
 Encoding = Literal["json", "form"]
 Scheme = Literal["", "dingtalk", "lark"]
-
-
-class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long texts may be, and how they are marked up. `text` counts in `unit`, `title` in characters.
-
-    titled: the title is the first line of the text, as the service has no place for one.
-    """
-
-    dialect: DialectName = "plain"
-    text: int
-    title: int = 200
-    unit: Unit = "characters"
-    titled: bool = False
 
 
 class RequestShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -77,6 +63,6 @@ class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     written: str
     address: AddressField
     fields: tuple[KindField, ...] = ()
-    limits: Limits
+    limits: TextLimits
     request: RequestShape
     answers: tuple[AnswerRule, ...] = ()

@@ -19,11 +19,11 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from actors.destination_kinds.messengers.messenger import Messenger, Scheme
-from actors.destination_kinds.notification.dialects import DIALECTS
-from actors.destination_kinds.notification.fitting import text_of, title_of
-from actors.destination_kinds.notification.inert import one_line
-from actors.destination_kinds.notification.reading import Notification
 from actors.egress.posted import PostMethod
+from actors.notification.dialects import DIALECTS
+from actors.notification.fitting import message_of, text_of, title_of
+from actors.notification.inert import one_line
+from actors.notification.reading import Notification
 from storage.records.identity import Millis
 
 PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)(:int)?\}")
@@ -83,7 +83,7 @@ def _values(messenger: Messenger, values: Mapping[str, str], notification: Notif
     return defaults | {
         "title": title_of(notification, limits.title),
         "heading": DIALECTS[limits.dialect].escape(title_of(notification, limits.title)),
-        "text": text_of(notification, limits.dialect, limits.text, limits.unit, titled=limits.titled),
+        "text": message_of(notification, limits),
         "plain": text_of(notification, "plain", limits.text, limits.unit, titled=limits.titled),
         "link": (f"{notification.service}/stream" if notification.service else "")
         if notification.is_digest or item is None

@@ -17,7 +17,6 @@ from api.dashboard.alerts.form import (
     AlertForm,
     NewAlertForm,
     check_scope,
-    draft_of,
     form_of,
     new_alert,
     patch_of,
@@ -25,7 +24,7 @@ from api.dashboard.alerts.form import (
 from api.dashboard.alerts.highlights import Fault, fault_of
 from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.destinations.choices import BIN, MODES, signing_secret
-from api.dashboard.forms import Draft, Wrong
+from api.dashboard.forms import Draft, Wrong, draft_of
 from api.dashboard.picker import ids_of, picker
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.dashboard.forms import Draft, Form, Wrong
+from api.dashboard.forms import Form, Wrong
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
@@ -94,15 +94,6 @@ def check_scope(form: AlertForm, source_ids: tuple[str, ...]) -> None:
     """Raise Wrong for an alert over chosen sources of which none is chosen: it would be over all of them."""
     if form.scope == "some" and not source_ids:
         raise Wrong(source_ids="Choose at least one source, or take all of them.")
-
-
-def draft_of(form: AlertForm) -> Draft:
-    """Return what was typed, to be shown again beside a preview."""
-    given: dict[str, list[str]] = {}
-    for name in form.__struct_fields__:
-        value = getattr(form, name)
-        given[name] = list(value) if isinstance(value, tuple) else ["" if value is None else str(value)]
-    return Draft(given)
 
 
 def form_of(alert: Alert) -> AlertEdit:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 from zoneinfo import available_timezones
 
 from msgspec import Meta, Struct
 
+from actors.destination_kinds.fields import MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE
 from actors.destination_kinds.kind import DestinationKind
-from actors.errors import Stale, UrlRefused
+from actors.errors import DomainError, Stale, UrlRefused
+from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
 from api.dashboard.destinations.choices import BIN, FAMILIES, FORMATS, MODES, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
@@ -19,13 +22,16 @@ from api.dashboard.destinations.form import (
     new_destination,
     patch_of,
 )
-from api.dashboard.forms import Wrong
+from api.dashboard.forms import Wrong, draft_of
 from api.dashboard.screen import Go, Page, Visit
-from api.operations import alerts, bins, destinations
+from api.operations import alerts, bins, destinations, messages
+from api.problems import Refusal
+from api.schemas.messages import MessagePreviewRequest
 from storage.records.alert import Alert
 from storage.records.destination import WEBHOOK, WEEKDAYS
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_OF = {"event": "Of the newest event", "digest": "Of a digest", "sample": "Of a sample, as there is no event yet"}
 CHOICES = 200
 """Alerts that are offered for a choice, the newest first."""
 
@@ -59,6 +65,14 @@ async def new(visit: Visit) -> Page:
     return _page(
         visit, start, title, kind or visit.context.kinds[WEBHOOK], alert=alert, choices=choices, families=families
     )
+
+
+async def try_new(visit: Visit) -> Page:
+    """Show the form as it was typed, with the messages that would be sent."""
+    form: NewDestinationForm = visit.form
+    visit.draft = draft_of(form)
+    page = await new(visit)
+    return await _tried(visit, page, form.kind, form.alert or None, form)
 
 
 async def create(visit: Visit) -> Go:
@@ -96,6 +110,24 @@ async def edit(visit: Visit) -> Page:
     return _page(visit, form_of(hook), f"Edit {hook.label}", visit.context.kinds.get(hook.kind), hook=hook)
 
 
+async def try_edit(visit: Visit) -> Page:
+    """Show the changed form, with the messages that would be sent."""
+    form: DestinationEdit = visit.form
+    hook = await destinations.named(visit, visit.path["id"])
+    visit.draft = draft_of(form)
+    return await _tried(visit, await edit(visit), hook.kind, hook.alert_id, form)
+
+
+async def _tried(visit: Visit, page: Page, kind: str, alert_id: str | None, form: DestinationForm) -> Page:
+    title, message = (form.options.get(name, "") for name in (MESSAGE_TITLE, MESSAGE))
+    asked = MessagePreviewRequest(kind, message, title, alert_id)
+    try:
+        found, says = await messages.preview(visit, asked), ""
+    except (Refusal, DomainError) as error:
+        found, says = None, error.detail
+    return replace(page, shows={**page.shows, "told": found, "says": says})
+
+
 async def change(visit: Visit) -> Go:
     """Change a destination, unless somebody else has done so meanwhile."""
     form: DestinationEdit = visit.form
@@ -115,6 +147,12 @@ def _page(visit: Visit, form: DestinationForm, title: str, kind: DestinationKind
     shows = {
         "form": form,
         "kind": kind,
+        "asked": () if kind is None else [each for each in kind.fields if each not in MESSAGE_FIELDS],
+        "templates": MESSAGE_FIELDS if kind is not None and kind.limits else (),
+        "names": OF_EVENTS | OF_MESSAGES,
+        "told": None,
+        "says": "",
+        "of": _OF,
         "families": (),
         "modes": MODES,
         "formats": FORMATS,

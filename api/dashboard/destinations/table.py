@@ -12,10 +12,14 @@ _ONE = "/destinations/{id}"
 SCREENS = (
     Screen(path="/destinations", run=listing.listing, query=listing.DestinationsQuery),
     Screen(path="/destinations/new", run=editing.new, query=editing.NewQuery),
+    Screen(
+        method="POST", path="/destinations/preview", run=editing.try_new, form=NewDestinationForm, again=editing.new
+    ),
     Screen(method="POST", path="/destinations/new", run=editing.create, form=NewDestinationForm, again=editing.new),
     Screen(path=_ONE, run=one.one),
     Screen(path=f"{_ONE}/edit", run=editing.edit),
     Screen(method="POST", path=f"{_ONE}/edit", run=editing.change, form=DestinationEdit, again=editing.edit),
+    Screen(method="POST", path=f"{_ONE}/preview", run=editing.try_edit, form=DestinationEdit, again=editing.edit),
     Screen(method="POST", path=f"{_ONE}/test", run=acting.test, form=Form, again=one.one),
     Screen(method="POST", path=f"{_ONE}/invite", run=acting.invite, form=Form, again=one.one),
     Screen(method="POST", path=f"{_ONE}/rotate", run=acting.rotate, form=Form),

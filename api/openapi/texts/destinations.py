@@ -62,6 +62,21 @@ alert has at most 20 destinations.""",
 How people and programs can be told: those that come with the service, and those of the operator's folder. `options` \
 are the fields that a form shows; a private one is written and never read.""",
     ),
+    "POST /v1/destinations/preview": Operation(
+        name="previewMessage",
+        tag=_TAG,
+        explains="""\
+What a person would read of the newest event, and of a digest of the newest: of those that an alert matches, or of \
+all. An empty log gives samples. `text` is marked up as the service of this kind takes it (`dialect`). 422 says what \
+is wrong with a template, and on which line; 429 after 20 previews at once, all keys together.""",
+        asks={
+            "One line a change": {
+                "kind": "slack",
+                "message": "{% for one in changed %}*{{ one.before }}* to *{{ one.after }}*\n{% endfor %}{{ link }}",
+            },
+            "Another title": {"kind": "ntfy", "message_title": "{{ host }}: {{ title }}", "alert_id": records.ALERT_ID},
+        },
+    ),
     "GET /v1/destinations/{id}": Operation(
         name="readDestination",
         tag=_TAG,

@@ -18,10 +18,10 @@ from actors.destination_kinds import values
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.email import letter, replies, session
 from actors.destination_kinds.messengers import answers, kind, request
-from actors.destination_kinds.notification import fitting, inert, reading
-from actors.destination_kinds.notification.dialects import DIALECTS
 from actors.destination_kinds.values import Values
 from actors.destination_kinds.webhook import sending
+from actors.notification import fitting, inert, reading
+from actors.notification.dialects import DIALECTS
 from api.dashboard import agreeing
 from api.operations import destinations
 from storage.records.destination import Destination
@@ -244,7 +244,7 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
     (
         "a text is as long as it is",
         with_an_error_inside,
-        lambda: patch.object(request, "text_of", lambda told, name, most, *more, **said: TEXT(told, name, 10**6)),
+        lambda: patch.object(fitting, "text_of", lambda told, name, most, *more, **said: TEXT(told, name, 10**6)),
     ),
     ("what is left out is not counted", with_an_error_inside, lambda: patch.object(fitting, "_left", lambda *_: 1)),
     ("a repetition is another message", in_a_chat, _another_each_time),

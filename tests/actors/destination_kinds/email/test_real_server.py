@@ -20,9 +20,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 from actors.destination_kinds.email.letter import Envelope, letter_of
 from actors.destination_kinds.email.session import Login, Session
-from actors.destination_kinds.notification.reading import notification_of
+from actors.notification.reading import notification_of
 from storage.records.identity import Millis
-from tests.actors.destination_kinds.notification.test_notification import a_diff, an_event
+from tests.actors.notification.test_notification import a_diff, an_event
 from tests.support.certificates import NAME, make_certificate, needs_openssl, trusting
 
 pytestmark = pytest.mark.real

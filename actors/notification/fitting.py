@@ -7,18 +7,13 @@ rest is. Room for that line is kept from the start, so a text is never longer th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, Literal, NamedTuple
+from typing import NamedTuple
 
-from actors.destination_kinds.notification.dialects import DIALECTS, Dialect, DialectName
-from actors.destination_kinds.notification.inert import cut
-from actors.destination_kinds.notification.reading import DiffLine, Notification, NotificationItem
+from actors.notification.dialects import DIALECTS, Dialect, DialectName
+from actors.notification.inert import cut
+from actors.notification.limits import MEASURES, TextLimits, Unit
+from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, NotificationItem
 
-Unit = Literal["characters", "bytes", "utf16"]
-MEASURES: Final[dict[Unit, Callable[[str], int]]] = {
-    "characters": len,
-    "bytes": lambda text: len(text.encode()),
-    "utf16": lambda text: len(text.encode("utf-16-le")) // 2,
-}
 _WORTH = 24
 """Letters of a line below which it is left out rather than cut."""
 _ARROW = " → "
@@ -37,14 +32,27 @@ def title_of(notification: Notification, most: int) -> str:
     return cut(notification.title, most)
 
 
+def message_of(notification: Notification, limits: TextLimits) -> str:
+    """Return the text that is sent: that of the destination's template, or the usual one."""
+    if notification.written:
+        return notification.written
+    return text_of(notification, limits.dialect, limits.text, limits.unit, titled=limits.titled)
+
+
 def difference_of(item: NotificationItem) -> str:
     """Return the lines of an event's difference as HTML, whole, and how many more there are."""
-    dialect = DIALECTS["html"]
+    return "".join(f"<p>{line}</p>" for line in difference_lines(item, DIALECTS["html"]))
+
+
+def difference_lines(item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2) -> list[str]:
+    """Return the lines of an event's difference, marked up, each of so many letters at most, and how many more there
+    are.
+    """
     parts = [_difference(line, dialect) for line in item.lines]
-    lines = [part.marked(dialect.escape(part.text)) for part in parts]
+    lines = [part.marked(dialect.escape(cut(part.text, longest))) for part in parts]
     if item.more:
-        lines.append(f"… and {item.more:,} more {'line' if item.more == 1 else 'lines'}")
-    return "".join(f"<p>{line}</p>" for line in lines)
+        lines.append(dialect.escape(f"… and {item.more:,} more {'line' if item.more == 1 else 'lines'}"))
+    return lines
 
 
 def text_of(
@@ -144,6 +152,8 @@ def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
         lines.append(dialect.link("All events", f"{notification.service}/stream"))
     elif item is not None and item.link and not digest:
         lines.append(dialect.link(item.host or "Open", item.link))
+    if notification.remark:
+        lines.append(dialect.escape(f"({notification.remark})"))
     return lines
 
 

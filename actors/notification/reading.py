@@ -5,13 +5,14 @@ Every text in it is inert, one line each but for `content`; a dialect need only 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from actors.destination_kinds.notification.inert import cut, one_line, paragraphs
+from actors.notification.inert import cut, one_line, paragraphs
 from storage.records.event import Change, Context, Contexts
 
 LONGEST_TITLE: Final = 300
@@ -49,11 +50,15 @@ class NotificationItem(NamedTuple):
     more: int = 0
     notice: str = ""
     source: str = ""
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    published: str = ""
 
 
 class Notification(NamedTuple):
     """One delivery. total: how many events it is of, more than `items` perhaps. service: the address of this
-    service, "" when it is not known.
+    service, "" when it is not known. written: the text as the destination's message template has it, in its dialect; ""
+    without one. remark: what is to be said of the message itself.
     """
 
     id: str
@@ -62,6 +67,8 @@ class Notification(NamedTuple):
     total: int
     service: str = ""
     is_digest: bool = False
+    written: str = ""
+    remark: str = ""
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -75,6 +82,9 @@ class _Event(msgspec.Struct, frozen=True):
     title: str = ""
     summary: str = ""
     content: str = ""
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    published_at: str | None = None
     emitted_at: str = ""
     alert_type: str = ""
     diff: msgspec.Raw | UnsetType = UNSET
@@ -100,9 +110,14 @@ def notification_of(id: str, body: bytes) -> Notification:
         event = _read(body, _Event)
         item = _item(event)
         return Notification(id, item.title, (item,), 1, _service(event))
-    events = [_read(raw, _Event) for raw in digest.events]
+    return digest_of(id, digest.events, digest.count)
+
+
+def digest_of(id: str, bodies: Iterable[bytes | msgspec.Raw], count: int) -> Notification:
+    """Return what a person reads of many events; `count`: how many there are, more than these perhaps."""
+    events = [_read(raw, _Event) for raw in bodies]
     items = tuple(map(_item, events))
-    count = max(digest.count, len(items))
+    count = max(count, len(items))
     hosts = sorted({item.host for item in items if item.host})
     of = f" of {hosts[0]}" if len(hosts) == 1 else f" of {len(hosts)} sites" if hosts else ""
     title = f"{count:,} {'event' if count == 1 else 'events'}{of}"
@@ -135,6 +150,9 @@ def _item(event: _Event) -> NotificationItem:
         more=more,
         notice=event.alert_type,
         source=event.source_id,
+        author=cut(one_line(event.author), LONGEST_TITLE),
+        tags=tuple(one_line(tag) for tag in event.tags),
+        published=one_line(event.published_at or ""),
     )
 
 

@@ -20,11 +20,15 @@ _WORD_JOINER = "\u2060"
 
 
 class Dialect(NamedTuple):
-    """One way to mark text up. All but `escape` and the label and address of `link` take text that is escaped."""
+    """One way to mark text up. All but `escape`, `address` and `link` take text that is escaped.
+
+    address: of a URL that stands by itself, or inside markup that somebody writes around it.
+    """
 
     escape: Callable[[str], str]
     strong: Callable[[str], str]
     link: Callable[[str, str], str]
+    address: Callable[[str], str]
     came: Callable[[str], str]
     went: Callable[[str], str]
     line: str = "\n"
@@ -39,6 +43,11 @@ def _markdown(text: str) -> str:
 def _address(url: str) -> str:
     """Return a URL that ends no link early."""
     return "".join(f"%{ord(letter):02X}" if letter in "()<>[]|\\\"'` \t\r\n" else letter for letter in url)
+
+
+def _bare(url: str) -> str:
+    """Return a URL in which nothing marks and nobody is called: the letters are written in another way (RFC 3986)."""
+    return "".join(f"%{ord(letter):02X}" if letter in "*_~@" else letter for letter in _address(url))
 
 
 def _plain(text: str) -> str:
@@ -59,6 +68,7 @@ _TAGS: Final = Dialect(
     escape=_escaped,
     strong=lambda text: f"<b>{text}</b>",
     link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
+    address=lambda url: _escaped(_address(url)),
     came=lambda text: f"+ {text}",
     went=lambda text: f"- <s>{text}</s>",
 )
@@ -68,6 +78,7 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
         escape=_plain,
         strong=_plain,
         link=lambda label, url: f"{label}: {url}" if label else url,
+        address=_plain,
         came=lambda text: f"+ {text}",
         went=lambda text: f"- {text}",
     ),
@@ -75,6 +86,7 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
         escape=_markdown,
         strong=lambda text: f"**{text}**",
         link=lambda label, url: f"[{_markdown(label)}]({_address(url)})",
+        address=_bare,
         came=lambda text: rf"\+ {text}",
         went=lambda text: rf"\- ~~{text}~~",
     ),
@@ -82,6 +94,7 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
         escape=_slack,
         strong=lambda text: f"*{text}*",
         link=lambda label, url: f"<{_address(url).replace('&', '&amp;')}|{_slack(label)}>",
+        address=lambda url: _bare(url).replace("&", "&amp;"),
         came=lambda text: f"+ {text}",
         went=lambda text: f"- ~{text}~",
     ),

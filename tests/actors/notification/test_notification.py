@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from actors.destination_kinds.notification import inert
-from actors.destination_kinds.notification.dialects import DIALECTS, DialectName
-from actors.destination_kinds.notification.fitting import MEASURES, Unit, text_of, title_of
-from actors.destination_kinds.notification.inert import cut, one_line, paragraphs
-from actors.destination_kinds.notification.reading import notification_of
+from actors.notification import inert
+from actors.notification.dialects import DIALECTS, DialectName
+from actors.notification.fitting import text_of, title_of
+from actors.notification.inert import cut, one_line, paragraphs
+from actors.notification.limits import MEASURES, Unit
+from actors.notification.reading import notification_of
 
 NASTY = st.text(
     st.one_of(

@@ -1,0 +1,70 @@
+"""The message of a destination as its own templates have it, or as it is without any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
+from actors.notification.limits import TextLimits
+from actors.notification.message_template import WriteRequest, Written
+from actors.notification.reading import Notification
+from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
+
+WITHIN: Final = 0.05
+"""Seconds of processor time that a template may take."""
+_NOTHING: Final = Notification("", "", (), 0)
+
+
+class TemplateFailed(Exception):
+    """A template could not be filled in; `reason` is for who wrote it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+async def filled_in(jail: Jail, limits: TextLimits, values: Mapping[str, str], told: Notification) -> Notification:
+    """Return a notification with the title and text of a destination's templates. Raises TemplateFailed."""
+    if not (values.get(MESSAGE) or values.get(MESSAGE_TITLE)):
+        return told
+    written = msgspec.msgpack.decode(await _call(jail, "write_message", limits, values, told), type=Written)
+    return told._replace(title=written.title or told.title, written=written.text)
+
+
+async def written(world: World, limits: TextLimits, values: Mapping[str, str], told: Notification) -> Notification:
+    """Return a notification as a destination's templates have it.
+
+    Where these fail, it is as without them, and says so: a message must not be lost for that.
+    """
+    try:
+        return await filled_in(world.jail, limits, values, told)
+    except TemplateFailed as error:
+        world.log("delivery.template_failed", event_id=told.id, reason=error.reason)
+        return told._replace(remark=f"The message template of this destination failed: {error.reason}")
+
+
+async def faults(jail: Jail, limits: TextLimits, values: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what is wrong with a destination's templates, by field: each is tried on an event, a notice, a digest."""
+    found = {}
+    for name in (MESSAGE_TITLE, MESSAGE):
+        if values.get(name):
+            try:
+                await _call(jail, "check_message", limits, {name: values[name]}, _NOTHING)
+            except TemplateFailed as error:
+                found[name] = error.reason
+    return found
+
+
+async def _call(jail: Jail, task: str, limits: TextLimits, values: Mapping[str, str], told: Notification) -> bytes:
+    asked = WriteRequest(values.get(MESSAGE, ""), values.get(MESSAGE_TITLE, ""), told, limits)
+    try:
+        return await jail.call(task, msgspec.msgpack.encode(asked), deadline=WITHIN)
+    except TaskRefused as error:
+        raise TemplateFailed(error.reason) from None
+    except WorkerTooSlow:
+        raise TemplateFailed(f"it was not done within {WITHIN * 1000:g} ms") from None
+    except WorkerDied:
+        raise TemplateFailed("the worker that fills it in ended; it may take too much memory") from None

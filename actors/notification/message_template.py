@@ -1,0 +1,237 @@
+"""A message template: a user's own text of a message, in the language of Jinja, filled in with what is told.
+
+It runs in a worker, with so little processor time and output that one which loops harms nobody. Of the language there
+is what puts values into text: no calls, no macros, no imports, none of the operators that make a text of any length.
+What a page wrote is escaped where it is put into the text, whatever filters it went through: markup stands in the
+template alone. Templates that others than the user wrote are not read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from jinja2 import ChainableUndefined, Template, TemplateError, Undefined, meta, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from msgspec import Struct
+
+from actors.content.errors import ContentError
+from actors.notification.dialects import DIALECTS
+from actors.notification.inert import cut, one_line
+from actors.notification.limits import MEASURES, TextLimits
+from actors.notification.message_values import NAMES, OF_EVENTS, PARTS, Marked, values_of
+from actors.notification.reading import DiffLine, Notification, NotificationItem
+
+MOST_OUT: Final = 8 << 10
+"""Bytes of a text."""
+LEAST_ROOM: Final = 40
+"""Letters of a value below which it is not cut any more."""
+_STOP: Final = 4 * MOST_OUT
+_LANGUAGE: Final = (
+    nodes.Template,
+    nodes.Output,
+    nodes.TemplateData,
+    nodes.Const,
+    nodes.Name,
+    nodes.Getattr,
+    nodes.Getitem,
+    nodes.Slice,
+    nodes.List,
+    nodes.Tuple,
+    nodes.If,
+    nodes.CondExpr,
+    nodes.For,
+    nodes.Assign,
+    nodes.Filter,
+    nodes.Keyword,
+    nodes.Test,
+    nodes.Compare,
+    nodes.Operand,
+    nodes.And,
+    nodes.Or,
+    nodes.Not,
+    nodes.Add,
+    nodes.Sub,
+    nodes.Div,
+    nodes.Neg,
+    nodes.Concat,
+)
+_WORDS: Final[Mapping[type[nodes.Node], str]] = {
+    nodes.Call: "calls are",
+    nodes.Mul: "the operator * is",
+    nodes.Pow: "the operator ** is",
+    nodes.Mod: "the operator % is",
+    nodes.Macro: "macros are",
+    nodes.Include: "include is",
+    nodes.Import: "import is",
+    nodes.FromImport: "import is",
+    nodes.Extends: "extends is",
+    nodes.Block: "blocks are",
+    nodes.CallBlock: "call is",
+    nodes.FilterBlock: "filter blocks are",
+    nodes.AssignBlock: "set with a block is",
+    nodes.Dict: "dictionaries are",
+}
+FILTERS: Final = (
+    *("capitalize", "count", "default", "first", "float", "int", "join", "last", "length", "lower", "map"),
+    *("replace", "reverse", "round", "sort", "title", "trim", "truncate", "unique", "upper", "wordcount"),
+)
+TESTS: Final = ("defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", "lt", "ne", "none", "odd", "undefined")
+_OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
+
+
+class WriteRequest(Struct, frozen=True):
+    """Answered by a `Written`. template, title: the user's own, either may be ""."""
+
+    template: str
+    title: str
+    notification: Notification
+    limits: TextLimits
+
+
+class Written(Struct, frozen=True):
+    """What templates made, each "" where there is none: a text in the dialect of the limits, a title in plain words."""
+
+    text: str
+    title: str
+
+
+def write(asked: WriteRequest) -> Written:
+    """Fill templates in. Raises ContentError, in words for who wrote them.
+
+    What is too long is made once more, of shorter values.
+    """
+    text = _fitting(asked) if asked.template else ""
+    title = ""
+    if asked.title:
+        values = values_of(asked.notification, TextLimits(text=asked.limits.text), asked.limits.title)
+        title = cut(one_line(_filled(_compiled(asked.title, str), values)), asked.limits.title)
+        if not title:
+            raise ContentError("the title is empty")
+    return Written(text, title)
+
+
+def _fitting(asked: WriteRequest) -> str:
+    limits, measure = asked.limits, MEASURES[asked.limits.unit]
+    dialect = DIALECTS[limits.dialect]
+    template = _compiled(asked.template, dialect.escape)
+    room = min(limits.text, MOST_OUT)
+    while room >= LEAST_ROOM:
+        text = _filled(template, values_of(asked.notification, limits, room)).strip()
+        text = text.replace("\n", dialect.line)
+        if measure(text) <= limits.text and len(text.encode()) <= MOST_OUT:
+            if not text:
+                raise ContentError("it makes no text")
+            return text
+        room //= 2
+    most = (
+        f"{limits.text:,} {'bytes' if limits.unit == 'bytes' else 'characters'}" if limits.text < MOST_OUT else "8 KiB"
+    )
+    raise ContentError(f"it makes more than {most}")
+
+
+def check(template: str, title: str, limits: TextLimits) -> None:
+    """Try templates on an event, a notice and a digest. Raises ContentError."""
+    for specimen in SPECIMENS:
+        write(WriteRequest(template, title, specimen, limits))
+
+
+def _filled(template: Template, values: Mapping[str, Any]) -> str:
+    """Return what a template makes, or as much as says that it is too long. Raises ContentError."""
+    made, length = [], 0
+    try:
+        for piece in template.generate(values):
+            made.append(piece)
+            length += len(piece)
+            if length > _STOP:
+                break
+    except TemplateError as error:
+        raise ContentError(f"it can't be filled in: {error}") from None
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+        raise ContentError(f"it can't be filled in: {str(error)[:200]}") from None
+    return "".join(made)
+
+
+def _compiled(source: str, escape: Callable[[str], str]) -> Template:
+    """Return a template whose every value is escaped where it becomes text. Raises ContentError."""
+
+    def said(value: Any) -> str:
+        if isinstance(value, Marked):
+            return str(value)
+        if isinstance(value, (list, tuple)):
+            return ", ".join(map(said, value))
+        if value is None or isinstance(value, Undefined):
+            return ""
+        if isinstance(value, (str, int, float)):
+            return escape(str(value))
+        raise ContentError("a value that has parts can't be written: name one of its parts")
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, undefined=ChainableUndefined, finalize=said, cache_size=0
+    )
+    environment.globals.clear()
+    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    environment.tests = {name: environment.tests[name] for name in TESTS}
+    try:
+        tree = environment.parse(source)
+        _check(tree)
+        return environment.from_string(tree)
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        raise ContentError(f"{f'line {line}: ' if line else ''}{error.message}") from None
+    except RecursionError:
+        raise ContentError("it is nested too deeply") from None
+
+
+def _check(tree: nodes.Template) -> None:
+    """Raise ContentError for what is not of the language, or a name that there is not."""
+    for node in tree.find_all((nodes.Node,)):
+        if not isinstance(node, _LANGUAGE):
+            raise ContentError(
+                f"line {node.lineno}: {_WORDS.get(type(node), 'this is')} not a part of message templates"
+            )
+        if isinstance(node, nodes.Getattr) and node.attr not in PARTS | _OF_LOOPS | frozenset(OF_EVENTS):
+            raise ContentError(f"line {node.lineno}: there is no value called {node.attr}")
+    unknown = sorted(meta.find_undeclared_variables(tree) - NAMES)
+    if unknown:
+        raise ContentError(f"there is no value called {unknown[0]}; there are: {', '.join(sorted(NAMES))}")
+
+
+_ITEM: Final = NotificationItem(
+    id="0-0",
+    title="Fares",
+    summary="Adult: 3.50 → 3.80",
+    host="example.com",
+    link="https://example.com/fares",
+    at="2026-01-01T00:00:00.000Z",
+    content="The fares of the ferry.",
+    lines=(
+        DiffLine("~", "3.50", "3.80", "Adult"),
+        DiffLine("+", "", "Dogs: 1.00"),
+        DiffLine("-", "Bicycles: 2.00", ""),
+    ),
+    source="source",
+    author="Anna",
+    tags=("prices",),
+    published="2026-01-01T00:00:00.000Z",
+)
+_BARE: Final = NotificationItem("0-0", "Test", "", "", "", "2026-01-01T00:00:00.000Z", notice="source_failing")
+SPECIMENS: Final = (
+    Notification("0-0", "Fares", (_ITEM,), 1, "https://sanderling.example"),
+    Notification("0-0", "Test", (_BARE,), 1),
+    Notification("0-0", "2 events", (_ITEM, _BARE), 2, "https://sanderling.example", is_digest=True),
+)
+
+
+def _write_message(request: bytes) -> bytes:
+    return msgspec.msgpack.encode(write(msgspec.msgpack.decode(request, type=WriteRequest)))
+
+
+def _check_message(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=WriteRequest)
+    check(asked.template, asked.title, asked.limits)
+    return b""
+
+
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {"write_message": _write_message, "check_message": _check_message}
