@@ -8,6 +8,7 @@ template alone. Templates that others than the user wrote are not read here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -72,6 +73,8 @@ _WORDS: Final[Mapping[type[nodes.Node], str]] = {
     nodes.FilterBlock: "filter blocks are",
     nodes.AssignBlock: "set with a block is",
     nodes.Dict: "dictionaries are",
+    nodes.With: "with is",
+    nodes.Scope: "autoescape is",
 }
 FILTERS: Final = (
     *("capitalize", "count", "default", "first", "float", "int", "join", "last", "length", "lower", "map"),
@@ -79,6 +82,10 @@ FILTERS: Final = (
 )
 TESTS: Final = ("defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", "lt", "ne", "none", "odd", "undefined")
 _OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
+
+
+# A line that holds a tag alone makes no line of text: its end moves into the tag, so that lines keep their numbers.
+_ALONE: Final = re.compile(r"^[ \t]*(\{[%#](?:(?![%#]\}).)*?)([-+]?[%#]\})[ \t]*\n", re.MULTILINE)
 
 
 class WriteRequest(Struct, frozen=True):
@@ -167,14 +174,12 @@ def _compiled(source: str, escape: Callable[[str], str]) -> Template:
             return escape(str(value))
         raise ContentError("a value that has parts can't be written: name one of its parts")
 
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, undefined=ChainableUndefined, finalize=said, cache_size=0
-    )
+    environment = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, finalize=said, cache_size=0)
     environment.globals.clear()
     environment.filters = {name: environment.filters[name] for name in FILTERS}
     environment.tests = {name: environment.tests[name] for name in TESTS}
     try:
-        tree = environment.parse(source)
+        tree = environment.parse(_ALONE.sub(r"\1\n\2", source))
         _check(tree)
         return environment.from_string(tree)
     except TemplateError as error:
@@ -188,11 +193,12 @@ def _check(tree: nodes.Template) -> None:
     """Raise ContentError for what is not of the language, or a name that there is not."""
     for node in tree.find_all((nodes.Node,)):
         if not isinstance(node, _LANGUAGE):
-            raise ContentError(
-                f"line {node.lineno}: {_WORDS.get(type(node), 'this is')} not a part of message templates"
-            )
+            line = f"line {node.lineno}: " if node.lineno else ""
+            raise ContentError(f"{line}{_WORDS.get(type(node), 'this is')} not a part of message templates")
         if isinstance(node, nodes.Getattr) and node.attr not in PARTS | _OF_LOOPS | frozenset(OF_EVENTS):
             raise ContentError(f"line {node.lineno}: there is no value called {node.attr}")
+    if any(name.name == "self" for name in tree.find_all(nodes.Name)):  # which Jinja declares itself
+        raise ContentError("there is no value called self")
     unknown = sorted(meta.find_undeclared_variables(tree) - NAMES)
     if unknown:
         raise ContentError(f"there is no value called {unknown[0]}; there are: {', '.join(sorted(NAMES))}")

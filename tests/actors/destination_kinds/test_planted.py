@@ -17,7 +17,7 @@ from actors.delivery import attempt
 from actors.destination_kinds import values
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.email import letter, replies, session
-from actors.destination_kinds.messengers import answers, kind, request
+from actors.destination_kinds.messengers import answers, kind
 from actors.destination_kinds.values import Values
 from actors.destination_kinds.webhook import sending
 from actors.notification import fitting, inert, reading

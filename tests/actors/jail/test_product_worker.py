@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 import time
 
@@ -11,6 +12,9 @@ import pytest
 import trio
 
 from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
+from actors.destination_kinds.writing import TemplateFailed, filled_in
+from actors.notification.limits import TextLimits
+from actors.notification.reading import notification_of
 from actors.query.preview import PreviewAnswer, PreviewRequest
 from actors.settings import Settings, wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
@@ -72,6 +76,34 @@ async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> N
             answer = await jail.call("preview_query", msgspec.msgpack.encode(asked), deadline=10)
             found = msgspec.msgpack.decode(answer, type=PreviewAnswer)
             assert (found.matched, found.why[0].title) == ((0,), ((0, len(text)),))
+
+
+LOOPING = {
+    "loops in loops": "{% for a in tags %}" * 12 + "{% if a == '' %}x{% endif %}" + "{% endfor %}" * 12,
+    "a text that is doubled": "{% set a = content %}" + "{% set a = a ~ a %}" * 40 + "{{ a | wordcount }}",
+    "a text in a text": "{{ content" + " | replace('e', title ~ title)" * 40 + " | count }}",
+    "a list that is sorted": "{% set a = tags %}" + "{% set a = a + a %}" * 40 + "{{ a | sort | first }}",
+    "deep brackets": "{{ " + "(" * 3000 + "title" + ")" * 3000 + " }}",
+    "many signs": "{{ " + "-" * 4000 + "1 }}",
+    "a number of many digits": "{{ ('9' | replace('9', '9' ~ content)) | int | round(99999) }}",
+}
+
+
+@pytest.mark.parametrize("name", LOOPING)
+async def test_a_message_template_that_would_go_on_for_ever_is_ended_and_the_next_is_filled_in(name: str) -> None:
+    event = {"title": "seen", "content": "e" * 400, "tags": [f"tag {number}" for number in range(12)]}
+    told = notification_of("0190", msgspec.json.encode(event))
+    limits = TextLimits(text=4000)
+
+    async def made(template: str) -> str:
+        return (await filled_in(jail, limits, {"message": template}, told)).written
+
+    async with a_jail(WORKER, workers=1, memory=Settings().worker_memory) as jail:
+        try:
+            assert len(await made(LOOPING[name])) <= 4000
+        except TemplateFailed as error:
+            assert re.search("within 50 ms|too much memory|more than|nested|int|fill", error.reason), error.reason
+        assert await made("{{ title }}") == "seen"
 
 
 async def test_x8_whatever_it_is_fed_it_ends_at_the_deadline_and_the_next_is_served() -> None:

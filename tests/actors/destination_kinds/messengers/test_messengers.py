@@ -241,3 +241,40 @@ async def test_of_many_at_once_a_person_gets_one_message(
             told = "\n".join(town.texts)
             assert "30 events of news.test" in told if messages == 1 else "Notice number 7" in told
             assert (await client.get(where)).json()["state"] == "active"
+
+
+@pytest.mark.parametrize("name", sorted(PEERS))
+async def test_a_destination_is_told_in_the_words_of_its_template(autojump_clock: object, name: str) -> None:
+    peer = PEERS[name]
+    message = "Dear reader, {{ title }} ({{ count }}) {{ link }}"
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            options = dict(peer.options) | {"message": message, "message_title": "News of {{ host }}"}
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            made = await asked(client, path, kind=name, url=peer.url, options=options)
+            town.titles.append("Fares")
+            await trio.sleep(3 * HOUR)
+            (text,) = town.texts
+            assert "Dear reader, Fares" in text.replace("\\", "") and "(1)" in text.replace("\\", "")
+            assert (made["options"]["message"], made["options"]["message_title"]) == (message, "News of {{ host }}")
+
+
+async def test_a_template_that_fails_costs_no_message_and_says_so(autojump_clock: object) -> None:
+    peer = PEERS["ntfy"]
+    message = "{{ title }}{% if title == 'Fares' %}{{ 1 / 0 }}{% endif %}"
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            # the samples that it is tried on when it is kept have such a title too
+            options = dict(peer.options) | {"message": message.replace("Fares", "Rates")}
+            await asked(client, f"/v1/alerts/{alert['id']}/destinations", kind="ntfy", url=peer.url, options=options)
+            town.titles.append("Rates")
+            await trio.sleep(3 * HOUR)
+            (text,) = town.texts
+            assert "Rates" in text and "The message template of this destination failed" in text
+            assert "division by zero" in text
