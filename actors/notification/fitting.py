@@ -6,7 +6,9 @@ rest is. Room for that line is kept from the start, so a text is never longer th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from html import unescape
 from typing import NamedTuple
 
 from actors.notification.dialects import DIALECTS, Dialect, DialectName
@@ -17,6 +19,8 @@ from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, No
 _WORTH = 24
 """Letters of a line below which it is left out rather than cut."""
 _ARROW = " → "
+_BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 class _Part(NamedTuple):
@@ -37,6 +41,15 @@ def message_of(notification: Notification, limits: TextLimits) -> str:
     if notification.written:
         return notification.written
     return text_of(notification, limits.dialect, limits.text, limits.unit, titled=limits.titled)
+
+
+def plain_of(notification: Notification, limits: TextLimits) -> str:
+    """Return the text that is sent, without marks, for those who are shown no others."""
+    if notification.written and limits.dialect in ("html", "telegram", "card"):
+        return unescape(_TAG.sub("", _BREAK.sub("\n", notification.written)))
+    if notification.written:
+        return notification.written
+    return text_of(notification, "plain", limits.text, limits.unit, titled=limits.titled)
 
 
 def difference_of(item: NotificationItem) -> str:

@@ -27,6 +27,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "deliveries",
             "messengers",
             "mail",
+            "message-templates",
             "receivers",
             "templates",
             "streams",

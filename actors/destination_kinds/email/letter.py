@@ -28,8 +28,7 @@ body {{ font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 40em; m
 ins {{ background: #d9f2dd; text-decoration: none; }} del {{ background: #f9dcdc; }}
 .foot {{ color: #666; font-size: 13px; border-top: 1px solid #ddd; margin-top: 2em; padding-top: .5em; }}
 </style></head><body>
-<h2>{title}</h2>
-<p>{text}</p>
+{heading}<p>{text}</p>
 <p class="foot">{foot}</p>
 </body></html>
 """
@@ -62,13 +61,15 @@ def letter_of(notification: Notification, envelope: Envelope) -> EmailMessage:
     mail = _begun(envelope, title, notification.id)
     if envelope.thread:
         mail["References"] = f"<{envelope.thread}@{domain_of(envelope.sender)}>"
-    plain = message_of(notification, LIMITS)
+    plain, heading = message_of(notification, LIMITS), title
+    if notification.written:  # which says what its writer wants said, and no more
+        heading = ""
     html = "<br>\n".join(escape(notification.written).split("\n"))
     foot = f"You get this because you agreed to it. To stop it: {envelope.stop}"
-    mail.set_content(f"{title}\n\n{plain}\n\n-- \n{foot}\n", cte="quoted-printable")
+    mail.set_content(f"{heading}\n\n{plain}\n\n-- \n{foot}\n".lstrip(), cte="quoted-printable")
     link = DIALECTS["html"].link("Stop these mails", envelope.stop)
     page = _PAGE.format(
-        title=escape(title),
+        heading=f"<h2>{escape(title)}</h2>\n" if heading else "",
         text=html or text_of(notification, "html", LIMITS.text),
         foot=f"You get this because you agreed to it. {link}",
     )

@@ -21,7 +21,7 @@ import msgspec
 from actors.destination_kinds.messengers.messenger import Messenger, Scheme
 from actors.egress.posted import PostMethod
 from actors.notification.dialects import DIALECTS
-from actors.notification.fitting import message_of, text_of, title_of
+from actors.notification.fitting import message_of, plain_of, title_of
 from actors.notification.inert import one_line
 from actors.notification.reading import Notification
 from storage.records.identity import Millis
@@ -84,7 +84,7 @@ def _values(messenger: Messenger, values: Mapping[str, str], notification: Notif
         "title": title_of(notification, limits.title),
         "heading": DIALECTS[limits.dialect].escape(title_of(notification, limits.title)),
         "text": message_of(notification, limits),
-        "plain": text_of(notification, "plain", limits.text, limits.unit, titled=limits.titled),
+        "plain": plain_of(notification, limits),
         "link": (f"{notification.service}/stream" if notification.service else "")
         if notification.is_digest or item is None
         else item.link,

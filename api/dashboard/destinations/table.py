@@ -13,7 +13,12 @@ SCREENS = (
     Screen(path="/destinations", run=listing.listing, query=listing.DestinationsQuery),
     Screen(path="/destinations/new", run=editing.new, query=editing.NewQuery),
     Screen(
-        method="POST", path="/destinations/preview", run=editing.try_new, form=NewDestinationForm, again=editing.new
+        method="POST",
+        path="/destinations/preview",
+        run=editing.try_new,
+        form=NewDestinationForm,
+        query=editing.NewQuery,
+        again=editing.new,
     ),
     Screen(method="POST", path="/destinations/new", run=editing.create, form=NewDestinationForm, again=editing.new),
     Screen(path=_ONE, run=one.one),

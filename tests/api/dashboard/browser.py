@@ -46,15 +46,20 @@ class Browser:
         headers = {"Origin": BASE_URL, **more.pop("headers", {})}
         return await self._went(await self.client.post(path, data=data, headers=headers, **more), follow)
 
-    async def submit(self, action: str, fields: Mapping[str, Any] | None = None, **more: Any) -> httpx.Response:
-        """Fill in the form of the present page with this action, and send it as it then stands."""
+    async def submit(
+        self, action: str, fields: Mapping[str, Any] | None = None, *, to: str = "", **more: Any
+    ) -> httpx.Response:
+        """Fill in the form of the present page with this action, and send it as it then stands.
+
+        to: the path that a button of the form sends it to instead.
+        """
         form = self.form(action)
         standing: dict[str, Any] = {}
         for name, value in form.form_values():
             standing.setdefault(name, []).append(value)
         standing.update(fields or {})
         token = standing.pop("token")[0]
-        return await self.post(action, standing, token=token, **more)
+        return await self.post(to or action, standing, token=token, **more)
 
     def form(self, action: str) -> Any:
         """Return the form of the present page with this action."""

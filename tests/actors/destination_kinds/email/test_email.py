@@ -351,3 +351,20 @@ def test_servers_are_read_as_they_are_written() -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             server_of(address, sender)
+
+
+async def test_a_mail_says_what_its_template_says_in_both_parts(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Parish(nursery)
+        async with town.running() as client:
+            options = {"message": "Hej & <hej>, {{ title }}\n{{ link }}", "message_title": "{{ host }}: {{ title }}"}
+            await town.told(client, options=options)
+            await town.post(town.link(), wish="agree")
+            town.titles.append("Fares")
+            await trio.sleep(3 * HOUR)
+            mail = town.office.mails[-1][2]
+            assert mail["Subject"] == "news.test: Fares"
+            plain, html = (mail.get_body((kind,)) for kind in ("plain", "html"))
+            assert plain is not None and html is not None
+            assert plain.get_content().splitlines()[:2] == ["Hej & <hej>, Fares", "https://site.example/Fares"]
+            assert "Hej &amp; &lt;hej&gt;, Fares" in html.get_content()

@@ -112,3 +112,32 @@ async def test_an_alert_for_a_person_leads_to_the_kinds(house: House, browser: B
     (alert,) = await house.storage.alerts.all()
     assert browser.path == f"/destinations/new?alert={alert.id}"
     assert "Choose who is told" in browser.text and "Telegram" in browser.text
+
+
+async def test_a_message_is_shown_before_it_is_kept_and_while_it_is_written(house: House, browser: Browser) -> None:
+    await a_hook(house)
+    await house.publish("Fares & ferries")
+    await browser.get(f"{NEW}&kind=slack")
+    assert "What is sent" in browser.text
+    typed = {"options.message": "*Look:* {{ title }}"}
+    await browser.submit("/destinations/new", typed, to="/destinations/preview")
+    assert "*Look:* Fares &amp; ferries" in browser.text
+    assert browser.page.xpath("//textarea[@name='options.message']")[0].text.strip() == typed["options.message"]
+    fields = {"kind": "slack", "options.message": "*{{ title }}* {{ oops }}"}
+    await browser.submit("/destinations/new", fields | {"url": "https://other.test/services/k3y0f"})
+    assert "there is no value called oops" in wrong_at(browser, "options.message")
+    there = await added(
+        browser, kind="slack", url="https://other.test/services/k3y0f", **{"options.message": "*Now:* {{ title }}"}
+    )
+    await browser.get(f"{there}/edit")
+    await browser.submit(f"{there}/edit", to=f"/destinations/{there.rpartition('/')[2]}/preview")
+    assert "*Now:* Fares &amp; ferries" in browser.text
+    await browser.submit(f"{there}/edit", {"options.message": ""})
+    found = await house.storage.alerts.destination(there.rpartition("/")[2])
+    assert found is not None and "message" not in found.options
+
+
+async def test_a_webhook_is_asked_for_no_message(house: House, browser: Browser) -> None:
+    await a_hook(house)
+    await browser.get(f"{NEW}&kind=webhook")
+    assert not browser.page.xpath("//textarea[@name='options.message']") and "What is sent" not in browser.text

@@ -1,0 +1,29 @@
+"""The page about message templates names each value and filter that there is, and no other; its examples work."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from actors.notification.limits import TextLimits
+from actors.notification.message_template import FILTERS, check
+from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
+from sanderling.manual.pages import FOLDER
+
+PAGE = (FOLDER / "message-templates.md").read_text()
+
+
+def test_it_names_each_value_in_the_words_of_the_form() -> None:
+    table = PAGE.partition("<!-- names:")[2].partition("\n\n")[0]
+    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE)) == OF_EVENTS | OF_MESSAGES
+
+
+def test_it_names_each_filter() -> None:
+    (line,) = re.findall(r"^- \*\*Filters\.\*\* (.*)\.$", PAGE, re.MULTILINE)
+    assert tuple(re.findall(r"`(\w+)`", line)) == FILTERS
+
+
+@pytest.mark.parametrize("example", re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+def test_its_examples_work(example: str) -> None:
+    check(example, "", TextLimits(text=4000))
