@@ -22,7 +22,7 @@ class MessagePreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
     kind: KindName
     message: Template = ""
     message_title: Template = ""
-    alert_id: str | None = None
+    alert_id: Annotated[str, Meta(max_length=36)] | None = None
 
 
 class ShownMessage(Struct, frozen=True):
