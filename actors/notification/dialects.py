@@ -13,8 +13,9 @@ from typing import Final, Literal, NamedTuple
 DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card"]
 _MARKS = re.compile(r"[\\`*_\[\]()~|>]")
 _FIRST = re.compile(r"^([#+\-=]|\d+(?=[.)]))", re.MULTILINE)
-_MENTION = re.compile(r"@(?=\S)")
-_CALLS = re.compile(r"[@<](?=\S)|&(?=#?\w+;)")
+# At the end as well: another value may follow there.
+_MENTION = re.compile(r"@(?=\S|\Z)")
+_CALLS = re.compile(r"[@<](?=\S|\Z)|&(?=#?\w+;|#?\w*\Z)")
 _WORD_JOINER = "\u2060"
 """Without width and without a place to break: it parts a mark from what it would mark, and nobody sees it."""
 

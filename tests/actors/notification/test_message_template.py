@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from actors.content.errors import ContentError
 from actors.notification.dialects import DIALECTS, DialectName
+from actors.notification.fitting import plain_of
 from actors.notification.inert import one_line
 from actors.notification.limits import MEASURES, TextLimits, Unit
 from actors.notification.message_template import MOST_OUT, SPECIMENS, WriteRequest, check, write
@@ -66,9 +67,10 @@ def test_each_name_can_be_written_of_each_specimen_or_has_parts(name: str) -> No
     for specimen in SPECIMENS:
         if name in ("events", "changed"):
             part = "title" if name == "events" else "after"
-            made(f"x{{% for each in {name} %}}{{{{ each.{part} }}}}{{% endfor %}}", specimen)
+            text = made(f"x{{% for each in {name} %}}{{{{ each.{part} }}}}{{% endfor %}}", specimen)
         else:
-            made(f"x{{{{ {name} }}}}", specimen)
+            text = made(f"x{{{{ {name} }}}}", specimen)
+        assert text.startswith("x") and (len(text) > 1 or specimen is not SPECIMENS[0] or name == "notice")
 
 
 def test_there_are_twenty_names() -> None:
@@ -162,6 +164,22 @@ def test_markup_of_a_page_is_shown_and_does_nothing(name: DialectName, text: str
     if name in ("html", "telegram", "card"):
         assert set(re.findall(r"<(\w+)", written)) <= {"strong", "b", "a", "br"}
         assert set(re.findall("href=.([^/]*//[^/]*)", written)) <= {"https://news.test"}
+
+
+@pytest.mark.parametrize("name", ["markdown", "slack"])
+@pytest.mark.parametrize("template", ["{{ title }}{{ summary }}", "{{ title[:3] }}{{ summary[:8] }}"])
+def test_a_mention_in_two_values_calls_nobody(name: DialectName, template: str) -> None:
+    for title, summary, called in (("a @", "everyone", "@everyone"), ("a <", "@123>", "<@"), ("a &", "lt;", "&lt;")):
+        told = notification_of("0190", an_event(title=title, summary=summary))
+        written = made(template, told, TextLimits(text=4000, dialect=name))
+        assert called not in written or (name == "slack" and called == "&lt;"), written
+
+
+def test_the_plain_text_beside_a_template_in_html_is_without_its_tags() -> None:
+    told = notification_of("0190", an_event(title="<i>1 < 2</i>"))
+    limits = TextLimits(text=4000, dialect="html")
+    written = made("<b>{{ title }}</b>\n&amp; more", told, limits)
+    assert plain_of(told._replace(written=written), limits) == "<i>1 < 2</i>\n& more"
 
 
 def test_what_is_marked_up_already_is_plain_text_once_it_was_altered() -> None:
