@@ -21,7 +21,7 @@ help:
 	@echo "make test-quick  the levels below the faces: what is pure, the storage, the actors; without sockets and processes"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
-	@echo "make simulate-d1  deliveries in 1,000 simulated worlds      (SEEDS=200)"
+	@echo "make simulate-d1  deliveries in 1,000 simulated worlds each (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures in one table"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
@@ -72,7 +72,8 @@ simulate:
 
 simulate-d1:
 	@bin/setup run
-	@exec bin/sanderling simulate 1..$(SEEDS) --only deliveries $(ARGS)
+	@bin/sanderling simulate 1..$(SEEDS) --only deliveries $(ARGS)
+	@exec bin/sanderling simulate 1..$(SEEDS) --only people $(ARGS)
 
 bench:
 	@bin/setup test

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import httpcore
 import trio
@@ -104,6 +105,14 @@ class Caller:
         headers, content = {HEADER: str(hangs_up_at)} if hangs_up_at else {}, b""
         if body is not None:
             headers["content-type"], content = "application/json", json.dumps(body).encode()
+        return await self._send(method, path, headers, content)
+
+    async def post_form(self, path: str, fields: Mapping[str, str]) -> tuple[int, bytes]:
+        """Send a form as a browser does and return the answer. Raises one of CutOff."""
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        return await self._send("POST", path, headers, urlencode(fields).encode())
+
+    async def _send(self, method: str, path: str, headers: dict[str, str], content: bytes) -> tuple[int, bytes]:
         with trio.fail_after(90):
             response = await self._pool.request(
                 method, self.service.url(path), headers=self.service.headers(headers), content=content

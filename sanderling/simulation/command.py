@@ -5,14 +5,14 @@ broke.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TextIO
 
 from sanderling.real_world import wall
-from sanderling.simulation.drawing.letters import draw_letters
+from sanderling.simulation.drawing.letters import draw_kinds, draw_letters
 from sanderling.simulation.drawing.worlds import draw
-from sanderling.simulation.program import DAY
+from sanderling.simulation.program import DAY, Program
 from sanderling.simulation.run import Result, simulate_program
 
 HEAD, TAIL = 30, 15
@@ -39,26 +39,36 @@ def simulate(
     return 1 if result.violations else 0
 
 
-def simulate_deliveries(seeds: str, *, verbose: bool = False, out: TextIO | None = None) -> int:
+ONLY: Mapping[str, Callable[[str], Program]] = {"deliveries": draw_letters, "people": draw_kinds}
+"""Worlds that are about one thing, by what it is."""
+
+
+def simulate_deliveries(
+    seeds: str,
+    draw: Callable[[str], Program] = draw_letters,
+    *,
+    verbose: bool = False,
+    out: TextIO | None = None,
+) -> int:
     """Run a seed's world of deliveries, or those of a range `A..B`; return 0 when every promise was kept, else 1."""
     out = sys.stdout if out is None else out
     first, dots, last = seeds.partition("..")
     if not (dots and first.isdecimal() and last.isdecimal()):
-        program, began = draw_letters(seeds), wall()
+        program, began = draw(seeds), wall()
         result = simulate_program(program, sink=partial(print, file=out) if verbose else None)
         if not verbose:
             _show_ends(result.lines, partial(print, file=out))
         for line in summary(result, wall() - began):
             print(line, file=out)
         return 1 if result.violations else 0
-    return _simulate_range(range(int(first), int(last) + 1), out)
+    return _simulate_range(range(int(first), int(last) + 1), draw, out)
 
 
-def _simulate_range(seeds: range, out: TextIO) -> int:
+def _simulate_range(seeds: range, draw: Callable[[str], Program], out: TextIO) -> int:
     """Show what broke, how far it is at every hundredth seed, and the sum."""
     broken = events = deliveries = 0
     for number, seed in enumerate(seeds, 1):
-        result = simulate_program(draw_letters(str(seed)))
+        result = simulate_program(draw(str(seed)))
         assert result.facts.letters is not None
         events += len(result.facts.log)
         deliveries += sum(map(len, result.facts.letters.receipts.values()))

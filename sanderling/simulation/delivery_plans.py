@@ -16,6 +16,18 @@ RECEIVER_FAULTS = (
     *("gone", "forbidden", "redirects", "lost", "absurd wait", "long wait", "odd success", "rebound"),
 )
 """Troubles of a receiver: of its network, those that origins have as well, and those of `receivers.py`."""
+OWN_WORDS = ("asks for fewer", "refuses", "revokes")
+"""Troubles that a service for people tells in words of its own."""
+SERVICE_FAULTS = (
+    *("http500", "busy", "unavailable", "refused", "reset", "nxdomain", "partition", "slow", "unreachable"),
+    *("silent", "trickle", "half", "truncated", "throttled", "lost", "long wait", *OWN_WORDS, *OWN_WORDS),
+)
+"""Troubles of a messenger."""
+MAIL_FAULTS = (
+    *("refused", "reset", "nxdomain", "partition", "slow", "unreachable", "busy", "http500", "silent", "lost"),
+    *("full", "refuses in the middle", *OWN_WORDS, *OWN_WORDS),
+)
+"""Troubles of a mail server; that it asks for fewer is greylisting, and that it revokes, an address that is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,7 @@ class DestinationPlan:
     alert: str
     host: str
     steps: tuple[DestinationStep, ...]
+    kind: str = "webhook"
 
 
 @dataclass(frozen=True, slots=True)

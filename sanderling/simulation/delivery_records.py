@@ -7,17 +7,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from actors.destination_kinds.answer import Verdict
 from sanderling.simulation.delivery_ledger import Ledger
 from sanderling.simulation.delivery_plans import AlertPlan, AlertState, DestinationPlan, DestinationState, Saying
 
 S = TypeVar("S")
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a person reads of a delivery.
+
+    id: by which the service knows a repetition, "" where it has no such thing. titles: of the events that it names.
+    count: how many it says there are, None when it is no digest. more: how many of them it does not name. unread: it
+    was turned away before it was read.
+    """
+
+    id: str
+    titles: tuple[str, ...]
+    count: int | None
+    more: int
+    test: bool
+    unread: bool = False
+
+
 @dataclass(slots=True)
 class Receipt:
     """A delivery as a receiver got it. status: what it answered; 0 when it dropped the connection instead.
 
-    hold: seconds that it asked to wait. until: when it had answered, or the client had gone.
+    hold: seconds that it asked to wait. until: when it had answered, or the client had gone. told: what a person reads
+    there; None: programs do. verdict: what the answer means where its status does not say it. clear: it came whole.
     """
 
     at: float
@@ -27,15 +46,51 @@ class Receipt:
     status: int
     hold: float = 0.0
     until: float = math.inf
+    told: Told | None = None
+    verdict: Verdict | None = None
+    clear: bool = True
 
     @property
     def id(self) -> str:
-        return self.headers.get("webhook-id", "")
+        """What a repetition is known by: the id in it, or the title of its only event; "" if by nothing."""
+        if self.told is None:
+            return self.headers.get("webhook-id", "")
+        return self.told.id or (self.told.titles[0] if self.single and self.told.titles else "")
+
+    @property
+    def single(self) -> bool:
+        """Whether it is known to be no digest."""
+        return b'"window_start"' not in self.body if self.told is None else self.told.count is None and not self.unread
+
+    @property
+    def unread(self) -> bool:
+        """Whether it was turned away before anybody could know what it is, a test or whatever else."""
+        return self.told is not None and self.told.unread
+
+    @property
+    def test(self) -> bool:
+        """Whether it is the sample that a user asked for."""
+        return b'"kind:test"' in self.body if self.told is None else self.told.test
 
     @property
     def taken(self) -> bool:
         """Whether the receiver took it."""
-        return 200 <= self.status < 300
+        return 200 <= self.status < 300 if self.verdict is None else self.verdict == "delivered"
+
+    @property
+    def gone(self) -> bool:
+        """Whether the receiver said that it takes nothing any more."""
+        return self.status == 410 if self.verdict is None else self.verdict == "revoked"
+
+    @property
+    def final(self) -> bool:
+        """Whether the receiver said that it never takes this one."""
+        return self.gone or self.verdict == "refused"
+
+    @property
+    def slow(self) -> bool:
+        """Whether the receiver asked for fewer."""
+        return self.status == 429 if self.verdict is None else self.verdict == "slow"
 
 
 @dataclass(slots=True)
@@ -118,7 +173,8 @@ class KeptAlert:
 class KeptDestination:
     """A destination as its user knows it.
 
-    rotations: every try, answered or not. revived: when it was enabled after the service had disabled it. lines: the
+    agreed: when who is told followed the link that asks them; long ago where nobody has to be asked.
+    rotations, tests: every try, answered or not. revived: when it was enabled after the service had disabled it. lines: the
     newest attempts as the service lists them, oldest first; dead: the ids of what was given up.
     """
 
@@ -126,12 +182,14 @@ class KeptDestination:
     alert: KeptAlert
     id: str = ""
     place: str = ""
+    agreed: float = -math.inf
     history: History[DestinationState] = field(default_factory=History)
     secrets: list[KnownSecret] = field(default_factory=list)
     rotations: list[Span] = field(default_factory=list)
     glances: list[Glance] = field(default_factory=list)
     revived: list[Span] = field(default_factory=list)
     replays: list[Span] = field(default_factory=list)
+    tests: list[Span] = field(default_factory=list)
     lines: Sequence[Mapping[str, object]] = ()
     dead: Sequence[str] = ()
 
@@ -147,6 +205,8 @@ class KeptDestination:
 
     def shut(self) -> Iterator[Span]:
         """Yield the times in which the service may have had it disabled."""
+        if self.glances and self.glances[0].state == "disabled":
+            yield Span(-math.inf, self.glances[0].at)
         for before, after in zip(self.glances, self.glances[1:], strict=False):
             if "disabled" in (before.state, after.state):
                 yield Span(before.at, after.at)
@@ -165,8 +225,8 @@ class Said:
 class Letters:
     """All that was seen. said: by the title of the event. right: all is enabled and replayed, only to be waited for.
 
-    hasty: its keeper hangs up. wrong: sentences about what could not be put right. ledger: what the disk says of
-    destinations.
+    invitations: by place, the path in the mail that asks somebody. hasty: its keeper hangs up. wrong: sentences about
+    what could not be put right. ledger: what the disk says of destinations.
     """
 
     ledger: Ledger
@@ -175,6 +235,7 @@ class Letters:
     alerts: list[KeptAlert] = field(default_factory=list)
     destinations: list[KeptDestination] = field(default_factory=list)
     receipts: dict[str, list[Receipt]] = field(default_factory=dict)
+    invitations: dict[str, str] = field(default_factory=dict)
     right: bool = False
     wrong: list[str] = field(default_factory=list)
 

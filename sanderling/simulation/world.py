@@ -11,9 +11,16 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import trio
 
+from actors.catalogue.catalogue import Catalogue
+from actors.destination_kinds.email.kind import Mail
+from actors.destination_kinds.email.server import MailServer
+from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.messengers.messenger import Messenger
+from actors.destination_kinds.table import kinds_of
 from actors.jail.inline import InlineJail
 from actors.messages.importing import ImportMessage
 from actors.messages.recorder import RecorderMessage
@@ -41,6 +48,8 @@ STOP_BUDGET = 60.0
 """Virtual seconds within which an asked stop, or the clean-up of a dead life, must be over."""
 REFUSED = "can't start"
 """What a life says that cannot read its data."""
+POST = MailServer("post.people.org", 587, "starttls", "watch@sanderling.test")
+"""The machine that takes mail, in worlds that have it."""
 _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -143,7 +152,9 @@ class Life:
                     self.machine.told.append((trio.current_time(), REFUSED))
                     self._end(politely=False, why="could not start")
                     return
-                self._system = System(self.world, self.machine.settings, self.storage, keys, self.machine.front)
+                machine = self.machine
+                kinds = kinds_of(_messengers(), Mail(POST, _no_login, machine.settings.base_url))
+                self._system = System(self.world, machine.settings, self.storage, keys, machine.front, kinds=kinds)
                 await self._system.run()
                 await self.storage.aclose()
         except* Escalate as group:
@@ -221,6 +232,15 @@ class Life:
             if level in ("warning", "error"):
                 self.machine.told.append((trio.current_time(), event))
             self.machine.trace.note("service", event, **{key: _tame(value) for key, value in fields.items()})
+
+
+@cache
+def _messengers() -> Catalogue[Messenger]:
+    return built_in()
+
+
+async def _no_login() -> None:
+    await trio.lowlevel.checkpoint()
 
 
 def _tame(value: object) -> str:

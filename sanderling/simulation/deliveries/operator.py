@@ -8,6 +8,7 @@ first try on, and surely is from the answer on.
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ import trio
 
 from sanderling.simulation.clients import Caller, CutOff
 from sanderling.simulation.deliveries.publisher import source_id
+from sanderling.simulation.deliveries.services import where
 from sanderling.simulation.delivery_plans import (
     AlertState,
     AlertStep,
@@ -34,6 +36,7 @@ from sanderling.simulation.delivery_records import (
 )
 from sanderling.simulation.hangups import LATEST
 from sanderling.simulation.trace import Trace
+from storage.records.destination import EMAIL
 
 AGAIN = 20.0
 MOST_TRIES = 400
@@ -114,7 +117,9 @@ class Operator:
             case "rotate":
                 return await self._rotate(kept)
             case "test":
+                kept.tests.append(Span(trio.current_time(), math.inf))
                 await self._try("POST", f"{path}/test", {})
+                kept.tests[-1] = Span(kept.tests[-1].begins, trio.current_time())
             case "delete":
                 version = kept.history.begin(None, trio.current_time())
                 await self._insist("DELETE", path, enough=(204, 404))
@@ -140,16 +145,41 @@ class Operator:
         path = f"/v1/alerts/{kept.alert.id}/destinations"
         for number in range(MOST_TRIES):
             place, asked = f"/{kept.label}/{number}", trio.current_time()
-            body = {"kind": "webhook", "url": f"https://{kept.plan.host}{place}", "label": kept.label}
+            body = where(kept.plan.kind, kept.plan.host, place) | {"label": kept.label}
             status, answer = await self._try("POST", path, body | _destination(state))
             if status == 201:
                 kept.id, kept.place = answer["id"], place
-                kept.secrets.append(KnownSecret(answer["secret"], asked, trio.current_time()))
+                if "secret" in answer:
+                    kept.secrets.append(KnownSecret(answer["secret"], asked, trio.current_time()))
+                if kept.plan.kind == EMAIL:
+                    kept.agreed = math.inf
+                if answer["needs_agreement"]:
+                    await self._agree(kept)
                 return dict(answer)
             if status == 404:
                 break
             await trio.sleep(AGAIN)
         return {}  # its receiver has no address now, or its alert is gone
+
+    async def _agree(self, kept: KeptDestination) -> None:
+        """Follow the link in the mail that asks; have it asked again until it comes."""
+        for _ in range(MOST_TRIES):
+            path = self.letters.invitations.get(kept.place)
+            if path is None:
+                await self._try("POST", f"/v1/destinations/{kept.id}/invite", {})
+            elif await self._follow(kept, path):
+                self.trace.note("keeper", "agrees to be told", name=kept.label)
+                return
+            await trio.sleep(AGAIN)
+        raise Refused(f"who is told by {kept.label} could not agree")
+
+    async def _follow(self, kept: KeptDestination, path: str) -> bool:
+        kept.agreed = min(kept.agreed, trio.current_time())
+        try:
+            status, _ = await self.caller.post_form(path, {"wish": "agree"})
+        except CutOff:
+            return False
+        return status == 200
 
     async def _rotate(self, kept: KeptDestination) -> bool:
         for _ in range(MOST_TRIES):

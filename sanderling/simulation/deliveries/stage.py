@@ -8,9 +8,12 @@ import trio
 
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller
+from sanderling.simulation.deliveries.mail import PORT as MAIL_PORT
+from sanderling.simulation.deliveries.mail import PostOffice
 from sanderling.simulation.deliveries.operator import Operator
 from sanderling.simulation.deliveries.publisher import Scribe, provision
 from sanderling.simulation.deliveries.receivers import ReceiverHost
+from sanderling.simulation.deliveries.services import SERVICES
 from sanderling.simulation.delivery_ledger import Ledger
 from sanderling.simulation.delivery_plans import Correspondence
 from sanderling.simulation.delivery_records import Letters
@@ -19,6 +22,7 @@ from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import Life
 from storage.interface import Storage
+from storage.records.destination import EMAIL
 from storage.sqlite.in_loop import Disk
 
 
@@ -40,7 +44,15 @@ class Stage:
         self.letters: Letters | None = None
         if plan is not None:
             self.letters = Letters(Ledger(disk), plan.hasty)
-            self._hosts = [ReceiverHost(network.add(host), trace, self.letters.receipts) for host in plan.hosts]
+            receipts = self.letters.receipts
+            mail = {each.host for each in plan.destinations if each.kind == EMAIL}
+            services = {each.name: SERVICES[each.kind] for each in plan.destinations if each.kind in SERVICES}
+            self._offices = [
+                PostOffice(network.add(host), trace, receipts, self.letters.invitations) for host in sorted(mail)
+            ]
+            self._hosts = [
+                ReceiverHost(network.add(host), trace, receipts, services) for host in plan.hosts if host not in mail
+            ]
             self._keeper = Operator(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
             self._scribe = Scribe(life, self.letters.said)
 
@@ -54,6 +66,9 @@ class Stage:
             for each in self._hosts:
                 listeners = await self._network.side(each.host.name).listen("", 443)
                 nursery.start_soon(serve_http, each.respond, listeners)
+            for office in self._offices:
+                listeners = await self._network.side(office.host.name).listen("", MAIL_PORT)
+                nursery.start_soon(office.serve, listeners)
             nursery.start_soon(self._keeper.live, self._plan, ends)
             nursery.start_soon(self._scribe.write, self._plan.sayings)
 

@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sanderling.simulation.chances import chance
+from sanderling.simulation.deliveries.services import SERVICES
 from sanderling.simulation.delivery_plans import (
+    MAIL_FAULTS,
     RECEIVER_FAULTS,
+    SERVICE_FAULTS,
     AlertPlan,
     AlertState,
     AlertStep,
@@ -27,6 +30,8 @@ from sanderling.simulation.delivery_plans import (
 from sanderling.simulation.drawing.moments import moments
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import CALM, DAY, SERVICE, ClockStep, Ending, Fault, Program
+from sanderling.simulation.world import POST
+from storage.records.destination import EMAIL, WEBHOOK
 
 WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "glade", "heron")
 ZONES = ("UTC", "Europe/Stockholm", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia")
@@ -34,9 +39,11 @@ CHANGES = (1_790_000_000.0, 1_791_041_400.0, 1_792_890_000.0, 1_793_512_800.0, 1
 """Unix times of no change, and of those in Lord Howe, Europe and New York in autumn, New York and Europe in spring."""
 MODES: tuple[Mode, ...] = ("instant", "instant", "instant", "15min", "hourly", "daily")
 SOURCES = 3
+KINDS = (EMAIL, *SERVICES)
 LASTING = ("refused", "http500", "forbidden", "redirects", "lost")
 """What a receiver may be like for nearly all of the time."""
 _OURS = ("dns", "servfail", "offline", "dead line", "disk full")
+_PLAIN = "plain.example.org"
 _LENGTHS = (0.6, 0.8, 1.2, 1.5, 5.5, 6.5)
 
 
@@ -48,16 +55,17 @@ def draw_letters(
     lives: float = 8.0,
     troubles: Sequence[str] = RECEIVER_FAULTS,
     modes: Sequence[Mode] = MODES,
+    kinds: Sequence[str] = (WEBHOOK,),
 ) -> Program:
     """Draw a world of deliveries. days: as long as the seed says, if not given. lives: of the service, about.
 
-    troubles: of the receivers. modes: of the destinations, the likelier ones several times.
+    troubles: of the receivers. modes: of the destinations, the likelier ones several times. kinds: of the destinations.
     """
     dice = chance(seed, "letters")
     drawn = dice.choice(_LENGTHS)
     days = drawn if days is None else days
     ends = days * DAY
-    plan = _correspondence(seed, ends, modes)
+    plan = _correspondence(seed, ends, modes, kinds)
     program = Program(
         seed=seed,
         days=days,
@@ -72,6 +80,31 @@ def draw_letters(
         season=dice.choice(CHANGES) - dice.uniform(0.2, 0.8) * ends - EPOCH,
     )
     return replace(program, faults=_faults(seed, plan.hosts, ends, troubles))
+
+
+def draw_kinds(
+    seed: str, *kinds: str, days: float | None = None, troubles: Sequence[str] = (), modes: Sequence[Mode] = MODES
+) -> Program:
+    """Draw a world in which people are told: by messengers and by mail, each with the troubles of its own.
+
+    kinds: all, if none are named. troubles: only these, if any are named; the service seldom ends then.
+    """
+    program = draw_letters(
+        seed,
+        days=days,
+        point_crash=0.0 if troubles else 0.01,
+        lives=1.0 if troubles else 8.0,
+        modes=modes,
+        kinds=kinds or KINDS,
+    )
+    assert program.letters is not None
+    mail = {each.host for each in program.letters.destinations if each.kind == EMAIL}
+    own = tuple(fault for fault in program.faults if fault.where == SERVICE)
+    drawn = list[Fault]()
+    for host in program.letters.hosts:
+        fitting = troubles or (MAIL_FAULTS if host in mail else SERVICE_FAULTS)
+        drawn += _troubles(chance(seed, f"troubles/{host}"), host, program.ends, fitting) if host != _PLAIN else []
+    return replace(program, faults=tuple(sorted((*own, *drawn), key=lambda fault: fault.at)))
 
 
 def draw_edits(seed: str) -> Program:
@@ -135,12 +168,16 @@ def draw_crowd(seed: str) -> Program:
 # --- what is said, and who asked for it ------------------------------------------------------------------------------
 
 
-def _correspondence(seed: str, ends: float, modes: Sequence[Mode]) -> Correspondence:
+def _correspondence(seed: str, ends: float, modes: Sequence[Mode], kinds: Sequence[str]) -> Correspondence:
     alerts = tuple(_alert(chance(seed, f"alert/{n}"), n, ends) for n in range(3))
     hosts = [f"receiver{n}.example.org" for n in range(4)]
     plans = [_destination(chance(seed, f"destination/{n}"), n, hosts, modes, ends) for n in range(6)]
+    if kinds != (WEBHOOK,):
+        order = list(kinds)
+        chance(seed, "kinds").shuffle(order)
+        plans = [_as_kind(plan, order[n % len(order)]) for n, plan in enumerate(plans)]
     # One that nobody touches, of an alert that nobody touches, at a receiver that is always well.
-    plain = DestinationPlan("plain", "alert0", "plain.example.org", (_set(40.0, DestinationState()),))
+    plain = DestinationPlan("plain", "alert0", _PLAIN, (_set(40.0, DestinationState()),))
     edits = [step.at for alert in alerts for step in alert.steps] + [step.at for plan in plans for step in plan.steps]
     return Correspondence(SOURCES, _sayings(chance(seed, "sayings"), edits, ends), alerts, (*plans, plain), ends / 12)
 
@@ -197,6 +234,14 @@ def _destination(
     return DestinationPlan(f"letter{number}", alert, dice.choice(hosts), tuple(steps))
 
 
+def _as_kind(plan: DestinationPlan, kind: str) -> DestinationPlan:
+    """Return a plan for people: nothing is signed, and mail begins in good time, as somebody has to agree first."""
+    first, *steps = (replace(step, do="test") if step.do == "rotate" else step for step in plan.steps)
+    if kind == EMAIL:
+        first = replace(first, at=min(first.at, 60.0))
+    return replace(plan, host=POST.host if kind == EMAIL else f"{kind}.people.org", steps=(first, *steps), kind=kind)
+
+
 def _set(at: float, state: DestinationState) -> DestinationStep:
     return DestinationStep(at, "set", state)
 
@@ -208,7 +253,7 @@ def _faults(seed: str, hosts: Sequence[str], ends: float, kinds: Sequence[str]) 
     """Draw troubles of all receivers but the plain one, and our own."""
     drawn: list[Fault] = []
     for host in hosts:
-        if not host.startswith("plain"):
+        if host != _PLAIN:
             drawn += _troubles(chance(seed, f"troubles/{host}"), host, ends, kinds)
     dice = chance(seed, "our own troubles")
     for at in moments(dice, 3 / (ends / DAY), CALM, ends):

@@ -12,6 +12,7 @@ from sanderling.simulation.planted import (
     epilogues,
     hasty,
     in_time,
+    kinds,
     letters,
     listening,
     log,
@@ -132,3 +133,20 @@ OF_LETTERS: tuple[Plant, ...] = (
     hasty.windows_end_late,
 )
 """Those that a correspondence shows."""
+
+OF_KINDS: tuple[Plant, ...] = (
+    kinds.errors_inside_are_success,
+    kinds.revoked_is_a_failure,
+    kinds.refused_is_tried_again,
+    kinds.own_wishes_unread,
+    kinds.unreadable_is_success,
+    kinds.another_id_each_time,
+    kinds.other_words_each_time,
+    kinds.left_out_unsaid,
+    kinds.mails_of_one_id,
+    kinds.cut_off_is_handed_over,
+    kinds.greylisting_is_a_refusal,
+    kinds.full_is_gone,
+    kinds.nobody_is_asked,
+)
+"""Those that are shown where people are told."""

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 
 from sanderling.simulation.command import simulate_deliveries
-from sanderling.simulation.drawing.letters import draw_crowd, draw_letters
+from sanderling.simulation.drawing.letters import draw_crowd, draw_kinds, draw_letters
 from sanderling.simulation.run import simulate_program
 
 TRACE = (
@@ -28,6 +28,17 @@ def test_d1_every_matched_event_is_taken_or_visibly_given_up(seed: str) -> None:
     assert letters is not None
     assert letters.right
     assert sum(receipt.taken for receipts in letters.receipts.values() for receipt in receipts) > 20
+
+
+@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 13)])
+def test_d1_people_are_told_by_messengers_and_by_mail(seed: str) -> None:
+    result = simulate_program(draw_kinds(seed, days=0.5))
+    assert [str(violation) for violation in result.violations] == []
+    letters = result.facts.letters
+    assert letters is not None
+    assert letters.right
+    taken = [each for place in letters.receipts.values() for each in place if each.taken and each.told is not None]
+    assert sum(bool(receipt.told and receipt.told.titles) for receipt in taken) > 20
 
 
 def test_a_world_long_enough_to_give_up_and_to_disable() -> None:

@@ -8,8 +8,16 @@ from functools import cache, partial
 import pytest
 
 from sanderling.simulation.delivery_plans import Mode
-from sanderling.simulation.drawing.letters import MODES, draw_crowd, draw_edits, draw_hasty, draw_letters, draw_windows
-from sanderling.simulation.planted.catalogue import OF_LETTERS, Plant
+from sanderling.simulation.drawing.letters import (
+    MODES,
+    draw_crowd,
+    draw_edits,
+    draw_hasty,
+    draw_kinds,
+    draw_letters,
+    draw_windows,
+)
+from sanderling.simulation.planted.catalogue import OF_KINDS, OF_LETTERS, Plant
 from sanderling.simulation.program import Program
 from sanderling.simulation.run import simulate_program
 
@@ -25,6 +33,11 @@ def plagued(*args: str, days: float = 0.5, modes: Sequence[Mode] = MODES) -> Pro
     """A world of receivers with some troubles, the last argument being the seed, in which the service seldom ends."""
     *troubles, seed = args
     return draw_letters(seed, days=days, point_crash=0.0, lives=1.0, troubles=troubles, modes=modes)
+
+
+def peopled(*kinds: str, troubles: Sequence[str] = ("http500",), modes: Sequence[Mode] = ("instant",)) -> World:
+    """A world of people who are told by some kinds, which have some troubles."""
+    return lambda seed: draw_kinds(seed, *kinds, days=0.5, troubles=troubles, modes=modes)
 
 
 PLAIN = partial(plagued, "http500")
@@ -64,6 +77,19 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "claims_lapse_by_the_wall_clock": (PLAIN, "1", "D5"),
     "digests_frozen_by_two": (draw_windows, "1", "D5"),
     "windows_end_late": (draw_windows, "1", "D10"),
+    "errors_inside_are_success": (peopled("wecom", troubles=("refuses", "asks for fewer")), "1", "T3"),
+    "revoked_is_a_failure": (peopled("slack", "telegram", troubles=("revokes",)), "1", "D5"),
+    "refused_is_tried_again": (peopled("slack", "telegram", troubles=("refuses",)), "1", "D5"),
+    "own_wishes_unread": (peopled("discord", "telegram", "matrix", troubles=("asks for fewer",)), "1", "D4"),
+    "unreadable_is_success": (peopled("slack", "telegram", troubles=("silent", "half")), "1", "T3"),
+    "another_id_each_time": (peopled("pagerduty", "matrix"), "1", "D5"),
+    "other_words_each_time": (peopled("slack", "zulip"), "1", "D2"),
+    "left_out_unsaid": (peopled("wecom", modes=("hourly",)), "1", "T3"),
+    "mails_of_one_id": (peopled("email"), "1", "D5"),
+    "cut_off_is_handed_over": (peopled("email", troubles=("lost",)), "1", "T3"),
+    "greylisting_is_a_refusal": (peopled("email", troubles=("asks for fewer",)), "1", "D4"),
+    "full_is_gone": (peopled("email", troubles=("full",)), "1", "D6"),
+    "nobody_is_asked": (peopled("email"), "1", "Q2"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 
@@ -86,10 +112,10 @@ def broken_by(plant: Plant, program: Program, said: str) -> set[str]:
 
 
 def test_every_plant_of_letters_has_its_seed() -> None:
-    assert list(FOUND_BY) == [plant.__name__ for plant in OF_LETTERS]
+    assert list(FOUND_BY) == [plant.__name__ for plant in (*OF_LETTERS, *OF_KINDS)]
 
 
-@pytest.mark.parametrize("plant", OF_LETTERS, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", (*OF_LETTERS, *OF_KINDS), ids=lambda plant: plant.__name__)
 def test_a_planted_bug_of_deliveries_is_found_and_its_seed_is_clean_without_it(plant: Plant) -> None:
     world, seed, said = FOUND_BY[plant.__name__]
     for again in range(TRIES):

@@ -29,6 +29,24 @@ def once(facts: Facts) -> Iterator[str]:
                     yield f"{kept.label}: {event} is in the digests {first[event]} and {id}"
 
 
+def counted(facts: Facts) -> Iterator[str]:
+    """A digest for people names an event once, and says how many it leaves out."""
+    letters = facts.letters
+    for kept in () if letters is None else letters.destinations:
+        assert letters is not None
+        first: dict[str, bytes] = {}
+        for receipt in letters.received(kept):
+            if receipt.told is None or receipt.told.count is None or any(s.begins <= receipt.at for s in kept.replays):
+                continue
+            titles = receipt.told.titles
+            # Notices have no title that can be told from the words around it.
+            if not kept.alert.plan.notices and len(titles) + receipt.told.more != receipt.told.count:
+                yield f"{kept.label} was told of {receipt.told.count} events, {len(titles)} by name"
+            for title in titles:
+                if first.setdefault(title, receipt.body) != receipt.body:
+                    yield f"{kept.label}: {title} is in two digests"
+
+
 def whole(facts: Facts) -> Iterator[str]:
     """A digest is not empty, names its destination, and its events are byte for byte those of the log."""
     bodies = {logged.event["id"]: logged.body for logged in facts.log}
@@ -98,6 +116,6 @@ def _all(facts: Facts) -> Iterator[tuple[KeptDestination, list[tuple[float, str,
             [
                 (receipt.at, receipt.id, receipt.body, json.loads(receipt.body))
                 for receipt in facts.letters.received(kept)
-                if b'"window_start"' in receipt.body
+                if receipt.told is None and b'"window_start"' in receipt.body
             ],
         )

@@ -13,7 +13,7 @@ from sanderling.simulation.delivery_records import KeptDestination, Receipt
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.attempts import ATTEMPT
 from sanderling.simulation.oracle.letters.clock import disturbed, edited, stepped
-from sanderling.simulation.oracle.letters.wanted import contents, is_test, wanted
+from sanderling.simulation.oracle.letters.wanted import events_in, wanted
 from sanderling.simulation.program import SERVICE
 
 WAITS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -31,7 +31,13 @@ AT_SEA = ("slow", "partition", "dead line", "lossy")
 
 def schedule(facts: Facts) -> Iterator[str]:
     """D4: the times between attempts, as the service tells them."""
+    events = events_in(facts)
     for kept in () if facts.letters is None else facts.letters.destinations:
+        assert facts.letters is not None
+        received = facts.letters.received(kept)
+        refused = [receipt for receipt in received if receipt.final]
+        final = {id for receipt in refused for id in (receipt.id, *events(receipt))}
+        unnamed = any(not receipt.id for receipt in refused)
         for line in kept.lines:
             number, told = _int(line, "attempt"), f"{kept.label}: {line['webhook_id']}, attempt {line['attempt']}"
             if line["result"] == "retry":
@@ -42,14 +48,16 @@ def schedule(facts: Facts) -> Iterator[str]:
                     most = math.inf
                 if not least - 0.01 <= waits <= most + 0.01:
                     yield f"{told}: waits {waits:.0f} s, {least:.0f} to {most:.0f} are due"
-            elif line["result"] == "given_up" and number < len(WAITS) + 1 and line["status_code"] != 410:
+            elif line["result"] == "given_up" and number < len(WAITS) + 1 and line["webhook_id"] not in final:
+                if unnamed:
+                    continue
                 yield f"{told}: was given up, {len(WAITS) + 1} are due"
 
 
 def obliging(facts: Facts) -> Iterator[str]:
     """D4: no attempt before 4 s are over, a minute after a 429, or what `Retry-After` says."""
     for kept, _, again, before in _repeated(facts):
-        least = max(4.0, 60.0 if before.status == 429 else 0.0, min(before.hold, LONGEST_WISH))
+        least = max(4.0, 60.0 if before.slow else 0.0, min(before.hold, LONGEST_WISH))
         if again.at - before.at < least - 0.5:
             yield (
                 f"{kept.label} was sent {again.id} again after {again.at - before.at:.0f} s, "
@@ -63,22 +71,27 @@ def kept_quiet(kept: KeptDestination) -> bool:
 
 
 def satisfied(facts: Facts) -> Iterator[str]:
-    """Who has taken something is not sent it again, unless what became of it was lost in a crash, or on the way."""
+    """Who has taken something, or said that they never will, is not sent it again, unless what became of it was lost
+    in a crash, or on the way.
+    """
     for kept, _, again, before in _repeated(facts):
-        if before.taken and not _faults(facts, kept, ("reset",), before.at - 60, before.at + 60):
+        if before.taken and before.clear and not _faults(facts, kept, ("reset",), before.at - 60, before.at + 60):
             yield f"{kept.label} was sent {again.id} again, {again.at - before.at:.0f} s after it had taken it"
+        elif before.final and before.clear and not before.gone:
+            yield f"{kept.label} was sent {again.id} again, which it had said that it never takes"
 
 
 def order(facts: Facts) -> Iterator[str]:
     """D7: first attempts set out oldest first."""
-    said = {} if facts.letters is None else facts.letters.said
+    said, events = {} if facts.letters is None else facts.letters.said, events_in(facts)
     offered = {each.event["id"]: said[title].offered for each in facts.log if (title := each.event["title"]) in said}
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
         first: dict[str, float] = {}
         for receipt in facts.letters.received(kept):
-            if receipt.id in contents(receipt.body) and not is_test(receipt):
-                first.setdefault(receipt.id, receipt.at)
+            if receipt.single and not receipt.test:
+                for id in events(receipt):
+                    first.setdefault(id, receipt.at)
         for older, newer in pairwise(sorted(id for id in first if id in offered)):
             late = first[older] - first[newer]
             # Its first attempt may have been one that the receiver never saw.
@@ -97,8 +110,9 @@ def _dawdled(facts: Facts, kept: KeptDestination, patience: float) -> Iterator[t
     """Yield what was due at once and was later than patience allows, by its title, and how many seconds it took."""
     assert facts.letters is not None
     first: dict[str, float] = {}
+    events = events_in(facts)
     for receipt in facts.letters.received(kept):
-        for id in contents(receipt.body):
+        for id in events(receipt):
             first.setdefault(id, receipt.at)
     for id, title in wanted(facts, kept):
         said = facts.letters.said[title]
@@ -147,7 +161,7 @@ def probing(facts: Facts) -> Iterator[str]:
     """D7: after 5 failures in a row, one request at a time."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
-        received = [each for each in facts.letters.received(kept) if not is_test(each)]
+        received = [each for each in facts.letters.received(kept) if not each.test and not each.unread]
         for number, receipt in enumerate(received):
             if any(_under_way(other, receipt.at) for other in received[max(0, number - 8) : number]):
                 run = _failures_before(facts, kept, received[:number], receipt.at)
@@ -191,7 +205,7 @@ def _repeated(facts: Facts) -> Iterator[tuple[KeptDestination, int, Receipt, Rec
         assert facts.letters is not None
         last: dict[str, Receipt] = {}
         for number, receipt in enumerate(facts.letters.received(kept)):
-            before = last.get(receipt.id)
+            before = last.get(receipt.id) if receipt.id else None
             if before is not None and before.until < receipt.at:
                 calm = not disturbed(facts, before.at - 5, before.at + 60) and not edited(kept, before.at, receipt.at)
                 clear = not any(_at_sea(facts, kept, each) for each in (before, receipt))

@@ -9,7 +9,6 @@ from sanderling.simulation.delivery_records import Glance, KeptDestination
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle.letters.attempts import ATTEMPT
 from sanderling.simulation.oracle.letters.clock import disturbed, edited
-from sanderling.simulation.oracle.letters.wanted import is_test
 from sanderling.simulation.program import SERVICE
 
 PATIENCE = 120 * 3600.0
@@ -22,11 +21,11 @@ def disabled(facts: Facts) -> Iterator[str]:
     for kept, before, after in _falls(facts):
         assert facts.letters is not None
         received = facts.letters.received(kept)
-        gone = any(before.at - 60 < receipt.at <= after.at + 60 and receipt.status == 410 for receipt in received)
+        gone = any(before.at - 60 < receipt.at <= after.at + 60 and receipt.gone for receipt in received)
         lived = any(after.at - PATIENCE + STEPS < each.at < before.at and each.taken for each in received)
         young = after.at < PATIENCE - STEPS
         if not gone and (lived or young):
-            yield f"{kept.label} was disabled before {after.at:.0f}, without a 410 or 120 hours of failures"
+            yield f"{kept.label} was disabled before {after.at:.0f}, without a 410, a revocation or 120 hours"
 
 
 def gone(facts: Facts) -> Iterator[str]:
@@ -36,12 +35,14 @@ def gone(facts: Facts) -> Iterator[str]:
         received = facts.letters.received(kept)
         for receipt in received:
             # A test says 410 as well, and where the answer is lost nobody knows of it.
-            unsure = disturbed(facts, receipt.at - 5, receipt.at + 60) or is_test(receipt)
-            if receipt.status != 410 or unsure:
+            unsure = disturbed(facts, receipt.at - 5, receipt.at + 60) or receipt.test
+            unsure |= receipt.unread and any(span.begins - 60 < receipt.at < span.ends + 60 for span in kept.tests)
+            if not receipt.gone or unsure:
                 continue
-            again = [each for each in received if each.at > receipt.at + ATTEMPT and not is_test(each)]
+            again = [each for each in received if each.at > receipt.at + ATTEMPT and not each.test]
             if again and not edited(kept, receipt.at - 60, again[0].at):
-                yield f"{kept.label} was sent {again[0].id} {again[0].at - receipt.at:.0f} s after it had answered 410"
+                late = again[0].at - receipt.at
+                yield f"{kept.label} was sent {again[0].id} {late:.0f} s after it had said that it is gone"
 
 
 def told(facts: Facts) -> Iterator[str]:

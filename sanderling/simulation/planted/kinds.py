@@ -1,0 +1,125 @@
+"""Bugs in how people are told that take a correspondence with services and a mail server to be found."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from actors.delivery.attempt import Sender
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.email import kind as email
+from actors.destination_kinds.email import replies
+from actors.destination_kinds.email.letter import letter_of
+from actors.destination_kinds.email.session import Session
+from actors.destination_kinds.messengers import answers, kind
+from actors.destination_kinds.messengers.request import request_of
+from actors.egress.failures import LookFailed
+from actors.notification import fitting
+from api.operations import destinations
+from storage.records.destination import Destination
+
+Plant = AbstractContextManager[Any]
+_NEVER = property(lambda answer: False)
+
+
+def errors_inside_are_success() -> Plant:
+    """An answer with the status 200 is a success, whatever stands in it."""
+    return patch.object(answers, "_fits", lambda *_: False)
+
+
+def revoked_is_a_failure() -> Plant:
+    """A token that is revoked is tried again and again."""
+    return patch.object(Answer, "gone", _NEVER)
+
+
+def refused_is_tried_again() -> Plant:
+    """What a service never takes is sent to it again."""
+    return patch.object(Answer, "refused", _NEVER)
+
+
+def own_wishes_unread() -> Plant:
+    """How long to wait is read from a header, and not where a service says it."""
+    return patch.object(answers, "_seconds", lambda *_: None)
+
+
+def unreadable_is_success() -> Plant:
+    """An answer that was cut off counts by its status."""
+    right = Sender.attempt
+
+    async def wrong(self: Sender, destination: Destination, id: str, body: bytes) -> Answer:
+        answer = await right(self, destination, id, body)
+        return answer._replace(status=200, verdict="delivered") if answer.timeout else answer
+
+    return patch.object(Sender, "attempt", wrong)
+
+
+def another_id_each_time() -> Plant:
+    """A service that knows repetitions is given another id with each attempt."""
+
+    def wrong(messenger: Any, address: str, values: Any, told: Any, now: Any) -> Any:
+        return request_of(messenger, address, values, told._replace(id=f"{told.id[:-6]}{now % 10**6:06}"), now)
+
+    return patch.object(kind, "request_of", wrong)
+
+
+def other_words_each_time() -> Plant:
+    """A repetition says when it is sent."""
+
+    def wrong(messenger: Any, address: str, values: Any, told: Any, now: Any) -> Any:
+        return request_of(messenger, address, values, told._replace(title=f"{told.title} ({now})"), now)
+
+    return patch.object(kind, "request_of", wrong)
+
+
+def left_out_unsaid() -> Plant:
+    """A digest that has no room for all does not say so."""
+    return patch.object(fitting, "_last", lambda *_: [])
+
+
+def mails_of_one_id() -> Plant:
+    """All mails of a destination have one id, so that a mailbox shows the first alone."""
+
+    def wrong(told: Any, envelope: Any) -> Any:
+        return letter_of(told._replace(id=told.id.rpartition(".")[2] + ".x"), envelope)
+
+    return patch.object(email, "letter_of", wrong)
+
+
+def cut_off_is_handed_over() -> Plant:
+    """A mail server that hangs up instead of an answer has taken the mail."""
+    right = Session.transmit
+
+    async def wrong(self: Session, *given: Any, **named: Any) -> replies.Reply:
+        try:
+            return await right(self, *given, **named)
+        except LookFailed:
+            return replies.Reply(250, b"surely", "content")
+
+    return patch.object(Session, "transmit", wrong)
+
+
+def greylisting_is_a_refusal() -> Plant:
+    """A mail server that asks to come again has refused the mail."""
+    return patch.object(replies, "_verdict", lambda reply: "refused" if reply.code >= 400 else "again")
+
+
+def full_is_gone() -> Plant:
+    """Whose mailbox is full has none."""
+    right = replies._verdict
+
+    def wrong(reply: replies.Reply) -> Any:
+        return "revoked" if reply.stage == "recipient" and reply.code >= 500 else right(reply)
+
+    return patch.object(replies, "_verdict", wrong)
+
+
+def nobody_is_asked() -> Plant:
+    """Who is told by mail is not asked whether they want it."""
+
+    def wrong(destination: Destination, *_: Any) -> Destination:
+        return replace(destination, confirmed=True)
+
+    return patch.object(destinations, "_unasked", wrong)
