@@ -246,7 +246,9 @@ def demo(seconds: float | None, events: int | None) -> int:
 @click.option("--sources", "count", type=click.IntRange(1), default=10, show_default=True, help="Simulated sources.")
 @click.option("--verbose", is_flag=True, help="The whole timeline, instead of its ends.")
 @click.option(
-    "--only", type=click.Choice(["deliveries", "people"]), help="A world that is about one thing; sets its own days."
+    "--only",
+    type=click.Choice(["deliveries", "people", "hub"]),
+    help="A world that is about one thing; sets its own days.",
 )
 def simulate(seed: str, days: float, count: int, verbose: bool, only: str | None) -> int:
     """Run the whole service in a simulated world that SEED determines, and check its promises.

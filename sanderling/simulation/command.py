@@ -10,7 +10,7 @@ from functools import partial
 from typing import TextIO
 
 from sanderling.real_world import wall
-from sanderling.simulation.drawing.letters import draw_kinds, draw_letters
+from sanderling.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters
 from sanderling.simulation.drawing.worlds import draw
 from sanderling.simulation.program import DAY, Program
 from sanderling.simulation.run import Result, simulate_program
@@ -39,7 +39,7 @@ def simulate(
     return 1 if result.violations else 0
 
 
-ONLY: Mapping[str, Callable[[str], Program]] = {"deliveries": draw_letters, "people": draw_kinds}
+ONLY: Mapping[str, Callable[[str], Program]] = {"deliveries": draw_letters, "people": draw_kinds, "hub": draw_hub}
 """Worlds that are about one thing, by what it is."""
 
 

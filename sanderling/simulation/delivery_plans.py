@@ -18,6 +18,11 @@ RECEIVER_FAULTS = (
 """Troubles of a receiver: of its network, those that origins have as well, and those of `receivers.py`."""
 OWN_WORDS = ("asks for fewer", "refuses", "revokes")
 """Troubles that a service for people tells in words of its own."""
+READER_FAULTS = (
+    *("http500", "busy", "unavailable", "refused", "reset", "nxdomain", "partition", "slow", "unreachable"),
+    *("silent", "trickle", "throttled", "lost", "gone"),
+)
+"""Troubles of a subscriber of the hub."""
 SERVICE_FAULTS = (
     *("http500", "busy", "unavailable", "refused", "reset", "nxdomain", "partition", "slow", "unreachable"),
     *("silent", "trickle", "half", "truncated", "throttled", "lost", "long wait", *OWN_WORDS, *OWN_WORDS),
@@ -111,6 +116,22 @@ class DestinationPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderPlan:
+    """A subscriber of the hub: from `at` on, until it ends its subscription, or is told no more after one lease.
+
+    lease: seconds; renewed: whether it asks for another one in time.
+    """
+
+    name: str
+    host: str
+    format: Literal["atom", "rss", "json"]
+    at: float
+    ends: float
+    lease: int
+    renewed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Correspondence:
     """sources: how many there are. looks_every: seconds between two looks of the keeper at all destinations.
 
@@ -123,6 +144,7 @@ class Correspondence:
     destinations: tuple[DestinationPlan, ...]
     looks_every: float
     hasty: bool = False
+    readers: tuple[ReaderPlan, ...] = ()
 
     @property
     def hosts(self) -> tuple[str, ...]:

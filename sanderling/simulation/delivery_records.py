@@ -9,7 +9,14 @@ from typing import Generic, TypeVar
 
 from actors.destination_kinds.answer import Verdict
 from sanderling.simulation.delivery_ledger import Ledger
-from sanderling.simulation.delivery_plans import AlertPlan, AlertState, DestinationPlan, DestinationState, Saying
+from sanderling.simulation.delivery_plans import (
+    AlertPlan,
+    AlertState,
+    DestinationPlan,
+    DestinationState,
+    ReaderPlan,
+    Saying,
+)
 
 S = TypeVar("S")
 
@@ -174,8 +181,8 @@ class KeptDestination:
     """A destination as its user knows it.
 
     agreed: when who is told followed the link that asks them; long ago where nobody has to be asked.
-    rotations, tests: every try, answered or not. revived: when it was enabled after the service had disabled it. lines: the
-    newest attempts as the service lists them, oldest first; dead: the ids of what was given up.
+    rotations, tests: every try, answered or not. revived: when it was enabled after the service had disabled it. lines:
+    the newest attempts as the service lists them, oldest first; dead: the ids of what was given up.
     """
 
     plan: DestinationPlan
@@ -222,11 +229,33 @@ class Said:
 
 
 @dataclass(slots=True)
-class Letters:
-    """All that was seen. said: by the title of the event. right: all is enabled and replayed, only to be waited for.
+class KeptReader:
+    """A subscriber of the hub. confirmed: when it said that it wants to be told. ended: when it said that it does not,
+    or that it is gone, or when its lease was over.
+    """
 
-    invitations: by place, the path in the mail that asks somebody. hasty: its keeper hangs up. wrong: sentences about
-    what could not be put right. ledger: what the disk says of destinations.
+    plan: ReaderPlan
+    confirmed: list[float] = field(default_factory=list)
+    ended: list[float] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        return self.plan.name
+
+    def told_since(self) -> float:
+        """Return when the subscription that holds now was confirmed first; infinity when none does."""
+        last = max(self.ended, default=-math.inf)
+        return min((at for at in self.confirmed if at > last), default=math.inf)
+
+
+@dataclass(slots=True)
+class Letters:
+    """All that was seen. readers: those of the published feed. said: by the title of the event.
+
+    right: all is enabled and replayed, only to be waited for. invitations: by place, the path in the mail that asks
+    somebody. hasty: its keeper hangs up. wrong: sentences about what could not be put right. ledger: what the disk says
+    of destinations.
     """
 
     ledger: Ledger
@@ -234,6 +263,7 @@ class Letters:
     said: dict[str, Said] = field(default_factory=dict)
     alerts: list[KeptAlert] = field(default_factory=list)
     destinations: list[KeptDestination] = field(default_factory=list)
+    readers: list[KeptReader] = field(default_factory=list)
     receipts: dict[str, list[Receipt]] = field(default_factory=dict)
     invitations: dict[str, str] = field(default_factory=dict)
     right: bool = False

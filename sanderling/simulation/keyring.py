@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import trio
 
+from actors.keys import SCOPES
 from sanderling.keys import make_key
 from sanderling.simulation.clients import StreamClient
 from sanderling.simulation.origins.texts import EPOCH
@@ -18,7 +19,7 @@ from storage.records.key import ApiKey
 from storage.sqlite.in_loop import Disk
 from storage.sqlite.stores.keys import delete_key, insert_key
 
-EVERYTHING = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "admin")
+EVERYTHING = tuple(SCOPES)
 
 
 @dataclass(slots=True)

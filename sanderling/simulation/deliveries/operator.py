@@ -58,6 +58,14 @@ class Operator:
     dice: random.Random
     _turns: dict[str, trio.Lock] = field(default_factory=dict)
 
+    async def feeds(self) -> Mapping[str, str]:
+        """Return the addresses of what is published; publish all there is, if nothing is yet. {} when cut off."""
+        status, known = await self._try("GET", "/v1/publications")
+        if status == 200 and not known:
+            await self._try("POST", "/v1/publications", {"title": "Everything"})
+            return {}
+        return dict(known[0]["feeds"]) if status == 200 else {}
+
     # --- alerts --------------------------------------------------------------------------------------------------
 
     async def live(self, plan: Correspondence, ends: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import trio
 
@@ -12,11 +13,13 @@ from sanderling.simulation.deliveries.mail import PORT as MAIL_PORT
 from sanderling.simulation.deliveries.mail import PostOffice
 from sanderling.simulation.deliveries.operator import Operator
 from sanderling.simulation.deliveries.publisher import Scribe, provision
+from sanderling.simulation.deliveries.readers import AGAIN as READERS_LOOK
+from sanderling.simulation.deliveries.readers import Reader
 from sanderling.simulation.deliveries.receivers import ReceiverHost
 from sanderling.simulation.deliveries.services import SERVICES
 from sanderling.simulation.delivery_ledger import Ledger
 from sanderling.simulation.delivery_plans import Correspondence
-from sanderling.simulation.delivery_records import Letters
+from sanderling.simulation.delivery_records import KeptReader, Letters
 from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
@@ -53,6 +56,11 @@ class Stage:
             self._hosts = [
                 ReceiverHost(network.add(host), trace, receipts, services) for host in plan.hosts if host not in mail
             ]
+            self._readers = [
+                Reader(kept, network.add(kept.plan.host), trace, caller(kept.label), partial(self._feed, kept))
+                for kept in map(KeptReader, plan.readers)
+            ]
+            self.letters.readers += [reader.kept for reader in self._readers]
             self._keeper = Operator(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
             self._scribe = Scribe(life, self.letters.said)
 
@@ -69,8 +77,20 @@ class Stage:
             for office in self._offices:
                 listeners = await self._network.side(office.host.name).listen("", MAIL_PORT)
                 nursery.start_soon(office.serve, listeners)
+            for reader in self._readers:
+                listeners = await self._network.side(reader.host.name).listen("", 443)
+                nursery.start_soon(serve_http, reader.respond, listeners)
+                nursery.start_soon(reader.live)
             nursery.start_soon(self._keeper.live, self._plan, ends)
             nursery.start_soon(self._scribe.write, self._plan.sayings)
+
+    async def _feed(self, kept: KeptReader) -> str:
+        """Return the address of the published feed that a reader reads."""
+        while True:
+            feeds = await self._keeper.feeds()
+            if feeds:
+                return feeds[kept.plan.format]
+            await trio.sleep(READERS_LOOK)
 
     async def put_right(self) -> None:
         """Have users enable and replay everything, once nothing goes wrong any more."""

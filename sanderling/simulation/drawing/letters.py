@@ -6,6 +6,7 @@ destination to be given up and disabled.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from sanderling.simulation.chances import chance
 from sanderling.simulation.deliveries.services import SERVICES
 from sanderling.simulation.delivery_plans import (
     MAIL_FAULTS,
+    READER_FAULTS,
     RECEIVER_FAULTS,
     SERVICE_FAULTS,
     AlertPlan,
@@ -25,6 +27,7 @@ from sanderling.simulation.delivery_plans import (
     DestinationStep,
     Mode,
     Quiet,
+    ReaderPlan,
     Saying,
 )
 from sanderling.simulation.drawing.moments import moments
@@ -105,6 +108,34 @@ def draw_kinds(
         fitting = troubles or (MAIL_FAULTS if host in mail else SERVICE_FAULTS)
         drawn += _troubles(chance(seed, f"troubles/{host}"), host, program.ends, fitting) if host != _PLAIN else []
     return replace(program, faults=tuple(sorted((*own, *drawn), key=lambda fault: fault.at)))
+
+
+def draw_hub(seed: str, *troubles: str) -> Program:
+    """Draw a world of a published feed and its subscribers. troubles: of theirs, all if none are named."""
+    calm = bool(troubles)
+    program = draw_letters(
+        seed, days=0.8, point_crash=0.0 if calm else 0.01, lives=1.0 if calm else 8.0, troubles=("odd success",)
+    )
+    plan, ends, dice = program.letters, program.ends, chance(seed, "readers")
+    assert plan is not None
+    week = 7 * 86_400
+    readers = (
+        ReaderPlan("reader0", "reader0.people.org", "atom", 100.0, math.inf, week, renewed=True),
+        ReaderPlan("reader1", "reader1.people.org", "rss", 110.0, math.inf, week, renewed=True),
+        ReaderPlan("reader2", "reader2.people.org", "json", dice.uniform(CALM, ends / 2), math.inf, 7200, renewed=True),
+        ReaderPlan("leaves", "leaves.people.org", "atom", 120.0, ends * dice.uniform(0.3, 0.6), week, renewed=True),
+        ReaderPlan("lapses", "lapses.people.org", "rss", 130.0, math.inf, 7200, renewed=False),
+    )
+    # A feed's page has 50 events: who is away for longer than that finds the rest in its archive.
+    some = sorted(dice.sample(range(len(plan.sayings)), min(40, len(plan.sayings))))
+    drawn = [fault for fault in program.faults if fault.where == SERVICE]
+    for reader in readers[1:3]:
+        drawn += _troubles(chance(seed, f"troubles/{reader.host}"), reader.host, ends, troubles or READER_FAULTS)
+    return replace(
+        program,
+        letters=replace(plan, sayings=tuple(plan.sayings[n] for n in some), readers=readers),
+        faults=tuple(sorted(drawn, key=lambda fault: fault.at)),
+    )
 
 
 def draw_edits(seed: str) -> Program:

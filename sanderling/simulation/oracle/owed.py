@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sanderling.simulation.facts import Facts, Logged
 from sanderling.simulation.oracle import feeds, pages, scenes, streams
+from sanderling.simulation.oracle.letters import feeds as subscribed
 from sanderling.simulation.oracle.letters import wanted
 from sanderling.simulation.origins.texts import link
 from sanderling.simulation.program import ALERT_WORD, OriginPlan
@@ -26,6 +27,7 @@ def owed(facts: Facts) -> Iterator[str]:
         else:
             yield from _owed_frames(facts, plan)
     yield from wanted.owed(facts)
+    yield from subscribed.owed(facts)
     for name, taken in facts.taken.items():
         newest = next((logged for logged in reversed(facts.log) if streams.wants(facts, name, logged)), None)
         if newest is not None and taken and taken[-1].id != newest.event["id"]:

@@ -19,6 +19,7 @@ from sanderling.simulation.oracle import (
     watching,
 )
 from sanderling.simulation.oracle.letters import attempts, digests, pace, standing, wanted
+from sanderling.simulation.oracle.letters import feeds as subscribed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,9 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "D11 secrets sign while they are in force": attempts.signed,
     "D12 tests look like deliveries": attempts.alike,
     "D13 attempts are listed as they were": attempts.listed,
+    "S1 the hub signs": subscribed.signed,
+    "S2 the hub tells once": subscribed.once,
+    "S3 the hub tells whom it may": subscribed.ended,
     "Q1 quiet hours": attempts.silent,
     "Q2 the deleted are left alone": attempts.ended,
     "W1 a page's change is told once": pages.once,

@@ -11,6 +11,7 @@ from sanderling.simulation.planted import (
     disk,
     epilogues,
     hasty,
+    hub,
     in_time,
     kinds,
     letters,
@@ -148,5 +149,10 @@ OF_KINDS: tuple[Plant, ...] = (
     kinds.greylisting_is_a_refusal,
     kinds.full_is_gone,
     kinds.nobody_is_asked,
+    hub.one_try_is_enough,
+    hub.unsigned_after_a_failure,
+    hub.places_are_forgotten,
+    hub.leases_without_end,
+    hub.nobody_confirms,
 )
-"""Those that are shown where people are told."""
+"""Those that are shown where people are told, and the readers of feeds."""

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 
 from sanderling.simulation.command import simulate_deliveries
-from sanderling.simulation.drawing.letters import draw_crowd, draw_kinds, draw_letters
+from sanderling.simulation.drawing.letters import draw_crowd, draw_hub, draw_kinds, draw_letters
 from sanderling.simulation.run import simulate_program
 
 TRACE = (
@@ -39,6 +39,16 @@ def test_d1_people_are_told_by_messengers_and_by_mail(seed: str) -> None:
     assert letters.right
     taken = [each for place in letters.receipts.values() for each in place if each.taken and each.told is not None]
     assert sum(bool(receipt.told and receipt.told.titles) for receipt in taken) > 20
+
+
+@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 7)])
+def test_readers_of_a_feed_are_told_by_the_hub(seed: str) -> None:
+    result = simulate_program(draw_hub(seed))
+    assert [str(violation) for violation in result.violations] == []
+    letters = result.facts.letters
+    assert letters is not None
+    told = {reader.label: sum(each.taken for each in reader.receipts) for reader in letters.readers}
+    assert min(told[name] for name in ("reader0", "leaves")) > 3
 
 
 def test_a_world_long_enough_to_give_up_and_to_disable() -> None:

@@ -13,6 +13,7 @@ from sanderling.simulation.drawing.letters import (
     draw_crowd,
     draw_edits,
     draw_hasty,
+    draw_hub,
     draw_kinds,
     draw_letters,
     draw_windows,
@@ -38,6 +39,11 @@ def plagued(*args: str, days: float = 0.5, modes: Sequence[Mode] = MODES) -> Pro
 def peopled(*kinds: str, troubles: Sequence[str] = ("http500",), modes: Sequence[Mode] = ("instant",)) -> World:
     """A world of people who are told by some kinds, which have some troubles."""
     return lambda seed: draw_kinds(seed, *kinds, days=0.5, troubles=troubles, modes=modes)
+
+
+def read(seed: str) -> Program:
+    """A world of a published feed, some of whose readers have a trouble."""
+    return draw_hub(seed, "http500")
 
 
 PLAIN = partial(plagued, "http500")
@@ -90,6 +96,11 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "greylisting_is_a_refusal": (peopled("email", troubles=("asks for fewer",)), "1", "D4"),
     "full_is_gone": (peopled("email", troubles=("full",)), "1", "D6"),
     "nobody_is_asked": (peopled("email"), "1", "Q2"),
+    "one_try_is_enough": (read, "1", "T3"),
+    "unsigned_after_a_failure": (read, "1", "S1"),
+    "places_are_forgotten": (draw_hub, "1", "S2"),
+    "leases_without_end": (read, "1", "S3"),
+    "nobody_confirms": (read, "1", "S3"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 

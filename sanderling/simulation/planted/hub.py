@@ -1,0 +1,67 @@
+"""Bugs of the hub that take subscribers to be found."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+import trio
+from msgspec.structs import replace
+
+from actors.egress.posted import PostResult
+from api.hub.actor import Hub
+from storage.records.subscription import Progress
+
+Plant = AbstractContextManager[Any]
+
+
+def one_try_is_enough() -> Plant:
+    """A subscriber that did not take something is not told it again."""
+
+    def wrong(self: Hub, reader: Any, answer: Any, upto: Any) -> Progress:
+        return Progress(reader.progress.id, upto)
+
+    return patch.object(Hub, "_failed", wrong)
+
+
+def unsigned_after_a_failure() -> Plant:
+    """A repetition is signed with nothing."""
+    right = Hub._post
+
+    async def wrong(self: Hub, topic: Any, subscription: Any, document: Any) -> Any:
+        reader = topic.readers[subscription.id]
+        secret = "" if reader.progress.attempts else subscription.secret
+        return await right(self, topic, replace(subscription, secret=secret), document)
+
+    return patch.object(Hub, "_post", wrong)
+
+
+def places_are_forgotten() -> Plant:
+    """How far subscribers have been told is not stored."""
+
+    async def wrong(self: Hub) -> None:
+        await trio.sleep_forever()
+
+    return patch.object(Hub, "_save", wrong)
+
+
+def leases_without_end() -> Plant:
+    """A lease is granted for ever."""
+    right = Hub._subscribe
+
+    async def wrong(self: Hub, intent: Any) -> None:
+        await right(self, intent._replace(lease=10 * 365 * 86_400))
+
+    return patch.object(Hub, "_subscribe", wrong)
+
+
+def nobody_confirms() -> Plant:
+    """Whoever is named in a form is subscribed, without a question."""
+    right = Hub._get
+
+    async def wrong(self: Hub, callback: str, asked: dict[str, str]) -> Any:
+        found = await right(self, callback, asked) if asked["hub.mode"] != "subscribe" else None
+        return found or PostResult(200, 0, asked["hub.challenge"].encode(), None)
+
+    return patch.object(Hub, "_get", wrong)
