@@ -51,7 +51,7 @@ def leases_without_end() -> Plant:
     right = Hub._subscribe
 
     async def wrong(self: Hub, intent: Any) -> None:
-        await right(self, intent._replace(lease=10 * 365 * 86_400))
+        await right(self, dataclasses.replace(intent, lease=10 * 365 * 86_400))
 
     return patch.object(Hub, "_subscribe", wrong)
 
