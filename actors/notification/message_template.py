@@ -28,6 +28,7 @@ MOST_OUT: Final = 8 << 10
 """Bytes of a text."""
 LEAST_ROOM: Final = 40
 """Letters of a value below which it is not cut any more."""
+_ACTING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _STOP: Final = 4 * MOST_OUT
 _LANGUAGE: Final = (
     nodes.Template,
@@ -125,7 +126,9 @@ def _fitting(asked: WriteRequest) -> str:
     template = _compiled(asked.template, dialect.escape)
     room = min(limits.text, MOST_OUT)
     while room >= LEAST_ROOM:
-        text = _filled(template, values_of(asked.notification, limits, room)).strip()
+        made = _filled(template, values_of(asked.notification, limits, room))
+        # What a literal says in escapes: half a letter, or what moves a cursor. The rest is the user's own affair.
+        text = _ACTING.sub("", made.encode("utf-8", "replace").decode()).strip()
         text = text.replace("\n", dialect.line)
         if measure(text) <= limits.text and len(text.encode()) <= MOST_OUT:
             if not text:
@@ -155,7 +158,7 @@ def _filled(template: Template, values: Mapping[str, Any]) -> str:
                 break
     except TemplateError as error:
         raise ContentError(f"it can't be filled in: {error}") from None
-    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, NameError) as error:
         raise ContentError(f"it can't be filled in: {str(error)[:200]}") from None
     return "".join(made)
 

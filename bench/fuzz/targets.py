@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.fuzz import addresses, asking, documents, files, heads
+from bench.fuzz import addresses, asking, documents, files, heads, telling
 from bench.fuzz.chance import Chance
 
 MOST_SECONDS = 3.0
@@ -44,6 +44,9 @@ TARGETS: Mapping[str, Target] = {
     "export": Target(files.an_export, files.export, 100),
     "moving": Target(files.a_file, files.moving, 200),
     "http1": Target(heads.a_request, heads.http1, 800),
+    "message": Target(telling.an_event, telling.message, 60),
+    "answer": Target(telling.an_answer, telling.answer, 1500),
+    "template": Target(telling.a_template, telling.template, 200),
 }
 
 

@@ -22,13 +22,10 @@ def answer_of(messenger: Messenger, posted: PostResult) -> Answer:
     wait = posted.retry_after
     if rule is not None and rule.wait:
         wait = _seconds(rule, tree) or wait
-    answer = Answer(
-        posted.status,
-        posted.latency_ms,
-        retry_after=wait,
-        said=said,
-        verdict=None if rule is None else rule.verdict,
-    )
+    verdict = None if rule is None else rule.verdict
+    if verdict == "delivered" and posted.status // 100 != 2:
+        verdict = None  # what a redirect or an error says beside its status is not believed
+    answer = Answer(posted.status, posted.latency_ms, retry_after=wait, said=said, verdict=verdict)
     return answer if answer.delivered else answer._replace(error=_error(messenger, rule, posted.status, tree, said))
 
 

@@ -20,6 +20,7 @@ from sanderling.simulation.serving import Answer, Request
 from sanderling.simulation.trace import Trace
 
 SHARED: Final = "what readers share with the hub"
+RENEWED_AFTER = 7200.0
 AGAIN = 30.0
 """Seconds between two tries to subscribe; the callback may be asked that much later."""
 
@@ -53,7 +54,7 @@ class Reader:
                 self.kept.ended.append(trio.current_time())
                 return
             with trio.move_on_at(plan.ends):
-                await trio.sleep(plan.lease / 2)
+                await trio.sleep(min(plan.lease / 2, RENEWED_AFTER))
         before = len(self.kept.ended)
         await self._wish("unsubscribe", topic, lambda: len(self.kept.ended) > before)
 

@@ -118,11 +118,11 @@ def draw_hub(seed: str, *troubles: str) -> Program:
     )
     plan, ends, dice = program.letters, program.ends, chance(seed, "readers")
     assert plan is not None
-    week = 7 * 86_400
+    week = 7 * 86_400  # longer than any trouble: what comes after a lease has ended is owed to nobody
     readers = (
         ReaderPlan("reader0", "reader0.people.org", "atom", 100.0, math.inf, week, renewed=True),
         ReaderPlan("reader1", "reader1.people.org", "rss", 110.0, math.inf, week, renewed=True),
-        ReaderPlan("reader2", "reader2.people.org", "json", dice.uniform(CALM, ends / 2), math.inf, 7200, renewed=True),
+        ReaderPlan("reader2", "reader2.people.org", "json", dice.uniform(CALM, ends / 2), math.inf, week, renewed=True),
         ReaderPlan("leaves", "leaves.people.org", "atom", 120.0, ends * dice.uniform(0.3, 0.6), week, renewed=True),
         ReaderPlan("lapses", "lapses.people.org", "rss", 130.0, math.inf, 7200, renewed=False),
     )

@@ -273,3 +273,21 @@ def test_a_template_is_tried_on_an_event_a_notice_and_a_digest() -> None:
         check("{{ content }}", "", PLAIN)  # a notice has none
     with pytest.raises(ContentError, match="it can't be filled in"):
         check("{{ title }}{% if count > 1 %}{{ 1 / 0 }}{% endif %}", "", PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("template", "made"),
+    [
+        ("a{{ '\\ud800' }}b", "a?b"),  # half a letter, which no text of UTF-8 has
+        ("a\x1b[31mb{{ '\\u202e' }}c", "a[31mbc"),
+        ("{{ title|truncate(1e999) }}", None),
+    ],
+)
+def test_what_a_literal_says_in_escapes_is_inert_or_refused_in_words(template: str, made: str | None) -> None:
+    limits = TextLimits(text=1000)
+    if made is None:
+        with pytest.raises(ContentError, match="can't be filled in"):
+            check(template, "", limits)
+    else:
+        check(template, "", limits)
+        assert write(WriteRequest(template, "", SPECIMENS[0], limits)).text == made

@@ -9,8 +9,10 @@ import pytest
 import trio
 
 from actors.destination_kinds.answer import Answer as Attempted
+from actors.destination_kinds.messengers.answers import answer_of
 from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.values import masked
+from actors.egress.posted import PostResult
 from storage.records.destination import Private
 from tests.actors.destination_kinds.messengers.peers import PEERS, Peer
 from tests.actors.test_delivering import HOUR, Town, asked
@@ -278,3 +280,11 @@ async def test_a_template_that_fails_costs_no_message_and_says_so(autojump_clock
             (text,) = town.texts
             assert "Rates" in text and "The message template of this destination failed" in text
             assert "division by zero" in text
+
+
+@pytest.mark.parametrize("status", [302, 400, 503])
+def test_what_an_error_says_beside_its_status_is_no_success(status: int) -> None:
+    telegram = next(messenger for messenger in built_in() if messenger.id == "telegram")
+    assert answer_of(telegram, PostResult(200, 1, b'{"ok":true}', None)).delivered
+    found = answer_of(telegram, PostResult(status, 1, b'{"ok":true}', None))
+    assert not found.delivered and found.error
