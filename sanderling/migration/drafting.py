@@ -94,7 +94,7 @@ class Drafting:
 
     def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
         """Plan an alert over a planned source. Those that ask and tell the same are one, over all their sources."""
-        key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url, one.label or ""))))
+        key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url or "", one.label or ""))))
         self._alerts.setdefault(key, (place, {}))[1][url] = None
 
     def plan(self, kind: Kind) -> Plan:

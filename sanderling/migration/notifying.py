@@ -24,7 +24,7 @@ POSTING: Final = {"json": "http", "jsons": "https", "post": "http", "posts": "ht
 OTHER_BODY: Final = ("form", "forms", "xml", "xmls", "get", "gets", "put", "puts", "patch", "delete", "deletes")
 WHAT: Final = "notification"
 _SIGNED: Final = "posts the event as signed JSON, where it posted a message"
-_NATIVE: Final = {
+NATIVE: Final = {
     "hooks.slack.com": "slack",
     "discord.com": "discord",
     "discordapp.com": "discord",
@@ -54,22 +54,33 @@ def destinations(drafting: Drafting, place: str, address: str) -> Sequence[Desti
         drafting.note(place, WHAT, "impossible", f"{scheme[:20]}://: its address is made anew for each message")
         return ()
     if scheme in SCHEMES:
-        return _people(drafting, place, scheme, reached(parts, address))
-    if scheme == "https" and host in _NATIVE:
-        return _people(drafting, place, scheme, (Reached(_NATIVE[host], address, {}),))
+        return people(drafting, place, f"{scheme}://", reached(parts, address))
+    if scheme == "https" and host in NATIVE:
+        return people(drafting, place, f"{scheme}://", (Reached(NATIVE[host], address, {}),))
     found = _webhook(drafting, place, parts)
     return () if found is None else (found,)
 
 
-def _people(drafting: Drafting, place: str, scheme: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
+def posted(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
+    """Return the webhook that an address of HTTP is; none when there is none, which is noted."""
+    try:
+        found = _webhook(drafting, place, urlsplit(address))
+    except ValueError:
+        drafting.note(place, WHAT, "impossible", "an address that can't be read")
+        return ()
+    return () if found is None else (found,)
+
+
+def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
+    """Return the destinations by which people are reached. called: what it is there; shows no secret."""
     if not found:
-        says = f"{scheme}://: of a form that is not known here; see the kinds of destinations for what it needs"
+        says = f"{called}: of a form that is not known here; see the kinds of destinations for what it needs"
         drafting.note(place, WHAT, "impossible", says)
     for one in found:
         mail = (
             "; the address is asked first, and the mail server is that of the settings" if one.kind == "email" else ""
         )
-        drafting.note(place, WHAT, "approximated", f"{scheme}://: {one.kind}, with a text of ours{mail}")
+        drafting.note(place, WHAT, "approximated", f"{called}: {one.kind}, with a text of ours{mail}")
     return [DestinationBody(one.url or None, _label(one), one.kind, tuple(one.options.items())) for one in found]
 
 

@@ -15,7 +15,9 @@ from sanderling.migration.lists import columns_of, delimiter_of
 from sanderling.migration.plan import NotReadable
 from sanderling.migration.whole.lines import begins_export
 
-_JOB = re.compile(r"^(?:- )?(?:name|url|navigate|command|kind|filters?|user_visible_url)\s*:(?:\s|$)", re.MULTILINE)
+_JOB = re.compile(
+    r"^(?:- )?(?:name|url|navigate|command|kind|filters?|user_visible_url|report)\s*:(?:\s|$)", re.MULTILINE
+)
 _ADDRESS = re.compile(
     r"^[ \t]*(?:(?:https?|wss?)://\S|[\w-]+(?:\.[\w-]+)+(?:/\S*)?[ \t\r]*$)", re.MULTILINE | re.IGNORECASE
 )

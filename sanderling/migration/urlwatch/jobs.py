@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import MOST_ITEMS, Field, tell_of, text, truth
-from sanderling.migration.plan import NotReadable, Plan, named, shortened
+from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
 from sanderling.migration.urlwatch.filters import filtered
+from sanderling.migration.urlwatch.reporters import is_settings, reporters
 from sanderling.migration.wording import Unsayable, whole
 from sanderling.migration.yaml import documents
 
@@ -78,18 +79,31 @@ def read_urlwatch(data: bytes) -> Plan:
     """Return the plan of a file of jobs; a document may also be a list of them. Raises NotReadable."""
     drafting = Drafting()
     number = 0
-    for line, document in documents(data):
+    found = list(documents(data))
+    told = [
+        one
+        for line, document in found
+        if is_settings(document)
+        for one in reporters(drafting, f"report (line {line})", document)
+    ]
+    for line, document in found:
+        if is_settings(document):
+            continue
         for job in document if isinstance(document, list) else [document]:
             number += 1
             if number > MOST_ITEMS:
                 raise NotReadable(f"It has more than {MOST_ITEMS} jobs.")
             if not isinstance(job, dict):
                 raise NotReadable(f"Line {line}: a job is names with values, such as `url: https://example.org/`.")
-            _job(drafting, f"job {number} (line {line})", job)
+            _job(drafting, f"job {number} (line {line})", job, told)
+    if told and not number:
+        drafting.note(
+            "report", "reporter", "impossible", "there are no jobs: put both files into one, `---` between them"
+        )
     return drafting.plan("urlwatch")
 
 
-def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
+def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[DestinationBody]) -> None:
     kind = text(job, "kind")
     if job.get("command") or kind in ("shell", "command"):
         drafting.note(place, "command", "impossible", "no command is run; what it asks for may have an address")
@@ -127,8 +141,8 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
     except Unsayable as error:
         drafting.note(place, "filter", "impossible", str(error))
         return
-    if query:
-        drafting.alert(place, url, named("urlwatch", query))
+    if query or told:
+        drafting.alert(place, url, named("urlwatch", query), told)
 
 
 def _tags(value: Any) -> list[str]:

@@ -146,3 +146,55 @@ def test_what_is_waited_for_is_told_rather_too_often_than_not_at_all(lines: list
     (alert,) = read_changedetection(json.dumps({"watching": {"a": watch}}).encode()).alerts
     assert alert.body.filter_query == query
     assert alert.body.match == ("page" if query else "change")
+
+
+SETTINGS = b"""
+report:
+  html: {diff: unified}
+  stdout: {enabled: true}
+  telegram: {enabled: true, bot_token: "12:abc", chat_id: [-100, "@news"]}
+  slack: {enabled: true, webhook_url: "https://hooks.slack.com/services/T0/B0/s3cret"}
+  discord: {enabled: false, webhook_url: "https://discord.com/api/webhooks/1/x"}
+  matrix: {enabled: true, homeserver: "https://m.example", access_token: s3cret, room_id: "#by-name:m.example"}
+  gotify: {enabled: true, server_url: "https://g.example", token: s3cret}
+  pushover: {enabled: true, app: s3cretApp, user: s3cretUser}
+  email: {enabled: true, to: "anna@example.com, ben@example.com"}
+  webhook: {enabled: true, webhook_url: "https://discord.com/api/webhooks/1/s3cret"}
+  pushbullet: {enabled: true, api_key: s3cret}
+  ifttt: yes
+"""
+
+
+def test_whom_urlwatch_told_is_told_of_every_job() -> None:
+    plan = read_urlwatch(b"url: https://a.example/\n---\nurl: https://b.example/\n---\n" + SETTINGS)
+    (alert,) = plan.alerts
+    assert (alert.body.filter_query, len(alert.urls)) == ("", 2)
+    assert sorted((one.kind, one.url or "", dict(one.options).get("chat", "")) for one in alert.destinations) == [
+        ("discord", "https://discord.com/api/webhooks/1/s3cret", ""),
+        ("email", "anna@example.com", ""),
+        ("email", "ben@example.com", ""),
+        ("gotify", "https://g.example", ""),
+        ("pushover", "", ""),
+        ("slack", "https://hooks.slack.com/services/T0/B0/s3cret", ""),
+        ("telegram", "", "-100"),
+        ("telegram", "", "@news"),
+    ]
+    said = {finding.place.rpartition(", ")[2]: finding for finding in plan.findings if finding.grade == "impossible"}
+    assert said.keys() == {"matrix", "pushbullet"}
+    assert "s3cret" not in repr(plan.findings)
+
+
+ODD = (b"report: []", b"report: {telegram: 7}", b"report: {webhook: {enabled: 1, webhook_url: 'http://[x'}}")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_reporters_of_another_shape_are_nobody(odd: bytes) -> None:
+    plan = read_urlwatch(b"url: https://a.example/\n---\n" + odd)
+    assert not any(alert.destinations for alert in plan.alerts)
+
+
+def test_reporters_without_jobs_are_told_of() -> None:
+    assert kind_of(SETTINGS) == "urlwatch"
+    plan = read_urlwatch(SETTINGS)
+    assert not plan.alerts
+    assert any("put both files into one" in finding.says for finding in plan.findings)

@@ -1,0 +1,160 @@
+"""A poll of a published feed that finds nothing: processor time of the server, beside a bare GET of the framework.
+
+Both servers are processes of their own on loopback, asked in turns over one connection that is kept. The bare one is
+Quart-Trio on Hypercorn with one view that returns two letters. And what a message template takes in its worker.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import trio
+from hypercorn.config import Config
+from hypercorn.trio import serve
+from quart_trio import QuartTrio
+
+from actors.notification.limits import TextLimits
+from actors.notification.message_template import SPECIMENS, WriteRequest, write
+from sanderling.client.api import Client
+from tests.e2e.origin import Origin
+from tests.e2e.service import a_key, a_service, add
+
+POLLS, TURNS = 90, 12
+"""Polls of one address in a row, fewer than a stranger may make at once; each turn comes from another address."""
+GOAL = 1.1
+TEMPLATE = """*{{ title }}*
+{% for event in events %}{{ event.title }}: {{ event.summary }}
+{{ event.link }}
+{% endfor %}"""
+WRITTEN, TEMPLATE_MS = 300, 50.0
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the measured rows."""
+    bare, ours = trio.run(_polled)
+    usual, slow = _written()
+    return [
+        {
+            "figure": "a poll of a published feed that finds nothing (304), CPU of the server, us",
+            "goal": f"<= {GOAL} x a bare GET of Quart-Trio",
+            "limit": f"{1e6 * bare:.0f}",
+            "ours": f"{1e6 * ours:.0f}",
+            "ratio": ours / bare,
+            "met": ours <= GOAL * bare,
+        },
+        {
+            "figure": "a message by a user's template, CPU in the worker, ms",
+            "goal": f"<= {TEMPLATE_MS:.0f}",
+            "limit": "",
+            "ours": f"{usual:.1f} (of 100, the slowest but one {slow:.1f})",
+            "ratio": None,
+            "met": slow <= TEMPLATE_MS,
+        },
+    ]
+
+
+async def _polled() -> tuple[float, float]:
+    """Return the seconds of the processor for one request: of the bare framework, and of ours."""
+    bare, ours = list[float](), list[float]()
+    with tempfile.TemporaryDirectory() as folder:
+        data, origin = Path(folder, "data"), Origin()
+        key = a_key(data)
+        async with trio.open_nursery() as nursery:
+            await nursery.start(origin.serve)
+            async with a_service(data) as service, Client(service.url, key) as client:
+                await add(client, f"http://{origin.place}/feed", backfill=1)
+                made = await client.ask("POST", "/v1/publications", json={"title": "Everything"})
+                feed = urlsplit(made.json()["feeds"]["atom"])
+                command = [sys.executable, "-m", "bench.published"]
+                with subprocess.Popen(command, stdout=subprocess.PIPE) as other:  # noqa: ASYNC220  # nothing else runs
+                    assert other.stdout is not None
+                    port = int(other.stdout.readline())
+                    for turn in range(TURNS):
+                        bare.append(_cost(other.pid, port, "/", turn))
+                        ours.append(_cost(service.process.pid, feed.port or 0, feed.path, turn))
+                    other.kill()
+            nursery.cancel_scope.cancel()
+    return statistics.median(bare), statistics.median(ours)
+
+
+def _cost(pid: int, port: int, path: str, turn: int) -> float:
+    """Ask for a path again and again; return the seconds of the server's processor for each."""
+    with socket.create_connection(("127.0.0.1", port), source_address=(f"127.0.1.{turn + 1}", 0)) as line:
+        status, headers = _ask(line, path, {})
+        tag = headers.get("etag", "")
+        wanted = 304 if tag else 200
+        before = _processor(pid)
+        for _ in range(POLLS):
+            status, _ = _ask(line, path, {"If-None-Match": tag} if tag else {"Accept": "*/*"})
+            assert status == wanted, status
+        return (_processor(pid) - before) / POLLS
+
+
+def _ask(line: socket.socket, path: str, more: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
+    """Send a GET and return the status and the headers of its answer."""
+    headers = "".join(f"{name}: {value}\r\n" for name, value in more.items())
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n".encode())
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += line.recv(65536)
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    told = {name.lower(): value.strip() for name, _, value in (each.partition(":") for each in lines)}
+    status = int(first.split()[1])
+    left = 0 if status == 304 else int(told.get("content-length", "0")) - len(body)
+    while left > 0:
+        left -= len(line.recv(65536))
+    return status, told
+
+
+def _processor(pid: int) -> float:
+    """Return the nanosecond-exact processor time of a process, in seconds."""
+    return time.clock_gettime(_clock_of(pid))
+
+
+def _clock_of(pid: int) -> int:
+    """Return the clock of a process's processor time (clock_getcpuclockid(3): ~pid << 3 | 2)."""
+    return (~pid << 3) | 2
+
+
+def _written() -> tuple[float, float]:
+    """Return the median and the slowest but one in a hundred, in milliseconds."""
+    took = []
+    for number in range(WRITTEN):
+        asked = WriteRequest(
+            TEMPLATE, "", SPECIMENS[number % len(SPECIMENS)], TextLimits(dialect="markdown", text=4000)
+        )
+        began = time.process_time()
+        write(asked)
+        took.append(1000 * (time.process_time() - began))
+    return statistics.median(took), statistics.quantiles(took, n=100)[98]
+
+
+async def _bare() -> None:
+    """Serve two letters on a free port, which is printed."""
+    app = QuartTrio("bare", static_folder=None)
+
+    @app.get("/")
+    async def two_letters() -> str:
+        return "ok"
+
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    print(listener.socket.getsockname()[1], flush=True)
+    config = Config()
+    config.bind = [f"fd://{os.dup(listener.socket.fileno())}"]
+    config.errorlog = None
+    await serve(app, config, shutdown_trigger=trio.sleep_forever)
+
+
+if __name__ == "__main__":
+    trio.run(_bare)
