@@ -1,11 +1,11 @@
 """The real service on a real disk, hurt again and again under load, and then an audit of what it promised.
 
 `python -m bench.torture --kills 300 --stops 50` runs one service on loopback with three feeds that publish without
-pause, a live reader, a receiver of deliveries, and a user who edits sources and alerts. Between two faults it works for
-a moment. Faults: `kill -9`, SIGSTOP for some seconds, a database that another process has locked, a disk without room
-(a small tmpfs, as root), no file descriptors left, and no memory to be had. At the end it is left alone, and everything
-is counted: what was published and is not in the log (lost), what is there twice (doubled), what a live reader saw and
-the log has not, what was delivered under two bodies or not at all.
+pause, a live reader, a receiver of deliveries, another that is PagerDuty, and a user who edits sources and alerts.
+Between two faults it works for a moment. Faults: `kill -9`, SIGSTOP for some seconds, a database that another process
+has locked, a disk without room (a small tmpfs, as root), no file descriptors left, and no memory to be had. At the end
+it is left alone, and everything is counted: what was published and is not in the log (lost), what is there twice
+(doubled), what a live reader saw and the log has not, what was delivered under two bodies or not at all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from storage.sqlite.engine.folder import DATABASE
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
 from tests.e2e.test_kill import BEGINNING, publish
-from tests.e2e.test_kill_deliveries import Receiver
+from tests.e2e.test_kill_deliveries import Receiver, by_alert, tell, told_to
 
 FEEDS = 3
 QUIET_WITHIN = 600.0
@@ -56,12 +56,13 @@ SHORT: Mapping[str, int] = {
 
 @dataclass
 class Scene:
-    """What outlives the lives: origins by source, the receiver, and what a live reader saw."""
+    """What outlives the lives: origins by source, the receivers (a program, PagerDuty), and what a live reader saw."""
 
     folder: Path
     key: str
     chance: random.Random
     receiver: Receiver
+    pager: Receiver
     origins: dict[str, Origin] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
@@ -220,11 +221,14 @@ async def edit(scene: Scene, service: Service) -> None:
 async def torture(folder: Path, counts: Mapping[str, int], seed: int) -> tuple[Audit, Counter[str]]:
     """Hurt a service as often as `counts` says, in a drawn order; return what the audit finds."""
     chance = random.Random(seed)
-    scene = Scene(folder, a_key(folder), chance, Receiver(lambda: chance.uniform(0.0, 0.1)))
+    receiver = Receiver(lambda: chance.uniform(0.0, 0.1))
+    pager = Receiver(lambda: chance.uniform(0.0, 0.1), by_alert)
+    scene = Scene(folder, a_key(folder), chance, receiver, pager)
     plan = [name for name, count in counts.items() for _ in range(count)]
     chance.shuffle(plan)
     async with trio.open_nursery() as nursery:
         await nursery.start(scene.receiver.serve)
+        await nursery.start(scene.pager.serve)
         await begin(scene, nursery)
         while plan:
             plan = await live(scene, plan)
@@ -239,8 +243,7 @@ async def begin(scene: Scene, nursery: trio.Nursery) -> None:
             origin = Origin()
             await nursery.start(origin.serve)
             scene.origins[str((await add(client, f"http://{origin.place}/feed"))["id"])] = origin
-        alert = (await client.ask("POST", "/v1/alerts", json={"filter_query": ""})).json()["id"]
-        await client.ask("POST", f"/v1/alerts/{alert}/destinations", json={"url": scene.receiver.url})
+        await tell(client, scene.receiver, scene.pager)
 
 
 async def live(scene: Scene, plan: Sequence[str]) -> list[str]:
@@ -302,7 +305,7 @@ async def say_why(client: Client) -> None:
 def is_quiet(scene: Scene, log: Mapping[str, tuple[str, str]]) -> bool:
     titles = {source: {title for of, title in log.values() if of == source} for source in scene.origins}
     all_told = all(set(origin.items[1:]) <= titles[source] for source, origin in scene.origins.items())
-    return all_told and log.keys() <= scene.receiver.bodies.keys()
+    return all_told and log.keys() <= scene.receiver.bodies.keys() and told_to(scene.pager.bodies) >= len(log)
 
 
 def counted(scene: Scene, log: Mapping[str, tuple[str, str]], order: Mapping[str, list[str]]) -> Audit:
@@ -313,7 +316,7 @@ def counted(scene: Scene, log: Mapping[str, tuple[str, str]], order: Mapping[str
         doubled += sum(count - 1 for count in told.values())
         places = [origin.items.index(title) for title in dict.fromkeys(order.get(source, []))]
         disordered += sum(after < before for before, after in pairwise(places))
-    bodies = scene.receiver.bodies
+    bodies = [*scene.receiver.bodies.values(), *scene.pager.bodies.values()]
     return Audit(
         published=sum(len(origin.items) - 1 for origin in scene.origins.values()),
         lost=lost,
@@ -321,9 +324,9 @@ def counted(scene: Scene, log: Mapping[str, tuple[str, str]], order: Mapping[str
         out_of_order=disordered,
         seen_and_gone=sum(id not in log for id in scene.seen),
         seen_twice=len(scene.repeated),
-        undelivered=sum(id not in bodies for id in log),
-        of_two_bodies=sum(len({*each}) > 1 for each in bodies.values()),
-        delivered_again=sum(len(each) - 1 for each in bodies.values()),
+        undelivered=sum(id not in scene.receiver.bodies for id in log) + abs(len(log) - told_to(scene.pager.bodies)),
+        of_two_bodies=sum(len({*each}) > 1 for each in bodies),
+        delivered_again=sum(len(each) - 1 for each in bodies),
     )
 
 

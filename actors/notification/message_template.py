@@ -200,11 +200,21 @@ def _check(tree: nodes.Template) -> None:
             raise ContentError(f"{line}{_WORDS.get(type(node), 'this is')} not a part of message templates")
         if isinstance(node, nodes.Getattr) and node.attr not in PARTS | _OF_LOOPS | frozenset(OF_EVENTS):
             raise ContentError(f"line {node.lineno}: there is no value called {node.attr}")
+    for written in tree.find_all((nodes.TemplateData, nodes.Const)):
+        text = written.data if isinstance(written, nodes.TemplateData) else getattr(written, "value", None)
+        if isinstance(text, str) and text.endswith("@") and not _ends_with(tree, written):
+            raise ContentError(f"line {written.lineno}: an @ right before a value would let a page mention people")
     if any(name.name == "self" for name in tree.find_all(nodes.Name)):  # which Jinja declares itself
         raise ContentError("there is no value called self")
     unknown = sorted(meta.find_undeclared_variables(tree) - NAMES)
     if unknown:
         raise ContentError(f"there is no value called {unknown[0]}; there are: {', '.join(sorted(NAMES))}")
+
+
+def _ends_with(tree: nodes.Template, written: nodes.Node) -> bool:
+    """Return whether nothing follows a text of the template."""
+    end = tree.body[-1] if tree.body else None
+    return isinstance(end, nodes.Output) and end.nodes[-1] is written
 
 
 _ITEM: Final = NotificationItem(

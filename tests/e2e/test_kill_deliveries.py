@@ -6,9 +6,11 @@ again: while it claims, while requests are under way, between an answer and its 
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,28 @@ BUDGET = 45.0
 """Seconds for all rounds; a slow machine may do fewer, and the test says how many."""
 
 
-class Receiver:
-    """Takes deliveries: `bodies` of each id, in order."""
+def by_header(headers: Mapping[str, str], body: bytes) -> str:
+    """Return the id of what a webhook is sent."""
+    return headers["webhook-id"]
 
-    def __init__(self, draw: Callable[[], float]) -> None:
-        self._draw = draw
+
+def by_alert(headers: Mapping[str, str], body: bytes) -> str:
+    """Return the id by which PagerDuty knows a repetition."""
+    return str(json.loads(body)["dedup_key"])
+
+
+def told_to(bodies: Mapping[str, Sequence[bytes]]) -> int:
+    """Return of how many events people heard: many at once are one message, which says how many."""
+    titles = (json.loads(each[0])["payload"]["summary"] for each in bodies.values())
+    found = (re.match(r"(\d+) events of ", title) for title in titles)
+    return sum(1 if one is None else int(one[1]) for one in found)
+
+
+class Receiver:
+    """Takes deliveries: `bodies` of each id, in order. id_of: by what it knows a repetition."""
+
+    def __init__(self, draw: Callable[[], float], id_of: Callable[[Mapping[str, str], bytes], str] = by_header) -> None:
+        self._draw, self._id_of = draw, id_of
         self.bodies: defaultdict[str, list[bytes]] = defaultdict(list)
         self.url = ""
 
@@ -58,25 +77,36 @@ class Receiver:
                         return
                     data += more
                 body, data = data[: int(headers["content-length"])], data[int(headers["content-length"]) :]
-                self.bodies[headers["webhook-id"]].append(body)
+                self.bodies[self._id_of(headers, body)].append(body)
                 await trio.sleep(self._draw())
                 await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         except trio.BrokenResourceError:
             return  # its sender was killed
 
 
+async def tell(client: Client, hook: Receiver, pager: Receiver) -> None:
+    """Have everything told to a program, and to people by PagerDuty."""
+    alert = (await client.ask("POST", "/v1/alerts", json={"filter_query": ""})).json()["id"]
+    there = f"/v1/alerts/{alert}/destinations"
+    await client.ask("POST", there, json={"url": hook.url})
+    options = {"key": "0123456789abcdef0123456789abcdef"}
+    await client.ask("POST", there, json={"kind": "pagerduty", "url": pager.url, "options": options})
+
+
 async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_has_one_body(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(1121)
-    origin, key, receiver = Origin(), a_key(tmp_path), Receiver(lambda: chance.uniform(0.0, 0.1))
+    origin, key = Origin(), a_key(tmp_path)
+    receiver = Receiver(lambda: chance.uniform(0.0, 0.1))
+    pager = Receiver(lambda: chance.uniform(0.0, 0.1), by_alert)
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
         await nursery.start(receiver.serve)
+        await nursery.start(pager.serve)
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             source = str((await add(client, f"http://{origin.place}/feed"))["id"])
-            alert = (await client.ask("POST", "/v1/alerts", json={"filter_query": ""})).json()["id"]
-            await client.ask("POST", f"/v1/alerts/{alert}/destinations", json={"url": receiver.url})
+            await tell(client, receiver, pager)
         began, rounds = trio.current_time(), 0
         while rounds < ROUNDS and trio.current_time() - began < BUDGET:
             async with a_service(tmp_path) as service, trio.open_nursery() as life:
@@ -90,13 +120,16 @@ async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_ha
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             log = await read_log(service, key, source, until=origin.items[-1])
             with trio.fail_after(30):
-                while not log.keys() <= receiver.bodies.keys():  # noqa: ASYNC110 - a poll over sockets
+                while not log.keys() <= receiver.bodies.keys() or told_to(pager.bodies) < len(log):  # noqa: ASYNC110 - a poll over sockets
                     await trio.sleep(0.2)
-            (line, *_) = (await client.ask("GET", "/v1/destinations")).json()
+            lines = (await client.ask("GET", "/v1/destinations")).json()
         nursery.cancel_scope.cancel()
-    repeated = sum(len(bodies) - 1 for bodies in receiver.bodies.values())
+    repeated = sum(len(bodies) - 1 for each in (receiver, pager) for bodies in each.bodies.values())
+    rates = [line["duplicate_rate"] for line in lines]
     with capsys.disabled():
-        print(f"\nkilled {rounds} times, {len(log)} events, {repeated} delivered again, rate {line['duplicate_rate']}")
+        print(f"\nkilled {rounds} times, {len(log)} events, {repeated} delivered again, rates {rates}")
     assert rounds >= FEWEST and len(log) >= 10
     assert receiver.bodies.keys() == log.keys(), "each event of the log, and nothing else"
-    assert all(len({*bodies}) == 1 for bodies in receiver.bodies.values()), "an id has one body"
+    assert told_to(pager.bodies) == len(log), "each event of the log once"
+    for each in (receiver, pager):
+        assert all(len({*bodies}) == 1 for bodies in each.bodies.values()), "an id has one body"

@@ -18,7 +18,14 @@ async def show(visit: Visit) -> Page:
     publication = await acts.named(visit, visit.path["id"])
     url = acts.address(visit, publication)
     feeds = [] if url is None else [(each.label, f"{url}.{ending}") for ending, each in FORMATS.items()]
-    shows = {"publication": publication, "about": await about(visit, publication), "url": url, "feeds": feeds}
+    subscribers = await visit.context.storage.subscriptions.count(publication.id)
+    shows = {
+        "publication": publication,
+        "about": await about(visit, publication),
+        "url": url,
+        "feeds": feeds,
+        "subscribers": subscribers,
+    }
     return Page("publications/one.html", publication.title, shows)
 
 

@@ -291,3 +291,20 @@ def test_what_a_literal_says_in_escapes_is_inert_or_refused_in_words(template: s
     else:
         check(template, "", limits)
         assert write(WriteRequest(template, "", SPECIMENS[0], limits)).text == made
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["@{{ title }}", "a\n@{% if count %}{{ title }}{% endif %}", "{{ '@' ~ title }}", "{% set a = '@' %}{{ a }}x"],
+)
+def test_an_at_sign_before_a_value_is_refused_when_it_is_saved(template: str) -> None:
+    with pytest.raises(ContentError, match=r"line [12]: an @ right before a value"):
+        check(template, "", TextLimits(text=1000))
+
+
+@pytest.mark.parametrize(
+    "template", ["@here {{ title }}", "{{ title }} @", "me@example.com {{ title }}", "@ {{ title }}"]
+)
+def test_an_at_sign_of_ones_own_stays(template: str) -> None:
+    check(template, "", TextLimits(text=1000))
+    assert "@" in write(WriteRequest(template, "", SPECIMENS[0], TextLimits(text=1000))).text

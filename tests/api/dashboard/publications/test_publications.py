@@ -6,12 +6,13 @@ import pytest
 
 from actors.messages.views import SourceView
 from storage.records.alert import Alert
+from storage.records.identity import START
 from storage.records.publication import Publication
 from storage.records.source import SourceRuntime
 from tests.api.dashboard.bins.test_bins import an_alert
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House
-from tests.storage.contract.builders import a_publication
+from tests.storage.contract.builders import a_publication, a_subscription
 from tests.support.build import a_source, a_source_id
 
 LOST = "019db0a4-a060-7000-8000-0000000000f1"
@@ -176,3 +177,17 @@ async def test_the_list_says_what_each_shows(
     await house.storage.publications.put(a_publication(**changes))
     await browser.get("/publications")
     assert browser.page.xpath("//td[@data-is='Shows']")[0].text_content() == says
+
+
+async def test_a_publication_shows_how_many_readers_asked_the_hub(browser: Browser, house: House) -> None:
+    made = await published(browser)
+    assert "none has asked yet" in browser.text
+    for number in (1, 2):
+        await house.storage.subscriptions.put(
+            a_subscription(
+                f"s{number}", publication=made.id, token_hash=made.token_hash, callback=f"https://r{number}.test/"
+            ),
+            START,
+        )
+        await browser.get(f"/publications/{made.id}")
+        assert f"{number} reader{'' if number == 1 else 's'} asked the WebSub hub" in browser.text
