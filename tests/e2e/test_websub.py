@@ -85,6 +85,8 @@ async def test_a_subscriber_from_npm_is_told_what_is_new_until_it_leaves(tmp_pat
                     await look(client, source)
             finally:
                 process.kill()
+                with trio.move_on_after(5, shield=True):
+                    await process.wait()
             rest = [line async for line in says]
             assert rest == []
         nursery.cancel_scope.cancel()
