@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
-from functools import partial
-from typing import Final
 
 import trio
 
@@ -20,15 +18,10 @@ from sanderling.simulation.serving import LONGEST_STALL
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.wire import SimStream
 
-PORT: Final = 587
 _HELLO = b"250-post\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250 STARTTLS\r\n"
 _RECIPIENT: tuple[tuple[str, bytes, Verdict], ...] = (
     ("asks for fewer", b"450 4.7.1 greylisted, come again", "slow"),
     ("full", b"552 5.2.2 mailbox full", "slow"),
-)
-_CONTENT: tuple[tuple[str, bytes, Verdict], ...] = (
-    ("refuses", b"554 5.7.1 looks like spam", "refused"),
-    ("refuses in the middle", b"550 5.3.4 that is enough", "refused"),
 )
 
 
@@ -44,7 +37,7 @@ class PostOffice:
 
     async def serve(self, listeners: Sequence[trio.abc.Listener[SimStream]]) -> None:
         """Serve until cancelled."""
-        await trio.serve_listeners(partial(self._converse), list(listeners))
+        await trio.serve_listeners(self._converse, list(listeners))
 
     async def _converse(self, stream: SimStream) -> None:
         try:
@@ -112,18 +105,20 @@ class _Conversation:
     async def _data(self) -> None:
         host = self._office.host
         await self._say(b"354 go on")
-        if host.suffers("refuses in the middle"):
+        early = host.suffers("refuses in the middle")
+        if early:
             await self._more()
-            await self._say(_CONTENT[1][1])  # says it before the mail is over, and reads the rest
+            await self._say(b"550 5.3.4 that is enough")  # before the mail is over, of which it reads the rest
         mail = message_from_bytes(await self._mail(), policy=default)
         assert isinstance(mail, EmailMessage)
         if host.suffers("lost"):
             self._note(0, None, mail)
             return self._stream.reset()
-        for fault, reply, verdict in _CONTENT:
-            if host.suffers(fault):
-                self._note(int(reply[:3]), verdict, mail)
-                return await self._say(reply) if fault == "refuses" else None
+        if early:
+            return self._note(550, "refused", mail)
+        if host.suffers("refuses"):
+            self._note(554, "refused", mail)
+            return await self._say(b"554 5.7.1 looks like spam")
         self._note(250, "delivered", mail)
         return await self._say(b"250 2.0.0 queued")
 

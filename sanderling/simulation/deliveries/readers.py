@@ -21,6 +21,7 @@ from sanderling.simulation.trace import Trace
 
 SHARED: Final = "what readers share with the hub"
 RENEWED_AFTER = 7200.0
+"""Seconds after which a subscription is renewed, if its lease is not over much sooner."""
 AGAIN = 30.0
 """Seconds between two tries to subscribe; the callback may be asked that much later."""
 

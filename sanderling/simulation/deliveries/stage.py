@@ -9,7 +9,6 @@ import trio
 
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller
-from sanderling.simulation.deliveries.mail import PORT as MAIL_PORT
 from sanderling.simulation.deliveries.mail import PostOffice
 from sanderling.simulation.deliveries.operator import Operator
 from sanderling.simulation.deliveries.publisher import Scribe, provision
@@ -23,7 +22,7 @@ from sanderling.simulation.delivery_records import KeptReader, Letters
 from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
-from sanderling.simulation.world import Life
+from sanderling.simulation.world import POST, Life
 from storage.interface import Storage
 from storage.records.destination import EMAIL
 from storage.sqlite.in_loop import Disk
@@ -75,7 +74,7 @@ class Stage:
                 listeners = await self._network.side(each.host.name).listen("", 443)
                 nursery.start_soon(serve_http, each.respond, listeners)
             for office in self._offices:
-                listeners = await self._network.side(office.host.name).listen("", MAIL_PORT)
+                listeners = await self._network.side(office.host.name).listen("", POST.port)
                 nursery.start_soon(office.serve, listeners)
             for reader in self._readers:
                 listeners = await self._network.side(reader.host.name).listen("", 443)
