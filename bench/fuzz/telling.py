@@ -70,7 +70,12 @@ def an_event(chance: Chance) -> bytes:
     events = [_an_event(chance) for _ in range(chance.choice((1, 1, 2, 5, 40)))]
     tree: Any = events[0]
     if len(events) > 1:
-        tree = {"id": "digest", "window_start": "2026-01-01T00:00:00Z", "count": len(events), "events": events}
+        tree = {
+            "id": "digest",
+            "destination_id": "hook",
+            "count": len(events) * chance.choice((1, 1, 9)),
+            "events": events,
+        }
     raw = json.dumps(tree).encode()
     return chance.bent(raw, [raw]) if chance.often(0.2) else raw
 
@@ -85,12 +90,16 @@ def _an_event(chance: Chance) -> dict[str, Any]:
         "summary": text(),
         "content": text(),
         "url": chance.choice(("https://a.test/b", "javascript:alert(1)", "", "http://[", text())),
+        "source_url": chance.choice(("https://a.test/", "", text())),
         "tags": [text()],
         "emitted_at": chance.choice(("2026-01-01T00:00:00.000Z", "", "yesterday")),
     }
     if chance.often(0.4):
-        diff = [{"op": chance.choice(("added", "removed", "odd")), "text": text()} for _ in range(chance.randrange(9))]
-        event["diff"] = {"lines": diff, "added": len(diff)}
+        event["diff"] = {
+            "added": [text() for _ in range(chance.randrange(5))],
+            "removed": [text() for _ in range(chance.choice((0, 1, 40)))],
+            "changed": [{"before": text(), "after": text()} for _ in range(chance.randrange(5))],
+        }
     if chance.often(0.1):
         event[chance.choice(sorted(event))] = chance.choice((None, 1, [], {}, "x"))
     return event

@@ -41,8 +41,8 @@ def by_alert(headers: Mapping[str, str], body: bytes) -> str:
 def told_to(bodies: Mapping[str, Sequence[bytes]]) -> int:
     """Return of how many events people heard: many at once are one message, which says how many."""
     titles = (json.loads(each[0])["payload"]["summary"] for each in bodies.values())
-    found = (re.match(r"(\d+) events of ", title) for title in titles)
-    return sum(1 if one is None else int(one[1]) for one in found)
+    found = (re.match(r"([\d,]+) events of ", title) for title in titles)
+    return sum(1 if one is None else int(one[1].replace(",", "")) for one in found)
 
 
 class Receiver:
