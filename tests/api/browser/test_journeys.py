@@ -164,3 +164,20 @@ def test_the_system_names_its_parts_and_settings(tab: Tab) -> None:
     tab.fill(filter="matcher").press("Filter")
     assert 1 <= tab.page.locator("#parts ~ .scroll tbody").first.locator("tr").count() < 5
     assert "SANDERLING_ALLOW_NETWORKS" in tab.text or "allow_networks" in tab.text
+
+
+def test_the_first_message_in_a_chat_takes_an_address_and_one_press(
+    tab: Tab, service: Service, origin: Origin, script: bool
+) -> None:
+    chat, name = f"/services/T0/B0/{script}", f"Told {script}"
+    origin.says[chat] = Answer("ok")
+    service.ask("POST", "/v1/alerts", {"name": name, "filter_query": ""})
+    tab.open("/destinations/new").follow("Slack").sees("Copy the webhook URL that it shows.")
+    tab.page.locator("main select[name=alert]").select_option(label=name)
+    tab.fill(url="not an address").press("Add it").sees("Incoming webhook address of the channel")
+    assert "not an address" not in tab.text
+    tab.fill(url=origin.url + chat).press("Add it").sees("Send a test")
+    assert origin.url + chat not in tab.text
+    tab.press("Send a test").sees("The test arrived")
+    (body,) = [json.loads(body) for path, body in origin.taken if path == chat]
+    assert body["blocks"][0]["text"]["text"] == "Test delivery"
