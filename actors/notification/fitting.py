@@ -74,12 +74,12 @@ def text_of(
     """Return the text of a notification, at most `most` units long. titled: with its title as the first line."""
     dialect, measure = DIALECTS[name], MEASURES[unit]
     page = _last(notification, dialect, left=0)
-    # The line that says what is left out is never longer than this one.
-    note = _last(notification, dialect, left=10**9)
     parts = list(_parts(notification, dialect, titled=titled))
     whole = dialect.line.join([*(part.marked(dialect.escape(part.text)) for part in parts), *page])
     if measure(whole) <= most:
         return whole
+    # The line that says what is left out is never longer than this one.
+    note = _last(notification, dialect, left=10**9)
     room = most - measure(dialect.line.join(["", *note]))
     if room < 0:  # not even the link has room
         return _fitting(notification.title, most, measure, dialect.escape)

@@ -26,6 +26,8 @@ def paragraphs(text: str) -> str:
     >>> paragraphs("one\\r\\ntwo\\x07\\n\\n\\n\\nthree \\u202eeerht")
     'one\\ntwo\\n\\nthree eerht'
     """
+    if text.isprintable():  # as nearly all are: nothing of this is printable, but for the space
+        return text.strip()
     sound = _ACTING.sub("", _BREAKS.sub("\n", text.encode("utf-8", "replace").decode("utf-8")))
     return _closed(_EMPTY_LINES.sub("\n\n", sound).strip())
 
@@ -36,6 +38,8 @@ def one_line(text: str) -> str:
     >>> one_line("Sale\\r\\nBcc: everyone@example.com")
     'Sale Bcc: everyone@example.com'
     """
+    if text.isprintable():
+        return " ".join(text.split())
     return _SPACES.sub(" ", paragraphs(text)).strip()
 
 

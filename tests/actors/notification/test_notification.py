@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import re
+import sys
 from typing import Any
 
 import lxml.html
@@ -222,3 +223,11 @@ def test_a_row_of_another_version_stops_nothing() -> None:
     odd = notification_of("0190", an_event(diff={"changed": 7}, content="Fares rise on Monday."))
     assert odd.title == "Fares rise" and odd.items[0].lines == ()
     assert notification_of("x", a_digest(2).replace(b'"Title 1"', b"1")).items[1].title == "Something new"
+
+
+def test_what_python_calls_printable_needs_no_care() -> None:
+    # `paragraphs` and `one_line` return it at once: there must be no letter for which that matters.
+    text = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert not [
+        letter for letter in text if letter.isprintable() and letter != " " and one_line(f"a{letter}\n") != f"a{letter}"
+    ]
