@@ -210,8 +210,15 @@ class KeptDestination:
         """When its end, or that of its alert, was answered."""
         return min(self.history.deleted, self.alert.history.deleted)
 
-    def shut(self) -> Iterator[Span]:
-        """Yield the times in which the service may have had it disabled."""
+    def shut(self, received: Sequence[Receipt]) -> Iterator[Span]:
+        """Yield the times in which the service may have had it disabled.
+
+        Glances are far apart: of one that said that it is gone, and whose user had put it right soon, they see nothing.
+        """
+        acts = [*(version.answered for version in self.history.versions), *(span.ends for span in self.revived)]
+        for receipt in received:
+            if receipt.gone:
+                yield Span(receipt.at, min((at for at in acts if at > receipt.at), default=math.inf))
         if self.glances and self.glances[0].state == "disabled":
             yield Span(-math.inf, self.glances[0].at)
         for before, after in zip(self.glances, self.glances[1:], strict=False):

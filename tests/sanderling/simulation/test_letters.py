@@ -41,6 +41,13 @@ def test_d1_people_are_told_by_messengers_and_by_mail(seed: str) -> None:
     assert sum(bool(receipt.told and receipt.told.titles) for receipt in taken) > 20
 
 
+def test_a_revocation_that_was_put_right_between_two_glances_is_known_by_the_answer() -> None:
+    # The service disabled it for half an hour, and the alert was changed before the replay: the oracle took the event
+    # of that half hour for lost.
+    result = simulate_program(draw_kinds("822"))
+    assert [str(violation) for violation in result.violations] == []
+
+
 @pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 7)])
 def test_readers_of_a_feed_are_told_by_the_hub(seed: str) -> None:
     result = simulate_program(draw_hub(seed))

@@ -111,9 +111,11 @@ def _dawdled(facts: Facts, kept: KeptDestination, patience: float) -> Iterator[t
     assert facts.letters is not None
     first: dict[str, float] = {}
     events = events_in(facts)
-    for receipt in facts.letters.received(kept):
+    received = facts.letters.received(kept)
+    for receipt in received:
         for id in events(receipt):
             first.setdefault(id, receipt.at)
+    spans = list(kept.shut(received))
     for id, title in wanted(facts, kept):
         said = facts.letters.said[title]
         begins, ends = said.offered - 60, said.known + patience
@@ -121,7 +123,7 @@ def _dawdled(facts: Facts, kept: KeptDestination, patience: float) -> Iterator[t
             state is not None and state.enabled and state.mode == "instant" and state.quiet is None
             for state in kept.history.during(begins, ends)
         )
-        shut = any(span.begins <= ends and span.ends >= said.offered for span in kept.shut())
+        shut = any(span.begins <= ends and span.ends >= said.offered for span in spans)
         late = first.get(id, math.inf) - said.known
         if instant and not shut and late > patience and not _excused(facts, kept, begins, ends):
             yield title, late

@@ -107,7 +107,7 @@ def wanted(facts: Facts, kept: KeptDestination, there: Collection[str] = ()) -> 
     assert letters is not None
     if not kept.id or kept.gone < math.inf:
         return
-    shut = list(kept.shut())
+    shut = list(kept.shut(letters.received(kept)))
     for logged in facts.log:
         if logged.event["id"] in there:
             continue
