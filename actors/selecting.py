@@ -5,17 +5,6 @@ from __future__ import annotations
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from storage.records.source import Source, tag_of
-from storage.records.states import SelectableState
-
-
-def states_of(view: SourceView) -> tuple[SelectableState, ...]:
-    """Return the states that a source is in: its health's flag, and what else is in the way of looks."""
-    if not view.source.enabled:
-        return ("paused",)
-    hot = view.hot
-    late: tuple[SelectableState, ...] = ("overdue",) if view.overdue else ()
-    resting: tuple[SelectableState, ...] = ("resting",) if hot.breaker.state == "open" else ()
-    return (hot.health.flag, *late, *resting)
 
 
 def picks(where: SourceSelection, view: SourceView) -> bool:
@@ -24,7 +13,9 @@ def picks(where: SourceSelection, view: SourceView) -> bool:
         return False
     if where.tags and not any(tag_of(tag) in source.tags for tag in where.tags):
         return False
-    if where.states and not any(state in where.states for state in states_of(view)):
+    if where.states and view.state not in where.states:
+        return False
+    if where.flags and (not source.enabled or view.hot.health.flag not in where.flags):
         return False
     if not where.words:
         return True

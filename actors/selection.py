@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from storage.records.health import Flag
+from storage.records.states import SourceState
 from storage.records.tiers import SourceType
 
 
@@ -11,16 +13,17 @@ from storage.records.tiers import SourceType
 class SourceSelection:
     """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
 
-    words: parts of the URL, the title or a tag, whatever their case. states: see `storage.records.states`.
+    words: parts of the URL, the title or a tag, whatever their case. flags: of the health of what is not paused.
     """
 
     words: tuple[str, ...] = ()
-    states: tuple[str, ...] = ()
+    states: tuple[SourceState, ...] = ()
+    flags: tuple[Flag, ...] = ()
     tags: tuple[str, ...] = ()
     kinds: tuple[SourceType, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.states or self.tags or self.kinds)
+        return bool(self.words or self.states or self.flags or self.tags or self.kinds)
 
 
 ALL = SourceSelection()

@@ -69,6 +69,7 @@ def overview_of(context: AppContext) -> wire.Overview:
             backoff=of_sources["backoff"],
             quarantined=of_sources["quarantined"],
             overdue=context.overdue(),
+            states=dict(overseer.source_states()),
         ),
         destinations=wire.Destinations(
             total=sum(of_destinations[name] for name in ("starting", "running", "backoff", "quarantined", "stopping")),

@@ -14,6 +14,7 @@ import trio
 
 from actors.app_context import AppContext
 from actors.system import Front
+from storage.records.states import HEALTH, SOURCES
 from supervision import Child, ChildSpec
 
 Tell = Callable[[str], None]
@@ -76,9 +77,9 @@ def status_of(context: AppContext) -> str:
     """Return what `systemctl status` shows: how many sources, and what is not as it should be."""
     census = context.overseer.census()
     parts = [f"{sum(census.values()):,} sources"]
-    parts += [f"{census[flag]:,} {flag}" for flag in ("degraded", "rotten") if census[flag]]
-    if late := context.overdue():
-        parts.append(f"{late:,} looks overdue")
+    states = context.overseer.source_states()
+    parts += [f"{count:,} {SOURCES[state].word}" for state, count in states.items() if count and state != "ok"]
+    parts += [f"{census[flag]:,} {HEALTH[flag].word}" for flag in ("degraded", "rotten") if census[flag]]
     troubles = [f"{name}: {says}" for name, says in context.readiness().items() if says]
     return ", ".join(parts) + "." + "".join(f" {trouble}" for trouble in troubles).replace("\n", " ")
 

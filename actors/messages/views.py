@@ -9,6 +9,8 @@ from typing import Literal
 from storage.records.health import Cause
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
+from storage.records.source_state import state_of
+from storage.records.states import SourceState
 
 ReasonKind = Literal[
     "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
@@ -57,6 +59,11 @@ class SourceView:
     queue_position: int = 0
     """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
     push: PushView | None = None
+
+    @property
+    def state(self) -> SourceState:
+        """How it is now."""
+        return state_of(self.source, self.hot, overdue=self.overdue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +133,8 @@ class SourceExamination:
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page of sources; `next_after` is None at the end. `census`: how many of all have which flag, or are paused."""
+    """A page of sources; `next_after` is None at the end. `census`: how many of all are in which state."""
 
     views: Sequence[SourceView]
     next_after: tuple[int, float, str, int] | None
-    census: Mapping[str, int] = field(default_factory=dict)
+    census: Mapping[SourceState, int] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK
 from storage.records.identity import START, millis_of
+from storage.records.states import SOURCES
 from storage.records.tiers import TIERS
 
 N = TypeVar("N", bound=str)
@@ -53,11 +54,12 @@ class Figures:
 
     def _of_sources(self) -> list[Figure]:
         last, census = self._watchman.last, self._overseer.census()
-        last_spent = self._watchman.spent
+        last_spent, states = self._watchman.spent, self._overseer.source_states()
         open_gate = float(not self._overseer.gate.closed)
         return [
             Figure("sources", "Sources, paused ones too.", (), {(): self._overseer.known_sources()}),
             Figure("sources_health", "Sources by the flag of their health.", ("flag",), _each(census, RANK)),
+            Figure("sources_state", "Sources by their state now.", ("state",), _each(states, tuple(SOURCES))),
             Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, tuple(TIERS))),
             Figure("breakers", "Breakers of watched sources.", ("state",), _each(last.breakers, BREAKERS)),
             Figure("sources_overdue", "Sources whose due look has not happened.", (), {(): last.overdue}),

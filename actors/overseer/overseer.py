@@ -22,7 +22,7 @@ from actors.world import World
 from storage.records.health import Flag
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
-from storage.records.states import PartState
+from storage.records.states import PartState, SourceState
 from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
 
 STATES: dict[State, PartState] = {
@@ -33,6 +33,8 @@ STATES: dict[State, PartState] = {
     State.STOPPING: "stopping",
     State.ENDED: "ended",
 }
+_CALM = ("ok", "new", "overdue")
+"""States of a source that give way to its being on hold."""
 _MANY = ("sources", "destinations")
 """The parts whose children come and go."""
 
@@ -106,6 +108,10 @@ class Overseer:
     def census(self) -> Mapping[Flag, int]:
         """Return how many sources have each flag of health."""
         return self._table.census()
+
+    def source_states(self) -> Mapping[SourceState, int]:
+        """Return how many sources are in each state, worst first."""
+        return self._table.states()
 
     def states(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many actors of sources and of destinations are in each state."""
@@ -231,7 +237,7 @@ class Overseer:
         record = self._deliveries.record(id)
         state = STATES[child.state]
         if state == "ok" and record is not None and record.state == "failing":
-            state = "retrying"
+            state = "failing"
         return self._row(child, f"destinations/{id}", "" if record is None else record.url, "destination", state)
 
     def _source(self, live: LiveSource) -> Row:
@@ -254,12 +260,10 @@ class Overseer:
                 source.name,
             )
         state = STATES[child.state]
-        if state == "ok" and hot.breaker.state != "closed":
-            state = "open"
-        elif state == "ok" and child.attention:
-            state = "retrying"
-        elif state == "ok" and child.on_hold:
-            state = "held"
+        if state == "ok":
+            state = self._table.state_of(live)
+            if child.on_hold and state in _CALM:
+                state = "held"
         return self._row(child, path, source.watch_url, source.type, state, live=live)
 
     def _row(

@@ -21,16 +21,19 @@ ERROR_CAP = 200
 _RANK: dict[PartState, int] = {
     "quarantined": 0,
     "backoff": 1,
-    "open": 2,
-    "retrying": 3,
+    "failing": 2,
+    "resting": 3,
+    "throttled": 6,
+    "overdue": 6,
     "ended": 6,
     "stopping": 6,
     "starting": 6,
     "held": 7,
+    "new": 7,
     "ok": 7,
     "paused": 8,
 }
-_ROTTEN, _DEGRADED, WELL = 4, 5, 7
+_ROTTEN, _DEGRADED, _UNEASY, WELL = 4, 5, 6, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Badness(NamedTuple):
 def badness(row: Row) -> Badness:
     """Return how bad a row looks: its state first, then its health."""
     rank = _RANK[row.state]
-    if rank == WELL and row.flag in ("rotten", "degraded"):
+    if rank in (_UNEASY, WELL) and row.flag in ("rotten", "degraded"):
         rank = _ROTTEN if row.flag == "rotten" else _DEGRADED
     return Badness(rank, 1.0 if row.health is None else row.health, -row.restarts)
 
@@ -109,9 +112,9 @@ def wanted(text: str) -> RowFilter:
     """Return a filter: words that path, name, title or error contain, and `state:`, `host:`, `tag:`, `kind:` with a
     beginning (of the flag of health too), a part of the host, a part of a tag, and a beginning.
 
-    >>> found = wanted("state:quar state:open shop host:example.org")
+    >>> found = wanted("state:quar state:rest shop host:example.org")
     >>> found.words, dict(found.qualified)
-    (('shop',), {'state': ('quar', 'open'), 'host': ('example.org',)})
+    (('shop',), {'state': ('quar', 'rest'), 'host': ('example.org',)})
     """
     words: list[str] = []
     qualified: dict[str, tuple[str, ...]] = {}

@@ -25,10 +25,14 @@ from actors.sources.ranking import Place, Ranking
 from actors.sources.schedule.look_price import Price, first_guess
 from actors.sources.schedule.overdue import Round
 from actors.sources.schedule.start_spread import wait_of
+from actors.sources.state_counts import StateCounts
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Source, SourceState
+from storage.records.source import Source
+from storage.records.source import SourceState as StoredState
+from storage.records.source_state import state_of
+from storage.records.states import SourceState
 from supervision import ChildSpec, DynamicSupervisor, Run
 
 PAGE = 200
@@ -58,9 +62,9 @@ class SourceIndex:
         self._supervisor = sources
         self._live: dict[SourceId, LiveSource] = {}
         self.readers = readers(ports.settings)
-        self._ranking = Ranking()
+        self._ranking, self._states = Ranking(), StateCounts()
+        self._overdue = 0
         self._practice: set[SourceId] = set()
-        self._paused: set[SourceId] = set()
 
     def __len__(self) -> int:
         return len(self._live) - len(self._practice)
@@ -119,10 +123,10 @@ class SourceIndex:
     def drop(self, source: SourceId) -> None:
         self._live.pop(source, None)
         self._practice.discard(source)
-        self._paused.discard(source)
         for reader in self.readers.values():
             reader.forget(source)
         self._ranking.drop(source)
+        self._states.drop(source)
 
     def describe(self, source: SourceId) -> SourceView:
         """Return a source as it is now. Raises NotFound."""
@@ -145,7 +149,7 @@ class SourceIndex:
         """Return the next `limit` sources after a place that are meant, worst health first; see `Ranking`."""
         if not where:
             ids, rest = self._ranking.page(after, limit)
-            return SourcePage([self._view(self._live[source]) for source in ids], rest, self._census())
+            return SourcePage([self._view(self._live[source]) for source in ids], rest, self.states())
         found: list[SourceView] = []
         place, ended = after, False
         while len(found) < limit and not ended:
@@ -159,14 +163,15 @@ class SourceIndex:
                 break
         else:
             rest = None
-        return SourcePage(found, rest, self._census())
+        return SourcePage(found, rest, self.states())
 
-    def _census(self) -> dict[str, int]:
-        """Return how many are watched with which flag, worst first, and how many are paused."""
-        counts = {str(flag): count for flag, count in self._ranking.census().items()}
-        for source in sorted(self._paused):
-            counts[self._live[source].hot.health.flag] -= 1
-        return {**counts, "paused": len(self._paused)}
+    def state_of(self, live: LiveSource) -> SourceState:
+        """Return how a source is now."""
+        return state_of(live.source, live.hot, overdue=_overdue(live, self._ports.world.now()))
+
+    def states(self) -> Mapping[SourceState, int]:
+        """Return how many sources are in each state, worst first."""
+        return self._states.read(self._overdue)
 
     async def _stretch(
         self, after: Place | None, limit: int, where: SourceSelection
@@ -190,7 +195,7 @@ class SourceIndex:
     async def round(self) -> Round:
         """Return how the watching goes. Walks over all sources."""
         now = self._ports.world.now()
-        sources = overdue = waiting = looks = 0
+        sources = overdue = waiting = looks = calmly = 0
         worst: tuple[int, SourceId] | None = None
         tiers, breakers = Counter[str](), Counter[str]()
         for part in _slices(self._live.values()):
@@ -199,6 +204,7 @@ class SourceIndex:
                     continue
                 late, polled = _overdue(live, now), live.source.tier.polled
                 sources, overdue = sources + 1, overdue + late
+                calmly += late and state_of(live.source, live.hot, overdue=True) == "overdue"
                 looks += live.hot.looks * polled
                 tiers[live.source.type] += 1
                 breakers[live.hot.breaker.state] += 1
@@ -207,6 +213,7 @@ class SourceIndex:
                     found = (live.hot.next_look_at or 0, live.source.id)
                     worst = found if worst is None else min(worst, found)
             await trio.lowlevel.checkpoint()
+        self._overdue = calmly
         there = worst is not None and worst[1] in self._live  # it may have been dropped meanwhile
         return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
 
@@ -218,7 +225,7 @@ class SourceIndex:
             await trio.lowlevel.checkpoint()
         return found
 
-    def take_unsaved(self, live: LiveSource) -> SourceState:
+    def take_unsaved(self, live: LiveSource) -> StoredState:
         """Return the state to save, and count it as saved."""
         live.unsaved = False
         return live.swept()
@@ -245,8 +252,8 @@ class SourceIndex:
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
-        (self._paused.discard if live.source.enabled else self._paused.add)(live.source.id)
-        live.ranking = self._ranking
+        live.ranking, live.states = self._ranking, self._states
+        self._states.put(live.source, live.hot)
         self._ranking.put(live.source.id, live.hot.health)
 
     def _introduce(self, live: LiveSource) -> None:

@@ -20,6 +20,7 @@ from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.look_price import Price
 from actors.sources.schedule.pause import PauseSwitch
+from actors.sources.state_counts import StateCounts
 from actors.world import World
 from storage.interface import Storage
 from storage.records.event import Draft
@@ -61,8 +62,9 @@ class LiveSource:
     """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
 
     `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
-    who asked why had it looked at last. `ranking` follows the health, once the source is in it. `push` and `window` are
-    a push source's: what its connections bring, and what it has admitted lately (None until its actor has read it).
+    who asked why had it looked at last. `ranking` follows the health and `states` the state, once the source is in
+    them. `push` and `window` are a push source's: what its connections bring, and what it has admitted lately (None
+    until its actor has read it).
     `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
     `version` is that of the stored state which `hot` came from.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
@@ -77,6 +79,7 @@ class LiveSource:
         "push",
         "ranking",
         "source",
+        "states",
         "unsaved",
         "version",
         "window",
@@ -89,6 +92,7 @@ class LiveSource:
         self.unsaved = self.doubted = False
         self.asked_at = Millis(0)
         self.ranking: Ranking | None = None
+        self.states: StateCounts | None = None
         self.push: PushView | None = None
         self.window: DedupWindow | None = None
         self.owed: Sequence[tuple[bytes, str, Draft]] = ()
@@ -104,6 +108,8 @@ class LiveSource:
         before, self._hot = self._hot.health, hot
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
+        if self.states is not None:
+            self.states.put(self.source, hot)
 
     def swept(self) -> SourceState:
         """Return the state to save without a harvest: what others know of the stored one stays true."""

@@ -15,7 +15,7 @@ from api.feed import overview_of
 from api.operations import system as operations
 from api.schemas.admin import TreeQuery
 from storage.records.identity import Millis, millis_of
-from storage.records.states import PARTS, SOURCES
+from storage.records.states import HEALTH, PARTS
 
 ROWS = 50
 HEAVIEST = 5
@@ -71,7 +71,7 @@ async def show(visit: Visit) -> Page:
         "onward": _place(wanted, tree.start + ROWS) if tree.start + ROWS < tree.total else "",
         "back": _place(wanted, max(0, tree.start - ROWS)) if tree.start else "",
         "states": PARTS,
-        "flags": SOURCES,
+        "flags": HEALTH,
         "settings": settings_of(visit),
         "data": size(files.get("database", 0)),
         "wal": size(files.get("wal", 0)),

@@ -16,11 +16,11 @@ from api.operations import system
 from api.schemas.admin import TreeQuery, TreeRow
 from storage.records.destination import Destination
 from storage.records.identity import Millis
-from storage.records.states import DESTINATIONS, PARTS, SOURCES, DestinationState, State
+from storage.records.states import DESTINATIONS, HEALTH, PARTS, SOURCES, DestinationState, State
 
 SHOWN = 12
 NEEDS = 6
-_UNWELL = ("quarantined", "backoff", "open", "retrying")
+_UNWELL = ("quarantined", "backoff", "failing", "resting")
 
 
 _CLOSED = "Nothing is sent to it any more. Mend the receiver, then resume it: what was missed can be delivered again."
@@ -41,7 +41,7 @@ def need_of(row: TreeRow) -> Need | None:
     if row.state in _UNWELL:
         return Need(_named(row), _path(row), PARTS[row.state], row.error)
     if row.flag == "rotten":
-        return Need(_named(row), _path(row), SOURCES["rotten"], row.error)
+        return Need(_named(row), _path(row), HEALTH["rotten"], row.error)
     return None
 
 
@@ -90,7 +90,7 @@ async def today(visit: Visit) -> Page:
         "late": overview.matching.says,
         "needs": await needs(visit),
         "sources": overview.sources,
-        "overdue": overview.sources.overdue,
+        "states": [(name, SOURCES[name], count) for name, count in overview.sources.states.items() if count],
         "draining": overview.draining,
         "streams": overview.streams,
         "passed": overview.looks.says,

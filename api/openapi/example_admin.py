@@ -78,7 +78,15 @@ OVERVIEW = wire.Overview(
     draining=False,
     failing={},
     sources=wire.Sources(
-        total=98412, ok=98377, degraded=26, rotten=9, running=98402, backoff=5, quarantined=5, overdue=0
+        total=98412,
+        ok=98377,
+        degraded=26,
+        rotten=9,
+        running=98402,
+        backoff=5,
+        quarantined=5,
+        overdue=0,
+        states={"failing": 9, "resting": 21, "throttled": 3, "overdue": 0, "new": 0, "ok": 98379, "paused": 0},
     ),
     destinations=wire.Destinations(total=17, running=17, backoff=0, quarantined=0),
     matching=wire.Matching(behind=0, seconds=0.0),

@@ -11,7 +11,7 @@ from api.schemas.sources import HeldEvents, Time
 from storage.records.delivery import Result
 from storage.records.destination import DeliveryMode
 from storage.records.health import Cause, Flag
-from storage.records.states import PARTS, PartState
+from storage.records.states import PARTS, PartState, SourceState
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,7 +149,7 @@ class TreePart(Struct, frozen=True):
 
 
 class Sources(Struct, frozen=True):
-    """Sources by health, and what their actors do. `total` counts paused ones too."""
+    """Sources by health, by state, and what their actors do. `total` counts paused ones too."""
 
     total: int
     ok: int
@@ -159,6 +159,7 @@ class Sources(Struct, frozen=True):
     backoff: int
     quarantined: int
     overdue: int
+    states: Annotated[dict[SourceState, int], Meta(description="How many sources are in each state now")]
 
 
 class Destinations(Struct, frozen=True):

@@ -12,9 +12,14 @@ from msgspec import Meta, Struct
 
 from actors.messages.requests import NewSource
 from api.problems import Problem
+from storage.records.states import SOURCES, SourceState
 from storage.records.tiers import SourceType
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+NowState = Annotated[
+    SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
+]
+"""How a source is now."""
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,7 +63,7 @@ class Breaker(Struct, frozen=True):
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
-    keys of blocks its owner's feedback has made noise."""
+    keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days."""
 
     id: str
     url: str
@@ -77,6 +82,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     schedule: str | None
     bar: float | None
     noise_count: int
+    state: NowState
     created_at: Time
     updated_at: Time
     last_fetch_at: Time | None
@@ -185,3 +191,18 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     limit: Limit = 100
     cursor: Cursor | None = None
+
+
+InState = Annotated[SourceState, Meta(description="Only those that are in this state now", examples=["failing"])]
+
+
+class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
+    """Which sources: those that fit all that is given."""
+
+    state: InState | None = None
+    q: Annotated[
+        str,
+        Meta(
+            max_length=200, examples=["harbour"], description="Words that its URL, its name or one of its tags contain"
+        ),
+    ] = ""

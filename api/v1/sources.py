@@ -6,6 +6,7 @@ from typing import Literal
 
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.views import AddedSource, SourceView
+from actors.selection import SourceSelection
 from api.etags import expected, shown, tag_of
 from api.operations import sources as operations
 from api.operations.batches import Failed
@@ -60,6 +61,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
         noise_count=len(source.noise),
+        state=view.state,
         last_fetch_at=time_or_null(hot.last_look_at),
         last_success_at=time_or_null(hot.last_success_at),
         next_fetch_at=time_or_null(hot.next_look_at),
@@ -111,7 +113,9 @@ def _result(new: NewSource, outcome: AddedSource | Failed, base_url: str) -> wir
 
 async def list_sources(call: Call) -> Answer:
     """Return a page of sources, worst health first."""
-    page = await operations.page(call, call.query.limit, place(call, tuple[int, float, str, int]))
+    query: wire.SourcesQuery = call.query
+    where = SourceSelection(words=tuple(query.q.split()), states=() if query.state is None else (query.state,))
+    page = await operations.page(call, query.limit, place(call, tuple[int, float, str, int]), where)
     return Answer([record_of(view) for view in page.views], headers=next_page(call, page.next_after))
 
 
@@ -176,7 +180,7 @@ ROUTES = (
         list_sources,
         "List sources, worst health first.",
         {200: list[wire.SourceRecord]},
-        query=wire.ListQuery,
+        query=wire.SourcesQuery,
         headers=("Link",),
     ),
     _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),

@@ -19,7 +19,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 
 EVERY = 2.0
-TROUBLED = ("quarantined", "backoff", "open", "retrying", "stopping", "ended", "starting")
+TROUBLED = ("quarantined", "backoff", "failing", "resting", "stopping", "ended", "starting")
 HOME = "\x1b[H\x1b[J"
 """What moves the cursor to the top, and clears what is below."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sanderling.client.rendering import fit, pad
-from storage.records.states import PARTS
+from storage.records.states import PARTS, SOURCES
 
 WORST = 10
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
@@ -33,12 +33,24 @@ def seconds_between(earlier: str, later: str) -> float:
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
+def by_state(sources: Mapping[str, Any]) -> str:
+    """Return how many sources are in which state, the states in which there is one.
+
+    >>> by_state({"states": {"failing": 2, "throttled": 0, "ok": 1200}})
+    'failing 2  ok 1,200'
+    """
+    return "  ".join(f"{SOURCES[name].word} {count:,}" for name, count in sources["states"].items() if count)
+
+
 def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     at, ready = overview["at"], "ready" if overview["ready"] else "NOT READY"
     drained = ", drained" if overview["draining"] else ""
     yield f"Sanderling {overview['version']}  {ready}{drained}  up {span(seconds_between(overview['started_at'], at))}"
     yield ""
-    yield _line("sources", overview["sources"])
+    sources = overview["sources"]
+    yield f"{'sources':<13} total {sources['total']:,}  {by_state(sources)}"
+    yield _line("health", sources, ("ok", "degraded", "rotten"))
+    yield _line("actors", sources, ("running", "backoff", "quarantined"))
     yield _line("destinations", overview["destinations"])
     yield _line("since start", overview["totals"], ("looks", "events", "matches", "attempts", "http_requests"))
     yield _line("waiting", overview["queues"])

@@ -139,11 +139,9 @@ def list_sources(client: Client, *, as_json: bool) -> int:
 
 
 def source_line(source: Mapping[str, Any]) -> str:
-    """Return a source as one line: health, score, tier, id, URL, its name, and why when it is not well."""
-    health = source["health"]
-    flag = health["flag"] if source["enabled"] else SOURCES["paused"].word
-    why = "" if flag in ("ok", SOURCES["paused"].word) else "  " + fit(str(health["reason"]), 120)
+    """Return a source as one line: state, score, tier, id, URL, its name, and why when it is not well."""
+    health, state = source["health"], SOURCES[source["state"]]
+    why = "  " + fit(str(health["reason"]), 120) if state.mood in ("bad", "warn") or health["flag"] != "ok" else ""
     name = f"  ({fit(called(source), 60)})" if called(source) else ""
-    return (
-        f"{pad(flag, 9)} {health['score']:4.2f}  {source['type']:<4}  {source['id']}  {plain(source['url'])}{name}{why}"
-    )
+    stands = f"{pad(state.word, 13)} {health['score']:4.2f}  {source['type']:<4}"
+    return f"{stands}  {source['id']}  {plain(source['url'])}{name}{why}"

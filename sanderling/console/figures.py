@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sanderling.client.status_screen import span
+from sanderling.client.status_screen import by_state, span
 from sanderling.console.text import Line, between, fit
 from sanderling.console.words import BAD, POOR, apart, short
 
@@ -63,8 +63,7 @@ class Figures:
         sources = now["sources"]
         state = " DRAINED" if now["draining"] else ""
         title = f" Sanderling {now['version']}  up {span(apart(now['started_at'], now['at']))}{state}"
-        counts = f" sources {sources['total']:,}  ok {sources['ok']:,} deg {sources['degraded']:,}"
-        counts += f" rot {sources['rotten']:,} quar {sources['quarantined']:,} "
+        counts = f" sources {sources['total']:,}  {by_state(sources)} "
         if told:
             return [(between(title, f" {told} ", width), "reverse")]
         return [(between(title, counts, width), "bold")]

@@ -12,7 +12,7 @@ from sanderling.console.foot import shown_key
 from sanderling.console.lines import Reading
 from sanderling.console.text import Line, fit
 from sanderling.console.view import BACK, View
-from storage.records.states import LOOKS, PARTS, SOURCES
+from storage.records.states import HEALTH, LOOKS, PARTS
 
 _KEY = 10
 _CHANGED = "its state has changed since the order was made: s makes it anew"
@@ -37,9 +37,10 @@ class HelpScreen(View):
         lines: list[Line] = [[(fit(" Keys", width), "bold")]]
         lines += [_row(shown_key(binding), binding.tooltip, width) for binding in self._told]
         lines += [[("", "")], [(fit(" States", width), "bold")]]
-        shown = dict.fromkeys((*PARTS.values(), SOURCES["rotten"], SOURCES["degraded"]))
-        lines += [_row(state.short, f"{state.word}: {state.says}", width) for state in shown]
+        lines += [_row(state.short, f"{state.word}: {state.says}", width) for state in PARTS.values()]
         lines += [_row("*", _CHANGED, width)]
+        lines += [[("", "")], [(fit(" Health, the score over days", width), "bold")]]
+        lines += [_row(state.short, f"{state.word}: {state.says}", width) for state in HEALTH.values()]
         lines += [[("", "")], [(fit(" Looks", width), "bold")]]
         lines += [_row(state.short, f"{state.word}: {state.says}", width) for state in LOOKS.values()]
         return lines

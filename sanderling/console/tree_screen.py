@@ -24,7 +24,7 @@ from sanderling.exits import CommandFailed
 
 TREE = "/v1/admin/tree"
 SORTS = ("worst", "path", "next")
-TROUBLE = "state:quar state:back state:open state:retry state:rotten state:degraded"
+TROUBLE = "state:quar state:back state:fail state:rest state:rotten state:degraded"
 _LOW, _HIGH = 18, 34
 """Heights of the screen from which on there is a small tail, and a large one."""
 

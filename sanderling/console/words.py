@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from storage.records.states import LOOKS, PARTS, SOURCES, Mood, State
+from storage.records.states import LOOKS, PARTS, Mood, State
 
 GOOD, POOR, BAD, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "ansi_cyan", "dim"
 STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
@@ -18,11 +18,8 @@ VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
 
 
 def state_of(row: Mapping[str, Any]) -> State:
-    """Return the state of a row of the tree. One that runs well shows how healthy it is."""
-    state, flag = row["state"], row.get("flag")
-    if state in ("ok", "held") and flag in ("rotten", "degraded"):
-        return SOURCES["rotten" if flag == "rotten" else "degraded"]
-    return PARTS.get(state, GONE)
+    """Return the state of a row of the tree. A source's health is something else."""
+    return PARTS.get(row["state"], GONE)
 
 
 def short(seconds: float) -> str:

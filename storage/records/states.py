@@ -7,17 +7,29 @@ name everywhere. The keys are what code and wire call a state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
+from storage.records.health import Flag
 from storage.records.trail import Verdict
 
 Mood = Literal["good", "calm", "warn", "bad"]
 """How a state looks: green, blue, yellow, red."""
-SelectableState = Literal["rotten", "degraded", "ok", "overdue", "resting", "paused"]
-"""What sources can be listed by, worst first. Of what is watched more than one may hold at once."""
-SourceState = Literal[SelectableState, "new"]
+SourceState = Literal["failing", "resting", "throttled", "overdue", "new", "ok", "paused"]
+"""The state of a source now; it is always in exactly one, see `storage.records.source_state`. Worst first."""
 PartState = Literal[
-    "quarantined", "backoff", "open", "retrying", "starting", "stopping", "ended", "held", "ok", "paused"
+    "quarantined",
+    "backoff",
+    "failing",
+    "resting",
+    "throttled",
+    "overdue",
+    "ended",
+    "stopping",
+    "starting",
+    "held",
+    "new",
+    "ok",
+    "paused",
 ]
 AlertState = Literal["active", "paused"]
 DestinationState = Literal[
@@ -35,24 +47,36 @@ class State(NamedTuple):
 
 
 SOURCES: Final[Mapping[SourceState, State]] = {
-    "rotten": State("rotten", "ROT", "bad", "Its health is below 0.3: it fails, or has been silent far too long."),
-    "degraded": State("degraded", "DEG", "warn", "Its health is from 0.3 to 0.7."),
-    "ok": State("ok", "ok", "good", "Its health is 0.7 or more."),
+    "failing": State("failing", "FAIL", "bad", "The last look failed, or the WebSocket is down."),
+    "resting": State(
+        "resting", "REST", "bad", "It failed several times in a row: Sanderling leaves it alone for a while."
+    ),
+    "throttled": State("asked to wait", "wait", "warn", "The origin asked us to come later."),
     "overdue": State("overdue", "late", "warn", "A look was due and has not happened yet."),
-    "resting": State("resting", "REST", "warn", "It failed so often that Sanderling leaves it alone for a while."),
-    "paused": State("paused", "pause", "calm", "A person paused it: Sanderling does not watch it until it is resumed."),
     "new": State("new", "new", "calm", "Sanderling has not looked at it yet."),
+    "ok": State("ok", "ok", "good", "The last look worked."),
+    "paused": State("paused", "pause", "calm", "A person paused it: Sanderling does not watch it until it is resumed."),
 }
-SELECTABLE: Final[tuple[SelectableState, ...]] = get_args(SelectableState)
+HEALTH: Final[Mapping[Flag, State]] = {
+    "rotten": State(
+        "rotten", "ROT", "bad", "Its health is below 0.3: it has failed, or has been silent, for far too long."
+    ),
+    "degraded": State("degraded", "DEG", "warn", "Its health is from 0.3 to 0.7."),
+    "ok": State("healthy", "ok", "good", "Its health is 0.7 or more."),
+}
+"""A source's health, over days; its state may be another."""
 PARTS: Final[Mapping[PartState, State]] = {
     "quarantined": State("quarantined", "QUAR", "bad", "It crashed too often. It starts again after a long wait."),
     "backoff": State("backing off", "BACK", "bad", "It crashed and waits before its next start."),
-    "open": State("resting", "REST", "warn", "Its breaker is open: Sanderling leaves it alone for a while."),
-    "retrying": State("retrying", "RETRY", "warn", "The other side fails; it tries again."),
-    "starting": State("starting", "start", "calm", "It runs, and is not ready yet."),
-    "stopping": State("stopping", "stop", "calm", "It was asked to stop and finishes its work."),
+    "failing": State("failing", "FAIL", "bad", "The other side fails; Sanderling tries again."),
+    "resting": SOURCES["resting"],
+    "throttled": SOURCES["throttled"],
+    "overdue": SOURCES["overdue"],
     "ended": State("ended", "ended", "calm", "It does not run any more."),
+    "stopping": State("stopping", "stop", "calm", "It was asked to stop and finishes its work."),
+    "starting": State("starting", "start", "calm", "It runs, and is not ready yet."),
     "held": State("on hold", "hold", "calm", "The service is drained, or our own line is down."),
+    "new": SOURCES["new"],
     "ok": State("ok", "ok", "good", "It runs and all is well."),
     "paused": SOURCES["paused"],
 }

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from actors.messages.views import SourceView
-from actors.selecting import picks, states_of
+from actors.selecting import picks
 from actors.selection import SourceSelection
 from storage.records.health import BreakerState, Health
 from storage.records.source import SourceRuntime
-from tests.support.build import a_source
+from tests.support.build import NOW, a_source
 
 SOURCE = a_source(url="https://News.example/Feed", title="Morning tides", tags=("label:sea", "topic:ports"))
-WELL = SourceView(SOURCE, SourceRuntime())
+WELL = SourceView(SOURCE, SourceRuntime(last_look_at=NOW))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ WELL = SourceView(SOURCE, SourceRuntime())
         ({"tags": ("topic:ports",)}, True),
         ({"tags": ("ports",)}, False),
         ({"states": ("ok",)}, True),
-        ({"states": ("rotten", "paused")}, False),
+        ({"states": ("failing", "paused")}, False),
         ({"states": ("ok",), "kinds": ("push",)}, False),
     ],
 )
@@ -35,11 +35,12 @@ def test_each_condition_holds_by_one_of_its_values_and_all_words_do(where: dict[
     assert picks(SourceSelection(**where), WELL) is meant
 
 
-def test_a_source_is_in_several_states_at_once() -> None:
-    hot = SourceRuntime(health=Health(0.2, "rotten"), breaker=BreakerState("open"))
+def test_state_and_health_are_selected_apart_and_no_health_of_what_is_paused() -> None:
+    hot = SourceRuntime(health=Health(0.2, "rotten"), breaker=BreakerState("open", failures=4))
     view = SourceView(a_source(), hot, overdue=True)
-    assert states_of(view) == ("rotten", "overdue", "resting")
-    assert all(picks(SourceSelection(states=(state,)), view) for state in states_of(view))
-    assert not picks(SourceSelection(states=("ok",)), view)
+    assert picks(SourceSelection(states=("resting",), flags=("rotten",)), view)
+    assert not picks(SourceSelection(states=("overdue", "ok")), view)
+    assert not picks(SourceSelection(states=("resting",), flags=("degraded", "ok")), view)
     paused = SourceView(a_source(enabled=False), hot)
-    assert states_of(paused) == ("paused",) and not picks(SourceSelection(states=("rotten",)), paused)
+    assert picks(SourceSelection(states=("paused",)), paused)
+    assert not picks(SourceSelection(flags=("rotten",)), paused)

@@ -38,10 +38,11 @@ from actors.messages.views import (
 )
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
-from actors.selecting import picks, states_of
+from actors.selecting import picks
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
 from storage.records.source import SourceRuntime
+from storage.records.states import SOURCES
 from supervision import Mailbox
 from tests.support.build import NOW, a_source
 
@@ -87,8 +88,8 @@ class FakeRegistry:
                 start = 0 if message.after is None else int(message.after[1])
                 page = views[start : start + message.limit]
                 end = start + len(page)
-                states = [states_of(view)[0] for view in self.views.values()]
-                census = {state: states.count(state) for state in ("rotten", "degraded", "ok", "paused")}
+                states = [view.state for view in self.views.values()]
+                census = {state: states.count(state) for state in SOURCES}
                 following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
                 return SourcePage(page, following, census)
             case ExamineSource():

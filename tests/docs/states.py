@@ -14,6 +14,7 @@ PAGE = ROOT / "docs/words.md"
 BEGIN, END = "<!-- the states: python -m tests.docs.states -->\n", "<!-- the end of the states -->\n"
 TITLES = {
     "SOURCES": "Of a source",
+    "HEALTH": "Of a source's health",
     "LOOKS": "Of a look",
     "BREAKERS": "Of a breaker",
     "ALERTS": "Of an alert",

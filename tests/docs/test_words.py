@@ -57,7 +57,8 @@ def values(of: object) -> set[str]:
 
 
 def test_every_state_that_code_can_have_has_a_row() -> None:
-    assert values(states.SourceState) == states.SOURCES.keys() >= values(Flag)
+    assert values(states.SourceState) == states.SOURCES.keys() <= states.PARTS.keys()
+    assert values(Flag) == states.HEALTH.keys()
     assert values(states.PartState) == states.PARTS.keys() >= set(STATES.values())
     assert values(states.AlertState) == states.ALERTS.keys()
     assert values(states.DestinationState) == states.DESTINATIONS.keys()
@@ -65,13 +66,12 @@ def test_every_state_that_code_can_have_has_a_row() -> None:
     assert values(Result) == states.ATTEMPTS.keys()
     assert values(get_type_hints(BreakerState)["state"]) == states.BREAKERS.keys()
     assert set(Verdict) == states.LOOKS.keys()
-    assert tuple(states.SOURCES)[: len(states.SELECTABLE)] == states.SELECTABLE
 
 
 def test_sentences_name_the_limits_that_hold() -> None:
-    assert f"below {DEGRADED_FROM}:" in states.SOURCES["rotten"].says
-    assert f"from {DEGRADED_FROM} to {OK_FROM}." in states.SOURCES["degraded"].says
-    assert f"is {OK_FROM} or more" in states.SOURCES["ok"].says
+    assert f"below {DEGRADED_FROM}:" in states.HEALTH["rotten"].says
+    assert f"from {DEGRADED_FROM} to {OK_FROM}." in states.HEALTH["degraded"].says
+    assert f"is {OK_FROM} or more" in states.HEALTH["ok"].says
     assert f"for {PATIENCE // 3_600_000} hours" in states.DESTINATIONS["disabled"].says
 
 

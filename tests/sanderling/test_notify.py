@@ -25,12 +25,12 @@ class House:
         self.moved_at: float | None = None
         self.stopping = False
         self.census = Counter({"ok": 1210, "rotten": 2})
+        self.states: dict[str, int] = {"failing": 3, "throttled": 1, "ok": 1208}
         self.troubles: dict[str, str] = {}
 
     def as_doors(self) -> Any:
         return SimpleNamespace(
-            overseer=SimpleNamespace(census=lambda: self.census),
-            overdue=lambda: 0,
+            overseer=SimpleNamespace(census=lambda: self.census, source_states=lambda: self.states),
             readiness=lambda: self.troubles,
             draining=lambda: self.stopping,
             storage=SimpleNamespace(
@@ -84,7 +84,9 @@ async def test_no_watchdog_no_food(autojump_clock: trio.testing.MockClock) -> No
 def test_the_status_names_what_is_wrong_on_one_line() -> None:
     house = House()
     house.troubles = {"recorder": "stuck\nfor long", "tree": ""}
-    assert status_of(house.as_doors()) == "1,212 sources, 2 rotten. recorder: stuck for long"
+    assert (
+        status_of(house.as_doors()) == "1,212 sources, 3 failing, 1 asked to wait, 2 rotten. recorder: stuck for long"
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from actors.sources.ports import LiveSource
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.records.health import RANK
+from storage.records.states import SOURCES
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW
 
@@ -40,6 +41,10 @@ class ScriptedTable:
     def census(self) -> dict[str, int]:
         found = Counter(view.hot.health.flag for view in self._views.values())
         return {flag: found[flag] for flag in RANK}
+
+    def states(self) -> dict[str, int]:
+        found = Counter(view.state for view in self._views.values())
+        return {state: found[state] for state in SOURCES}
 
 
 def an_overseer(world: World, views: Mapping[str, SourceView]) -> Overseer:

@@ -21,7 +21,8 @@ from api.dashboard.sources.ticks import Strip, strip
 from api.operations import sources
 from api.operations.batches import Failed
 from storage.records import trail
-from storage.records.states import SELECTABLE, SOURCES, SelectableState
+from storage.records.health import Flag
+from storage.records.states import HEALTH, SOURCES, SourceState
 from storage.records.tiers import SourceType
 
 ON_A_PAGE = 30
@@ -35,7 +36,8 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which sources. q: words."""
 
     q: _Text = ""
-    state: SelectableState | Literal[""] = ""
+    state: SourceState | Literal[""] = ""
+    health: Flag | Literal[""] = ""
     kind: SourceType | Literal[""] = ""
     tag: _Text = ""
     cursor: Annotated[str, Meta(max_length=500)] = ""
@@ -63,6 +65,7 @@ class SourceLine(NamedTuple):
     view: SourceView
     name: str
     standing: words.Standing
+    health: words.Standing | None
     kind: str
     labels: tuple[str, ...]
     strip: Strip
@@ -79,12 +82,13 @@ async def listing(visit: Visit) -> Page:
         "lines": [_line(view) for view in page.views],
         "query": query,
         "filtered": bool(where),
-        "census": [(flag, count) for flag, count in page.census.items() if count],
+        "census": [(state, SOURCES[state], count) for state, count in page.census.items() if count],
         "total": sum(page.census.values()),
         "following": _target(query, cursor=cursor) if cursor is not None else "",
         "first": target if query.cursor else "",
         "here": _target(query, cursor=query.cursor),
-        "states": [(name, SOURCES[name].word) for name in SELECTABLE],
+        "states": [(name, state.word) for name, state in SOURCES.items()],
+        "healths": [(name, state.word) for name, state in HEALTH.items()],
         "kinds": list(words.KINDS.items()),
     }
     return Page("sources/list.html", "Sources", shows)
@@ -94,6 +98,7 @@ def picked(query: ListQuery) -> SourceSelection:
     return SourceSelection(
         words=tuple(query.q.split()),
         states=(query.state,) if query.state else (),
+        flags=(query.health,) if query.health else (),
         tags=(query.tag,) if query.tag else (),
         kinds=(query.kind,) if query.kind else (),
     )
@@ -101,7 +106,9 @@ def picked(query: ListQuery) -> SourceSelection:
 
 def _target(query: ListQuery, *, cursor: str | None = None) -> str:
     """Return the path of a page of the list."""
-    return address(PATH, q=query.q, state=query.state, kind=query.kind, tag=query.tag, cursor=cursor)
+    return address(
+        PATH, q=query.q, state=query.state, health=query.health, kind=query.kind, tag=query.tag, cursor=cursor
+    )
 
 
 def _line(view: SourceView) -> SourceLine:
@@ -109,6 +116,7 @@ def _line(view: SourceView) -> SourceLine:
         view,
         words.name_of(view.source),
         words.standing(view),
+        words.health(view),
         words.KINDS[view.source.type],
         words.labels(view.source),
         strip(trail.read(view.hot.trail)),

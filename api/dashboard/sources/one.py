@@ -122,6 +122,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "id": id,
         "name": words.name_of(view.source),
         "standing": words.standing(view),
+        "health": words.health(view),
         "kind": words.KINDS[view.source.type],
         "labels": words.labels(view.source),
         "examined": found,

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from actors.messages.views import SourceView
 from storage.records.source import OWN_NAMESPACES, Source
-from storage.records.states import SOURCES, State
+from storage.records.states import HEALTH, SOURCES, State
 from storage.records.tiers import TIERS
 from storage.records.times import spoken
 
@@ -22,17 +22,19 @@ class Standing(NamedTuple):
 
 
 def standing(view: SourceView) -> Standing:
-    """Return how a source stands: what keeps it from being watched first, else its health."""
-    source, hot = view.source, view.hot
-    if not source.enabled:
-        return Standing(SOURCES["paused"], f"Not watched since {spoken(source.updated_at)}.")
-    if hot.health.flag != "ok":
-        return Standing(SOURCES[hot.health.flag], hot.health.reason)
-    if view.overdue:
-        return Standing(SOURCES["overdue"], SOURCES["overdue"].says)
-    if hot.last_look_at is None:
-        return Standing(SOURCES["new"], SOURCES["new"].says)
-    return Standing(SOURCES["ok"], hot.last_error or hot.health.reason)
+    """Return how a source is now."""
+    state = SOURCES[view.state]
+    if not view.source.enabled:
+        return Standing(state, f"Not watched since {spoken(view.source.updated_at)}.")
+    if view.state in ("failing", "resting", "throttled"):
+        return Standing(state, sentence(view.hot.last_error or view.hot.health.reason))
+    return Standing(state, state.says)
+
+
+def health(view: SourceView) -> Standing | None:
+    """Return the health of a source with the reason, None while nothing lowers it."""
+    found = view.hot.health
+    return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.reason)
 
 
 def name_of(source: Source) -> str:

@@ -33,8 +33,8 @@ def test_what_is_worse_comes_first() -> None:
     rows = [
         a_row(state="quarantined"),
         a_row(state="backoff"),
-        a_row(state="open", health=0.1),
-        a_row(state="retrying", health=0.2),
+        a_row(state="failing", health=0.1),
+        a_row(state="resting", health=0.2),
         a_row(flag="rotten", health=0.0),
         a_row(flag="rotten", health=0.2),
         a_row(flag="degraded", health=0.5),
@@ -56,8 +56,8 @@ def test_what_is_worse_comes_first() -> None:
         ("sources/1", True),
         ("state:quar", True),
         ("state:degr", True),
-        ("state:open", False),
-        ("state:open state:quar", True),
+        ("state:fail", False),
+        ("state:fail state:quar", True),
         ("host:shop.example", True),
         ("host:sources", False),
         ("tag:price", True),
@@ -74,7 +74,15 @@ def test_a_filter_is_words_and_qualifiers(text: str, admitted: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "text"), [("open", "rest"), ("open", "open"), ("backoff", "backing"), ("held", "on"), ("paused", "pau")]
+    ("state", "text"),
+    [
+        ("resting", "rest"),
+        ("throttled", "asked"),
+        ("throttled", "thr"),
+        ("backoff", "backing"),
+        ("held", "on"),
+        ("paused", "pau"),
+    ],
 )
 def test_a_state_is_found_by_the_word_that_screens_show_and_by_its_name(state: PartState, text: str) -> None:
     assert wanted(f"state:{text}").admits(a_row(state=state))

@@ -51,7 +51,7 @@ async def test_a_list_says_of_a_changed_page_what_changed(house: House, browser:
 async def test_today_says_what_needs_somebody(house: House, browser: Browser) -> None:
     house.readiness = {"recorder": "The recorder has not moved for 60 s."}
     await browser.get("/")
-    assert "Needs you" in browser.text and "The recorder has not moved" in browser.text
+    assert "Needs attention" in browser.text and "The recorder has not moved" in browser.text
     await browser.get("/system")
     assert "Not ready" in browser.text and "recorder" in browser.text
 
@@ -61,7 +61,7 @@ async def test_r2_today_says_that_deliveries_come_later(house: House, browser: B
     assert "matching late" not in browser.text
     house.lag = Lag(84_210, 3_725.0)
     await browser.get("/")
-    assert "Needs you" in browser.text and "84,210 events not matched with alerts yet" in browser.text
+    assert "Needs attention" in browser.text and "84,210 events not matched with alerts yet" in browser.text
 
 
 async def test_today_says_that_more_looks_than_the_budget_are_made(house: House, browser: Browser) -> None:

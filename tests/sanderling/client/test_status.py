@@ -34,7 +34,7 @@ OVERVIEW: dict[str, Any] = {
     "ready": False,
     "draining": True,
     "failing": {"watching": "no look has ended for 10 min"},
-    "sources": {"total": 98412, "ok": 98000},
+    "sources": {"total": 98412, "ok": 98000, "states": {"failing": 2, "resting": 0, "ok": 98410}},
     "destinations": {"total": 2},
     "totals": {"looks": 12, "events": 3, "secret": 4},
     "queues": {"log": 0},
@@ -146,7 +146,7 @@ def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
     rows = [{**row, "state": "quarantined", "health": 0.25}, {**row, "path": "log", "state": "backoff", "health": None}]
     lines = list(screen(OVERVIEW, rows, 80))
     assert lines[0] == "Sanderling 9.9  NOT READY, drained  up 1d 2h"
-    assert "sources       total 98,412  ok 98,000" in lines
+    assert "sources       total 98,412  failing 2  ok 98,410" in lines
     assert "since start   looks 12  events 3" in lines
     assert "! watching: no look has ended for 10 min" in lines
     assert "! matching: 7 events not matched with alerts yet" in lines

@@ -21,9 +21,9 @@ STARTED = "2026-04-09T08:00:00.000Z"
 NOW = "2026-04-21T12:00:41.000Z"
 TROUBLES = (
     ("quarantined", None, "ParseError: bomb killed"),
-    ("open", "rotten", "503 Service Unavailable, 6 times"),
+    ("resting", "rotten", "503 Service Unavailable, 6 times"),
     ("backoff", "degraded", "closed 1011"),
-    ("retrying", "degraded", "timeout after 15 s"),
+    ("failing", "degraded", "timeout after 15 s"),
 )
 PARTS = ("log", "sources", "destinations", "matcher", "web")
 KINDS = ("feed", "html", "push")
@@ -152,6 +152,7 @@ class FakeService(httpx.AsyncBaseTransport):
                 "backoff": 1,
                 "quarantined": 1,
                 "overdue": 0,
+                "states": {"failing": 1, "resting": 1, "ok": self.sources - 2},
             },
             "destinations": {"total": 2, "running": 2, "backoff": 0, "quarantined": 0},
             "matching": {"behind": 0, "seconds": 0.0, "says": self.late},

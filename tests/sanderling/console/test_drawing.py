@@ -71,8 +71,8 @@ def test_a_time_takes_four_cells_at_most(seconds: float) -> None:
 
 
 def test_health_is_told_of_what_runs_only() -> None:
-    assert state_of({"state": "ok", "flag": "rotten"}).short == "ROT"
-    assert state_of({"state": "held", "flag": "degraded"}).short == "DEG"
+    assert state_of({"state": "ok", "flag": "rotten"}).short == "ok"
+    assert state_of({"state": "failing", "flag": "ok"}).short == "FAIL"
     assert state_of({"state": "quarantined", "flag": "rotten"}).short == "QUAR"
     assert state_of({"state": "ok", "flag": None}).short == "ok"
 

@@ -29,6 +29,7 @@ from actors.sources.schedule.look_price import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
+from storage.records.states import SOURCES
 from storage.records.tiers import TIERS
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
@@ -77,9 +78,9 @@ async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
             if after is None:
                 break
         assert seen == [f"https://site.example/{number}" for number in range(0, 30, 2)] and sizes == [5, 5, 5]
-        assert page.census == {"rotten": 0, "degraded": 0, "ok": 30, "paused": 0}
+        assert page.census == dict.fromkeys(SOURCES, 0) | {"ok": 30}
         await edit(service, page.views[0].source.id, enabled=False)
-        assert (await listed(service)).census == {"rotten": 0, "degraded": 0, "ok": 29, "paused": 1}
+        assert (await listed(service)).census == dict.fromkeys(SOURCES, 0) | {"ok": 29, "paused": 1}
         assert (await listed(service, where=SourceSelection(words=("/7",)))).next_after is None
         assert len((await listed(service, where=SourceSelection(states=("paused",)))).views) == 1
 

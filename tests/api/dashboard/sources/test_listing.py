@@ -44,7 +44,7 @@ async def test_each_source_has_its_state_reason_ticks_and_times(house: House, br
     assert "paused" in second and "site2.test/feed" in second
     (said,) = browser.page.xpath("//tbody/tr[1]//svg/@aria-label")
     assert said == "The last 4 looks: 1 with news, 3 failed"
-    assert "2 in all" in browser.text and "1 rotten" in browser.text
+    assert "2 in all" in browser.text and "1 ok" in browser.text and "1 paused" in browser.text
 
 
 async def test_the_list_is_filtered_by_a_form_that_keeps_what_was_asked(house: House, browser: Browser) -> None:
@@ -54,8 +54,9 @@ async def test_the_list_is_filtered_by_a_form_that_keeps_what_was_asked(house: H
     assert len(rows(browser)) == 1 and browser.page.xpath("//input[@name='q']/@value") == ["site3"]
     await browser.get("/sources?q=&state=&kind=feed&tag=topic%3Asea")
     assert len(rows(browser)) == 1 and "site4" in rows(browser)[0]
-    await browser.get("/sources?state=rotten")
-    assert "No source is like that" in browser.text
+    for nothing in ("state=failing", "health=rotten"):
+        await browser.get(f"/sources?{nothing}")
+        assert "No source is like that" in browser.text
     await browser.get("/sources?state=nonsense")
     assert browser.answer.status_code == 400
 

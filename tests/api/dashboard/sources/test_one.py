@@ -67,8 +67,9 @@ async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, brows
     )
     put(house, hot=hot)
     await browser.get(here())
-    assert browser.page.xpath("//p[@class='note bad']")[0].text == "5 looks in a row have failed"
-    assert "open after 5 failures, tries" in browser.text
+    assert browser.page.xpath("//p[@class='note bad']")[0].text == "Timeout."
+    assert "resting" in browser.text and "0.10 rotten 5 looks in a row have failed" in browser.text
+    assert "5, tries again" in browser.text
     put(house, hot=SourceRuntime(last_error="503: busy", last_look_at=NOW))
     await browser.get(here())
     assert "The last look failed: 503: busy" in browser.text

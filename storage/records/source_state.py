@@ -1,0 +1,33 @@
+"""The state of a source now, as one word. Pure.
+
+It says how the last look went and whether looks happen. The health is something else: a score over days, which one
+failed look does not lower.
+"""
+
+from __future__ import annotations
+
+from storage.records import trail
+from storage.records.source import Source, SourceRuntime
+from storage.records.states import SourceState
+from storage.records.trail import Verdict
+
+
+def state_of(source: Source, hot: SourceRuntime, *, overdue: bool) -> SourceState:
+    """Return the state of a source. overdue: a look was due and has not happened, its `next_look_at` is over."""
+    if not source.enabled:
+        return "paused"
+    if hot.breaker.failures or hot.breaker.state != "closed" or hot.health.down_since is not None:
+        # A 404 opens the breaker at once. It will not pass, so it is a failure and no mere rest.
+        rests = hot.breaker.state != "closed" and _last(hot) is not Verdict.REMOTE_PERMANENT
+        return "resting" if rests else "failing"
+    if overdue:
+        return "overdue"
+    if hot.last_look_at is None:
+        return "new"
+    return "throttled" if hot.last_error is not None and _last(hot) is Verdict.THROTTLED else "ok"
+
+
+def _last(hot: SourceRuntime) -> Verdict | None:
+    """Return what the last look came to. One that our own line spoilt says nothing of the source."""
+    verdicts = (row.verdict for row in reversed(trail.read(hot.trail)))
+    return next((verdict for verdict in verdicts if verdict is not Verdict.LOCAL), None)
