@@ -204,9 +204,9 @@ class FakeService(httpx.AsyncBaseTransport):
             "last_event_at": "2026-04-21T09:00:41.000Z",
             "last_status": 304,
             "last_error": None,
-            "breaker": "open" if row["state"] == "open" else "closed",
-            "failures": 6 if row["state"] == "open" else 0,
-            "retry_at": "2026-04-21T12:09:41.000Z" if row["state"] == "open" else None,
+            "breaker": "open" if row["state"] == "resting" else "closed",
+            "failures": 6 if row["state"] == "resting" else 0,
+            "retry_at": "2026-04-21T12:09:41.000Z" if row["state"] == "resting" else None,
             "held": {"events": 41, "bytes": 92_480},
             "trail": [
                 look | {"verdict": "unchanged", "looks": 14},
