@@ -128,7 +128,7 @@ def test_a_slow_service_is_not_asked_again_before_it_has_answered() -> None:
         await terminal.wait_for("site5.test")
         service.slow = asyncio.Event()
         asked = len(service.asked)
-        service.states[f"sources/{source_id(5)}"] = "open"
+        service.states[f"sources/{source_id(5)}"] = "resting"
         for _ in range(4):
             await terminal.tick()
         assert len(service.asked) == asked + 1

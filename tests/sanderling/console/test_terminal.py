@@ -80,7 +80,7 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
             await service.end(signal.SIGTERM)
             await seen.wait_for(b"NO CONNECTION")
         async with a_service(tmp_path):
-            await seen.wait_for(b" ok 0 ")
+            await seen.wait_for(b" sources 0 ")
             seen.type(b"q")
             await seen.wait_for(LEAVES)
             with trio.fail_after(WITHIN):
