@@ -92,7 +92,10 @@ class KeyFace:
             for name, value in verdict.headers():
                 response.headers[name] = value
         for name, value in cors.readable(request.headers, self._app.origins).items():
-            response.headers[name] = value
+            if name == "Vary":
+                response.vary.add(value)
+            else:
+                response.headers[name] = value
 
     def asker(self) -> str | None:
         return g.key.prefix if g.key else None

@@ -17,6 +17,7 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError
 from api.application import Application
+from api.compression import fitting
 from api.dashboard import assets, rendering
 from api.dashboard.attempts import Attempts
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
@@ -267,7 +268,8 @@ def _asset(path: str) -> Response:
     found = assets.found(path)
     if found is None:
         raise Refusal("not-found", "There is no such file.")
-    return Response(found.body, 200, {"Cache-Control": assets.FOR_EVER}, content_type=found.media)
+    body, headers = fitting(found.body, request.headers)
+    return Response(body, 200, {"Cache-Control": assets.FOR_EVER} | headers, content_type=found.media)
 
 
 def _target() -> str:

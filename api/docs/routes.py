@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from actors.errors import NotFound
+from api.compression import fitting
 from api.docs.problem_page import problem_page
 from api.docs.reference import reference
 from api.openapi.routes import HOUR, MINUTES
@@ -28,7 +29,8 @@ def routes(document: Callable[[], dict[str, Any]]) -> tuple[Route, ...]:
         return reference(document(), STYLE)
 
     async def show(call: Call) -> Answer:
-        return Answer(rendered(), media=HTML, headers=MINUTES | _PAGE_HEADERS)
+        found, headers = fitting(rendered(), call.headers)
+        return Answer(found, media=HTML, headers=MINUTES | _PAGE_HEADERS | headers)
 
     return (
         _route("/problems/{slug}", _problem, "Read what a problem type means.", "text/html", refuses=("not-found",)),
@@ -46,7 +48,8 @@ async def _problem(call: Call) -> Answer:
 
 
 async def _style(call: Call) -> Answer:
-    return Answer(_stylesheet(), media="text/css; charset=utf-8", headers=HOUR)
+    found, headers = fitting(_stylesheet(), call.headers)
+    return Answer(found, media="text/css; charset=utf-8", headers=HOUR | headers)
 
 
 @cache

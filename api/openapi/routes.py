@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import json
 
 from actors.errors import NotFound
+from api.compression import fitting
 from api.openapi.schemas import VERSION, published, schema_document
 from api.openapi.webhooks import KINDS_SENT
 from api.route import PUBLIC, Answer, Call, Route
@@ -25,7 +26,8 @@ def description(document: Callable[[], Any]) -> Route:
         return json.encode(document())
 
     async def serve(call: Call) -> Answer:
-        return Answer(body(), headers=MINUTES)
+        found, headers = fitting(body(), call.headers)
+        return Answer(found, headers=MINUTES | headers)
 
     return Route(
         method="GET",

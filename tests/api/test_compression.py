@@ -1,0 +1,55 @@
+"""Compression: for the few bodies that are the same for everybody, and for nothing else."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import AsyncIterator
+
+import pytest
+from werkzeug.datastructures import Headers
+
+from api.compression import LEAST, fitting
+from api.dashboard.assets import asset
+from tests.api.house import House, make_house, running
+
+
+@pytest.fixture
+async def house(autojump_clock: object) -> AsyncIterator[House]:
+    async with running(make_house(cors_origins=("https://app.example",))) as house:
+        yield house
+
+
+@pytest.mark.parametrize("accepts", ["gzip", "br, gzip;q=0.5", "*"])
+def test_a_reader_who_takes_gzip_gets_it(accepts: str) -> None:
+    body = b"a sentence. " * LEAST
+    found, headers = fitting(body, Headers({"Accept-Encoding": accepts}))
+    assert headers == {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    assert gzip.decompress(found) == body and len(found) < len(body) / 10
+
+
+@pytest.mark.parametrize("accepts", ["", "br", "gzip;q=0", "identity", "gzip;q=nonsense"])
+def test_any_other_reader_gets_the_body_as_it_is_and_caches_are_told(accepts: str) -> None:
+    body = b"a sentence. " * LEAST
+    assert fitting(body, Headers({"Accept-Encoding": accepts})) == (body, {"Vary": "Accept-Encoding"})
+
+
+def test_a_short_body_stays_as_it_is() -> None:
+    assert fitting(b"short", Headers({"Accept-Encoding": "gzip"})) == (b"short", {})
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/style.css", asset("dashboard.js").url])
+async def test_what_everybody_gets_alike_is_compressed_on_the_wire(house: House, path: str) -> None:
+    async with house.stranger() as reader:
+        plain = await reader.get(path, headers={"Accept-Encoding": "identity", "Origin": "https://app.example"})
+        packed = await reader.get(path, headers={"Accept-Encoding": "gzip", "Origin": "https://app.example"})
+    assert "content-encoding" not in plain.headers and packed.headers["content-encoding"] == "gzip"
+    assert plain.content == packed.content  # the client has unpacked it
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
+    assert "Accept-Encoding" in plain.headers["vary"] and "Accept-Encoding" in packed.headers["vary"]
+
+
+async def test_where_a_secret_may_stand_beside_a_strangers_text_nothing_is(house: House) -> None:
+    async with await house.client() as client:
+        for path in ("/v1/sources", "/v1/keys", "/v1/events", "/v1/destination-kinds"):
+            answer = await client.get(path, headers={"Accept-Encoding": "gzip"})
+            assert answer.status_code in (200, 404) and "content-encoding" not in answer.headers, path
