@@ -6,7 +6,7 @@ here nobody looks at keys and there nobody looks at cookies. Screens come in as 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, assert_never
 from urllib.parse import quote, urlencode
@@ -24,12 +24,14 @@ from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
-from api.dashboard.screen import Download, Go, LiveStream, Page, Reply, Run, Screen, Visit
+from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.hosts import is_ours
 from api.problems import KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
+from api.streams.export import Export
+from api.streams.reader import Reader
 from api.streams.sse import MEDIA
 from api.unsent import ASKER, OPENED
 from api.validation import read_query
@@ -250,16 +252,19 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             named = f"attachment; filename*=UTF-8''{quote(reply.name)}"
             return Response(reply.body, 200, {"Content-Disposition": named}, content_type=reply.media)
         case LiveStream():
-            return _live(visit, reply)
+            return _fed(visit, reply.reader, MEDIA[reply.reader.form], reply.headers)
+        case ExportedFile():
+            return _fed(visit, reply.opened.file, reply.opened.media, reply.opened.headers)
         case _:
             assert_never(reply)
 
 
-def _live(visit: Visit, reply: LiveStream) -> Response:
+def _fed(visit: Visit, source: Reader | Export, media: str, headers: Mapping[str, str]) -> Response:
+    """Return the head of an answer whose body the connection writes."""
     if request.method != "HEAD":
         scope: Any = request.scope
-        scope[OPENED] = (visit.session, reply.reader)
-    response = Response(b"", 200, dict(reply.headers), content_type=MEDIA[reply.reader.form])
+        scope[OPENED] = (visit.session, source)
+    response = Response(b"", 200, dict(headers), content_type=media)
     response.headers.pop("Content-Length", None)
     return response
 

@@ -26,6 +26,7 @@ from storage.records.session import Session
 if TYPE_CHECKING:
     from actors.app_context import AppContext
     from api.dashboard.attempts import Attempts
+    from api.operations.exports import OpenExport
     from api.ratelimit import Limiter
     from api.streams.reader import Reader
     from api.streams.streams import Streams
@@ -123,7 +124,14 @@ class LiveStream:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Reply = Page | Go | Download | LiveStream
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A file that is written while it is read, however long; cut when its session ends."""
+
+    opened: OpenExport
+
+
+Reply = Page | Go | Download | LiveStream | ExportedFile
 Run = Callable[[Visit], Awaitable[Reply]]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
@@ -26,9 +27,8 @@ from storage.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
     from api.feed import Feed
+    from api.streams.holder import Holder
     from api.streams.keepalives import Writer
-    from api.streams.streams import Holder
-    from storage.records.key import ApiKey
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 """What a send says when the client has gone or was cut: a stream's ordinary end."""
@@ -136,14 +136,14 @@ class Exchange:
         if not self._line.eof:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _pour(self, key: ApiKey, export: Export, writer: Writer) -> bool:
+    async def _pour(self, key: Holder, export: Export, writer: Writer) -> bool:
         """Write an export; return whether all of it was written."""
         line, context = self._line, self._api.context
         with trio.CancelScope() as scope, suppress(*GONE):
             line.on_eof = scope.cancel
             try:
                 if not line.eof:
-                    await pour(export, writer, context.storage.keys, key)
+                    await pour(export, writer, partial(self._api.streams.has_gone, key))
                     return True
             except (FellBehind, Revoked, StorageError) as error:
                 context.world.log("export.cut", level="warning", export=repr(export), error=repr(error))

@@ -8,7 +8,7 @@ is cut without the last chunk, and a JSON array stays open. A gap that retention
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -18,13 +18,13 @@ import trio
 from api.problems import Refusal
 from api.streams.reader import EventFilter, FellBehind
 from api.streams.spreadsheet import HEADER, line_of
-from storage.interface.keys import Keys
 from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import Seq
-from storage.records.key import ApiKey
+from storage.records.session import Session
 
 if TYPE_CHECKING:
+    from api.streams.holder import Holder
     from api.streams.keepalives import Writer
 
 Format = Literal["json", "ndjson", "csv"]
@@ -38,16 +38,16 @@ PAGE = 100
 PIECE = 64 << 10
 """Bytes after which a piece is handed over."""
 KEY_CHECK = 0.5
-"""Seconds between two looks at whether the key is still there."""
+"""Seconds between two looks at whether the key, or the session, is still there."""
 MOST, MOST_OF_KEY = 4, 2
-"""Exports at once, of all and of one key."""
+"""Exports at once, of all and of one key or session."""
 _TRIES = 3
 _BEGIN: dict[Format, bytes] = {"json": b"[", "ndjson": b"", "csv": HEADER}
 _END: dict[Format, bytes] = {"json": b"\n]\n", "ndjson": b"", "csv": b""}
 
 
 class Revoked(Exception):
-    """The key of an export was deleted."""
+    """The key of an export was deleted, or its session ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +136,18 @@ class Exports:
     def __init__(self) -> None:
         self._of_key: Counter[str] = Counter()
 
-    def check_room(self, key: ApiKey) -> None:
-        """Raise Refusal when there are too many, of this key (429) or of all (503)."""
+    def check_room(self, key: Holder) -> None:
+        """Raise Refusal when there are too many, of this key or session (429) or of all (503)."""
         if self._of_key[key.id] >= MOST_OF_KEY:
-            detail = f"This key has {MOST_OF_KEY} exports under way; wait for one to end."
+            whose = "browser" if isinstance(key, Session) else "key"
+            detail = f"This {whose} has {MOST_OF_KEY} exports under way; wait for one to end."
             raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
         if len(self) >= MOST:
             detail = f"{MOST} exports are under way; there is no room for more."
             raise Refusal("unavailable", detail, headers={"Retry-After": "10"})
 
     @contextmanager
-    def running(self, key: ApiKey) -> Iterator[None]:
+    def running(self, key: Holder) -> Iterator[None]:
         """Count an export for the length of the block. Raises Refusal when there is no room for it."""
         self.check_room(key)
         self._of_key[key.id] += 1
@@ -163,10 +164,11 @@ class Exports:
         return f"<Exports {len(self)} of {len(self._of_key)} keys>"
 
 
-async def pour(export: Export, writer: Writer, keys: Keys, key: ApiKey) -> None:
+async def pour(export: Export, writer: Writer, has_gone: Callable[[], Awaitable[bool]]) -> None:
     """Write a whole export. Raises what makes it end too early: that of the writer, FellBehind, StorageError, Revoked.
 
     At most one piece is on its way: the next is made when the client has taken it.
+    has_gone: whether its key was deleted, or its session ended.
     """
     checked = trio.current_time()
     while (piece := await export.take()) is not None:
@@ -177,5 +179,5 @@ async def pour(export: Export, writer: Writer, keys: Keys, key: ApiKey) -> None:
             await trio.lowlevel.checkpoint()
         if trio.current_time() >= checked + KEY_CHECK:
             checked = trio.current_time()
-            if await keys.by_hash(key.sha256) is None:
+            if await has_gone():
                 raise Revoked

@@ -20,6 +20,7 @@ from actors.world import Jail
 from api.problems import Refusal
 from api.streams.channels import Channels
 from api.streams.export import Exports
+from api.streams.holder import Holder
 from api.streams.keepalives import Pulse, Signs, Writer
 from api.streams.reader import Reader
 from api.streams.searching import Texts
@@ -41,8 +42,6 @@ MOST_HELD = 32 << 20
 MAKING = 8
 """Pages of history that are being made at once, each of 1 MiB at most; the others wait, and hold nothing."""
 GOLDEN = 0.618_033_988_749_895
-Holder = ApiKey | Session
-"""Whose stream it is: a program's, by its key, or a page's of the dashboard."""
 
 
 class Streams:
@@ -126,7 +125,7 @@ class Streams:
             await self._some.wait()
             await trio.sleep(KEY_CHECK)
             for holder in {key.sha256: key for key in self._open.values()}.values():
-                if await self._has_gone(holder):
+                if await self.has_gone(holder):
                     self._end_key(holder.sha256)
             if not self._open:
                 self._some = trio.Event()
@@ -196,7 +195,8 @@ class Streams:
     def __repr__(self) -> str:
         return f"<Streams {len(self._open)} open of {len(self._of_key)} keys>"
 
-    async def _has_gone(self, holder: Holder) -> bool:
+    async def has_gone(self, holder: Holder) -> bool:
+        """Return whether the key was deleted, or the session ended."""
         match holder:
             case ApiKey(sha256=hashed):
                 return await self._storage.keys.by_hash(hashed) is None

@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-from api.operations.past import EARLIEST, event_filter_for, window_of
+from api.operations import exports
 from api.route import Answer, Call, Route
 from api.schemas.queries import ExportQuery
-from api.streams.export import MEDIA, Export
+from api.streams.export import MEDIA
 from storage.records.event import Event
-from storage.records.identity import Seq, id_of, millis_of
-from storage.records.tiers import WATCHED, Kind
-from storage.records.times import rfc3339
-
-_KINDS = (*WATCHED, Kind.NOTICE)
-"""What is exported when neither sources nor tags are chosen: everything but practice."""
 
 
 async def export(call: Call) -> Answer:
     """Write a window of the log, oldest first."""
-    query: ExportQuery = call.query
-    chosen = bool(query.source or query.tag)
-    window, event_filter, key = (
-        window_of(query),
-        await event_filter_for(call, query, () if chosen else _KINDS),
-        call.key,
-    )
-    assert key is not None
-    call.streams.exports.check_room(key)
-    log = call.context.storage.log
-    end = Seq((await log.bounds()).newest)
-    file = Export(log, event_filter, query.format, after=window.after, before=min(window.before, Seq(end + 1)))
-    await file.begin()
-    began = query.start not in (None, EARLIEST)
-    clamped = began and file.first > window.after
-    begins = file.first + 1 if began else (await log.bounds()).oldest
-    now = rfc3339(call.context.world.now())
-    stamp = "".join(sign for sign in now[:19] if sign.isalnum())
-    headers = {
-        "Content-Disposition": f'attachment; filename="sanderling-events-{stamp}Z.{query.format}"',
-        "Sanderling-Window-From": rfc3339(millis_of(Seq(begins))),
-        "Sanderling-Retention-Clamped": "true" if clamped else "false",
-        "Sanderling-Export-End": id_of(end, 0),
-        "X-Accel-Buffering": "no",
-    }
-    return Answer(b"", media=MEDIA[query.format], headers=headers, stream=file)
+    assert call.key is not None
+    opened = await exports.export(call, call.query, call.key)
+    return Answer(b"", media=opened.media, headers=dict(opened.headers), stream=opened.file)
 
 
 ROUTES = (
