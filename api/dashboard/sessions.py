@@ -23,6 +23,7 @@ from actors.app_context import AppContext
 from actors.world import World
 from api.dashboard.attempts import browser_mark, known_browser
 from storage.interface.people import People
+from storage.records.identity import seq_of
 from storage.records.session import LIFE, Password, Session
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -63,6 +64,7 @@ class Sessions:
         suffix = f"-{port}" if port else ""
         self._signed_in, self._stranger = f"{prefix}session{suffix}", f"{prefix}visitor{suffix}"
         self._known = f"{prefix}known{suffix}"
+        self._read = f"{prefix}read{suffix}"
 
     @classmethod
     def of_context(cls, context: AppContext) -> Sessions:
@@ -98,6 +100,19 @@ class Sessions:
     def known(self, headers: Headers, password: Password | None) -> str:
         """Return the name of the browser that asks, "" when nobody has signed in with it under this password."""
         return known_browser(parse_cookie(headers.get("Cookie", "")).get(self._known, ""), password)
+
+    def read_up_to(self, headers: Headers) -> str:
+        """Return the id of the newest event that counts as read in the browser that asks, "" when none does."""
+        id = parse_cookie(headers.get("Cookie", "")).get(self._read, "")
+        try:
+            seq_of(id)
+        except ValueError:
+            return ""
+        return id
+
+    def mark_read(self, id: str) -> str:
+        """Return the Set-Cookie header after which the events up to this one count as read in the browser."""
+        return self._cookie(self._read, id, _KNOWN_FOR)
 
     def farewell(self) -> str:
         """Return the Set-Cookie header that ends a session in the browser."""

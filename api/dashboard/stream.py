@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 from urllib.parse import urlencode
 
@@ -9,54 +10,85 @@ import msgspec
 from msgspec import Meta, Struct
 
 from api.dashboard.events import curl
-from api.dashboard.forms import Draft
+from api.dashboard.forms import Draft, Form
 from api.dashboard.items import Item, items_of
-from api.dashboard.screen import Page, Screen, Visit
-from api.operations import events
-from api.problems import Refusal
-from api.schemas.queries import EventsQuery
+from api.dashboard.lists import address
+from api.dashboard.screen import ExportedFile, Go, Page, Screen, Visit
+from api.dashboard.sessions import Sessions, own_path
+from api.dashboard.source_names import named, suggested
+from api.operations import events, exports
+from api.operations.filters import MOST_VALUES
+from api.problems import Refusal, invalid
+from api.schemas.queries import EventsQuery, ExportQuery
+from storage.records.identity import seq_of
 from storage.records.tiers import SourceType
 
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
+_FIELDS = {"keyword": "Words", "source_type": "Kind", "tag": "Tags", "source": "Sources"}
+"""What people see in the place of a parameter's name."""
+Filters = Sequence[tuple[str, str]]
+"""Filters as parameters of the API."""
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to show: the filters as they are typed, several separated by commas."""
+    """What to show: the filters as they are typed, several separated by commas.
+
+    source: names of sources, words of their names or addresses, or ids. after: an event; only what came later.
+    """
 
     keyword: _Text = ""
     tag: _Text = ""
     source: _Text = ""
     source_type: Literal[""] | SourceType = ""
+    after: _Text = ""
     cursor: str | None = None
 
-    def filters(self) -> list[tuple[str, str]]:
-        """Return the filters as parameters of the API."""
-        typed = [("keyword", self.keyword), ("tag", self.tag), ("source", self.source)]
-        pairs = [(name, one.strip()) for name, text in typed for one in text.split(",") if one.strip()]
-        return [*pairs, *([("source_type", self.source_type)] if self.source_type else [])]
+    def typed(self) -> dict[str, str]:
+        """Return the filters as they are typed."""
+        return {name: getattr(self, name) for name in _FIELDS}
 
 
-async def newest(visit: Visit, wanted: StreamQuery, limit: int = SHOWN) -> tuple[list[Item], str]:
+class DownloadQuery(StreamQuery, frozen=True, forbid_unknown_fields=True):
+    """Which events to write into a file, and its form."""
+
+    format: Literal["csv", "ndjson"] = "csv"
+
+
+class ReadForm(Form, frozen=True):
+    """All events up to this one are read. back: the page of the button."""
+
+    id: str
+    back: str = "/stream"
+
+
+async def filters_of(visit: Visit, wanted: StreamQuery) -> Filters:
+    """Return the filters of a page, sources by their ids. Raises Refusal (400), and as `source_names.named` does."""
+    sources = await named(visit, wanted.source)
+    if sources.unknown:
+        raise invalid("query.source", f"no source is called “{sources.unknown}”", wanted.source)
+    if len(sources.ids) > MOST_VALUES:
+        says = f"more than {MOST_VALUES} sources fit; type more of a name, or filter by a tag"
+        raise invalid("query.source", says, wanted.source)
+    typed = (("keyword", wanted.keyword), ("tag", wanted.tag), ("source", ",".join(sources.ids)))
+    pairs = [(name, one.strip()) for name, text in typed for one in text.split(",") if one.strip()]
+    return [*pairs, *([("source_type", wanted.source_type)] if wanted.source_type else [])]
+
+
+def _asked(filters: Filters, **more: str | int | None) -> dict[str, object]:
+    """Return the parameters of a read of the past."""
+    names = {name for name, _ in filters}
+    return {name: tuple(value for key, value in filters if key == name) for name in names} | {
+        name: value for name, value in more.items() if value
+    }
+
+
+async def newest(
+    visit: Visit, filters: Filters = (), *, limit: int = SHOWN, after: str = "", cursor: str | None = None
+) -> tuple[list[Item], str]:
     """Return a page of events, newest first, and the path to the next one. Raises Refusal (400, 410)."""
-    filters = wanted.filters()
-
-    def of(name: str) -> tuple[str, ...]:
-        return tuple(value for key, value in filters if key == name)
-
-    query = msgspec.convert(
-        {
-            "keyword": of("keyword"),
-            "tag": of("tag"),
-            "source": of("source"),
-            "source_type": of("source_type"),
-            "cursor": wanted.cursor,
-            "order": "desc",
-            "limit": limit,
-        },
-        EventsQuery,
-    )
-    page = await events.history(visit, query, visit.target)
+    asked = _asked(filters, cursor=cursor, order="desc", limit=limit, **{"from": after})
+    page = await events.history(visit, msgspec.convert(asked, EventsQuery), visit.target)
     return items_of(stored.body for stored in page.events), visit.onward(page.cursor)
 
 
@@ -64,31 +96,79 @@ async def show(visit: Visit) -> Page:
     """Show the newest events, and go on from there; an older page stands still."""
     wanted: StreamQuery = visit.query
     since = await visit.streams.newest_id()
+    filters: Filters = ()
     items: list[Item] = []
     onward, status = "", 200
     try:
-        items, onward = await newest(visit, wanted)
+        filters = await filters_of(visit, wanted)
+        items, onward = await newest(visit, filters, after=wanted.after, cursor=wanted.cursor)
     except (Refusal, msgspec.ValidationError) as error:
-        visit.draft, status = Draft(says=str(error)), 400
-    asked = urlencode(wanted.filters())
+        visit.draft, status = Draft(says=_said(error)), 400
+    asked = urlencode(filters)
+    read = Sessions.of_context(visit.context).read_up_to(visit.headers)
     shows = {
         "items": items,
         "onward": onward,
         "wanted": wanted,
+        "names": await suggested(visit),
+        "read": read,
+        "unread": sum(item.id > read for item in items) if read else 0,
+        "only_unread": address("/stream", **wanted.typed(), after=read),
+        "everything": address("/stream", **wanted.typed()),
         "live": "" if status != 200 or wanted.cursor else f"/live?{asked}",
         "since": since,
         "curl": curl(visit, "/v1/stream" + (f"?{asked}" if asked else ""), "-N"),
-        "published": _publication(wanted),
+        "published": _publication(filters),
+        "downloads": {
+            form: address("/stream/download", **wanted.typed(), after=wanted.after, format=form)
+            for form in ("csv", "ndjson")
+        },
         "export": curl(visit, f"/v1/events/export?{asked}{'&' if asked else ''}format=csv", "-o events.csv"),
     }
     return Page("stream.html", "Stream", shows, status)
 
 
-def _publication(wanted: StreamQuery) -> str:
+def _said(error: Refusal | msgspec.ValidationError) -> str:
+    """Return what is wrong with a filter, by the name of its field on the page.
+
+    >>> _said(invalid("query.source[0]", "no source is called “x”", "x"))
+    'Sources: no source is called “x”.'
+    """
+    if not isinstance(error, Refusal) or not error.errors:
+        return str(error)
+    first = error.errors[0]
+    name = first.location.removeprefix("query.").partition("[")[0]
+    return f"{_FIELDS[name]}: {first.message}." if name in _FIELDS else str(error)
+
+
+def _publication(filters: Filters) -> str:
     """Return the query of the form of a publication with these filters. It knows no words: an alert does."""
-    filters = [pair for pair in wanted.filters() if pair[0] in ("tag", "source")]
-    asked = urlencode([*filters, *([("channel", wanted.source_type)] if wanted.source_type else [])])
+    names = {"tag": "tag", "source": "source", "source_type": "channel"}
+    asked = urlencode([(names[name], value) for name, value in filters if name in names])
     return f"?{asked}" if asked else ""
 
 
-SCREENS = (Screen(path="/stream", run=show, query=StreamQuery),)
+async def download(visit: Visit) -> ExportedFile:
+    """Write the events that pass the filters into a file, oldest first."""
+    wanted: DownloadQuery = visit.query
+    asked = _asked(await filters_of(visit, wanted), format=wanted.format, **{"from": wanted.after})
+    assert visit.session is not None
+    return ExportedFile(await exports.export(visit, msgspec.convert(asked, ExportQuery), visit.session))
+
+
+async def mark_read(visit: Visit) -> Go:
+    """Count the events up to one as read in this browser: those that its page could show, not what came since."""
+    form: ReadForm = visit.form
+    try:
+        seq_of(form.id)
+    except ValueError:
+        raise invalid("form.id", "not the id of an event", form.id) from None
+    cookie = Sessions.of_context(visit.context).mark_read(form.id)
+    return Go(own_path(form.back), "All events so far are marked as read in this browser.", cookies=(cookie,))
+
+
+SCREENS = (
+    Screen(path="/stream", run=show, query=StreamQuery),
+    Screen(path="/stream/download", run=download, query=DownloadQuery),
+    Screen(method="POST", path="/stream/read", run=mark_read, form=ReadForm),
+)

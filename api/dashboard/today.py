@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from api.dashboard.hours import HOUR
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources.words import shown_as
-from api.dashboard.stream import StreamQuery, newest
+from api.dashboard.stream import newest
 from api.feed import overview_of
 from api.operations import system
 from api.schemas.admin import TreeQuery, TreeRow
@@ -84,7 +84,7 @@ async def today(visit: Visit) -> Page:
     overview = overview_of(visit.context)
     hours = await visit.hours.last(visit.now)
     since = await visit.streams.newest_id()
-    items, _ = await newest(visit, StreamQuery(), SHOWN)
+    items, _ = await newest(visit, limit=SHOWN)
     shows = {
         "failing": list(overview.failing.values()),
         "late": overview.matching.says,

@@ -48,7 +48,10 @@ from tests.support.build import NOW, a_source
 
 
 class FakeRegistry:
-    """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with."""
+    """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with.
+
+    silent: the URLs, and the names of other messages, to which it does not answer.
+    """
 
     def __init__(self) -> None:
         self.mailbox: Mailbox[RegistryMessage] = Mailbox("registry", 64)
@@ -62,7 +65,7 @@ class FakeRegistry:
         while True:
             message = await self.mailbox.receive()
             self.seen.append(message)
-            if _url_of(message) in self.silent:
+            if _name_of(message) in self.silent:
                 continue
             try:
                 message.reply.answer(self._handle(message))
@@ -172,11 +175,11 @@ class FakeRegistry:
         return view
 
 
-def _url_of(message: Any) -> str | None:
+def _name_of(message: Any) -> str:
     match message:
         case AddSource():
             return message.new.url
         case DetectUrl():
             return message.request.url
         case _:
-            return None
+            return type(message).__name__

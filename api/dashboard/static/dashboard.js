@@ -60,7 +60,7 @@ async function* following(url, {signal, onstate, since}) {
 }
 
 /** One item of a list of events, as `events.html` makes it. */
-export function item(event) {
+export function item(event, marked = false) {
   const words = (event.content || "").slice(0, 240).split(/\s+/).join(" ").trim();
   const excerpt = words.length > 120 ? `${words.slice(0, 120).replace(/ [^ ]*$/, "")}…` : words;
   const title = event.title || excerpt || event.url || "(no title)";
@@ -69,7 +69,7 @@ export function item(event) {
   let host = "";
   try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
   return make("li", {class: "fresh", "data-id": event.id}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)), ...(changed ? [make("p", {dir: "auto"}, changed)] : []),
-    make("p", {class: "muted"}, when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
+    make("p", {class: "muted"}, ...(marked ? [make("span", {class: "badge calm"}, "new"), " "] : []), when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
 }
 
 // <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; a button [data-pause] beside it.
@@ -81,7 +81,7 @@ function live(list) {
   const show = (event) => {
     if (one(`li[data-id="${CSS.escape(event.id)}"]`, list)) return;
     document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
-    list.prepend(item(event));
+    list.prepend(item(event, "read" in list.dataset));
     // The row in which the reader is stays as long as they are in it: without it the keyboard would begin at the top again.
     for (const row of [...list.children].slice(most)) if (!row.contains(document.activeElement)) row.remove();
   };

@@ -66,6 +66,22 @@ def test_a_tab_that_comes_back_to_the_list_misses_nothing(
     wait_until(lambda: service.streams() == 0)
 
 
+def test_what_comes_after_all_was_marked_as_read_is_marked_as_new_at_once_and_after_a_reload(
+    new_tab: NewTab, service: Service, origin: Origin
+) -> None:
+    publish(service, origin, "neap tide")
+    publish(service, origin, "neap tide", "slack tide")
+    tab = new_tab().open("/stream").press("Mark all as read")
+    tab.sees("Nothing new since you marked all as read.")
+    tab.sees("Live")
+    publish(service, origin, "neap tide", "slack tide", "king tide")
+    new = tab.page.locator("#events li").filter(has=tab.page.get_by_text("new", exact=True))
+    for _ in range(2):
+        tab.sees("king tide")
+        assert new.locator("a").all_inner_texts() == ["king tide"]
+        tab.open("/stream")
+
+
 def hide(tab: Tab, *, hidden: bool) -> None:
     """Have a page believe that nobody looks at it: tabs without a window are always in sight."""
     said = "true" if hidden else "false"

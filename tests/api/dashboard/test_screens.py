@@ -164,7 +164,7 @@ async def test_the_stream_filters_pages_and_tells_what_is_wrong_with_a_filter(ho
     assert live == "/live?keyword=rope&keyword=sail&source_type=html"
     assert "/v1/stream?keyword=rope&keyword=sail&source_type=html" in browser.text
     await browser.get("/stream?source=nonsense")
-    assert browser.answer.status_code == 400 and "not a source id" in browser.text
+    assert browser.answer.status_code == 400 and "Sources: no source is called “nonsense”." in browser.text
     assert browser.page.xpath("//input[@name='source']/@value") == ["nonsense"]
     assert (await browser.get("/stream?nonsense=1")).status_code == 400
 

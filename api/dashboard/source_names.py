@@ -1,0 +1,87 @@
+"""Sources by name: the ids of those that a reader has typed, and names to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+from uuid import UUID
+
+import trio
+
+from actors.errors import DomainError
+from actors.messages.sources import ListSources
+from actors.messages.views import SourcePage
+from actors.selection import ALL, SourceSelection
+from api.dashboard.screen import Visit
+from storage.records.source import Source
+from supervision import Unanswered
+
+ANSWER_WITHIN = 15.0
+SUGGEST_WITHIN = 1.0
+SUGGESTED = 200
+"""Names that a field offers."""
+_FOUND = 500
+
+
+class NamedSources(NamedTuple):
+    """The ids that are meant. unknown: the first name that no source has, else "" ."""
+
+    ids: tuple[str, ...]
+    unknown: str = ""
+
+
+async def named(visit: Visit, text: str) -> NamedSources:
+    """Return the sources that a text means: a name, or several names, words of names, or ids between commas.
+
+    Of sources that have the words, those that are called exactly so are meant if there are any. An id, or a prefix of
+    ids that ends in `.*`, is taken as it is: its source may have been deleted. Raises as the registry does, and
+    TooSlowError.
+    """
+    parts = [part for one in text.split(",") if (part := one.strip())]
+    with trio.fail_after(ANSWER_WITHIN):
+        if len(parts) > 1 and (whole := called_so(await _having(visit, text), text)):  # a name with a comma in it
+            return NamedSources(tuple(one.id for one in whole))
+        ids: dict[str, None] = {}
+        for part in parts:
+            if _is_id(part):
+                ids[part] = None
+                continue
+            sources = await _having(visit, part)
+            if not sources:
+                return NamedSources(tuple(ids), part)
+            ids |= {one.id: None for one in called_so(sources, part) or sources}
+    return NamedSources(tuple(ids))
+
+
+async def suggested(visit: Visit) -> list[str]:
+    """Return names of sources, in their order; none while the registry does not answer, as a list can do without."""
+    page = SourcePage([], None, {})
+    with trio.move_on_after(SUGGEST_WITHIN):
+        try:
+            page = await visit.context.registry.ask(partial(ListSources, SUGGESTED))
+        except (DomainError, Unanswered):
+            return []
+    return sorted({view.source.called for view in page.views}, key=str.casefold)
+
+
+def called_so(sources: Sequence[Source], name: str) -> list[Source]:
+    """Return the sources whose name, or address, is exactly this one, but for case."""
+    wanted = name.strip().casefold()
+    return [one for one in sources if wanted in (one.name.casefold(), one.url.casefold())]
+
+
+async def _having(visit: Visit, words: str) -> list[Source]:
+    where = SourceSelection(words=tuple(words.split())) or ALL
+    page: SourcePage = await visit.context.registry.ask(partial(ListSources, _FOUND, where=where))
+    return [view.source for view in page.views]
+
+
+def _is_id(text: str) -> bool:
+    if text.endswith(".*"):
+        return True
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
