@@ -1,7 +1,8 @@
 """The last looks as ticks, one beside the other, each with a shape for how it went. Pure.
 
-The shape tells it, the colour only repeats it: no news is a low tick, news a high one; a failure hangs from above; a
-look that politeness or our own line kept from happening floats in the middle.
+The shape tells it, the colour only repeats it: no news is a low tick, news a high one, a change of which
+nothing was told one between them; a failure hangs from above; a look that politeness or our own line kept from happening
+floats in the middle.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Final, Literal, NamedTuple
 from storage.records.identity import Millis
 from storage.records.trail import Row, Verdict
 
-Sort = Literal["same", "news", "fail", "wait"]
+Sort = Literal["same", "untold", "news", "fail", "wait"]
 SORTS: Final[dict[Verdict, Sort]] = {
     Verdict.UNCHANGED: "same",
     Verdict.CHANGED: "news",
-    Verdict.NOTHING_TO_TELL: "same",
+    Verdict.NOTHING_TO_TELL: "untold",
     Verdict.REMOTE_TRANSIENT: "fail",
     Verdict.THROTTLED: "wait",
     Verdict.REMOTE_PERMANENT: "fail",
@@ -25,9 +26,21 @@ SORTS: Final[dict[Verdict, Sort]] = {
 }
 SHOWN: Final = 30
 STEP, HEIGHT = 4, 16
-SHAPES: Final[dict[Sort, tuple[int, int]]] = {"same": (11, 5), "news": (0, 16), "fail": (0, 9), "wait": (6, 4)}
+SHAPES: Final[dict[Sort, tuple[int, int]]] = {
+    "same": (11, 5),
+    "untold": (6, 10),
+    "news": (0, 16),
+    "fail": (0, 9),
+    "wait": (6, 4),
+}
 """Where a tick begins, from above, and how long it is."""
-_WORDS: Final[dict[Sort, str]] = {"same": "without news", "news": "with news", "fail": "failed", "wait": "waited"}
+_WORDS: Final[dict[Sort, str]] = {
+    "same": "without news",
+    "untold": "changed and not told",
+    "news": "with news",
+    "fail": "failed",
+    "wait": "waited",
+}
 
 
 class Tick(NamedTuple):

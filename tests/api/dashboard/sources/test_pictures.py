@@ -37,6 +37,12 @@ def test_the_sentence_says_what_the_ticks_show() -> None:
     assert said(ticks(rows_of(mixed))) == "The last 4 looks: 1 without news, 1 with news, 1 failed, 1 waited"
 
 
+def test_a_change_that_was_not_told_looks_like_no_other_look() -> None:
+    found = [Verdict.UNCHANGED, Verdict.NOTHING_TO_TELL, Verdict.CHANGED]
+    assert said(ticks(rows_of(found))) == "The last 3 looks: 1 without news, 1 changed and not told, 1 with news"
+    assert len({path.partition("v")[2] for _, path in strip(rows_of(found)).paths}) == 3
+
+
 @given(
     st.lists(verdicts, min_size=1, max_size=40), st.integers(-(10**6), 10**8), st.none() | st.integers(-(10**6), 10**8)
 )
