@@ -1,8 +1,8 @@
 """The last looks as ticks, one beside the other, each with a shape for how it went. Pure.
 
-The shape tells it, the colour only repeats it: no news is a low tick, news a high one, a change of which
-nothing was told one between them; a failure hangs from above; a look that politeness or our own line kept from happening
-floats in the middle.
+The shape tells it, the colour only repeats it: no news is a low tick, news a high one, a change of which nothing was
+told one between them; a failure hangs from above; a look that politeness or our own line kept from happening floats in
+the middle.
 """
 
 from __future__ import annotations

@@ -103,6 +103,8 @@ async def test_what_came_after_all_was_marked_as_read_is_new(house: House, brows
     assert marked(browser) == ["Rope 3"] and "1 new since you marked all as read" in browser.text
     await publish(house, ["Net"])
     (only,) = browser.page.xpath("//a[text()='Show only these']/@href")
+    await browser.get("/stream?keyword=rope+2")
+    assert "Nothing new that passes these filters since you marked all as read." in browser.text
     await browser.get(only)
     assert titles(browser) == ["Rope 3"] and "Show all" in browser.text
     await browser.get("/stream")
