@@ -21,6 +21,8 @@ ANSWER_WITHIN = 15.0
 SUGGEST_WITHIN = 1.0
 SUGGESTED = 200
 """Names that a field offers."""
+LONGEST = 80
+"""Characters of a name that is offered: the page has a weight."""
 _FOUND = 500
 
 
@@ -62,7 +64,8 @@ async def suggested(visit: Visit) -> list[str]:
             page = await visit.context.registry.ask(partial(ListSources, SUGGESTED))
         except (DomainError, Unanswered):
             return []
-    return sorted({view.source.called for view in page.views}, key=str.casefold)
+    names = {view.source.called for view in page.views}
+    return sorted((name for name in names if len(name) <= LONGEST), key=str.casefold)
 
 
 def called_so(sources: Sequence[Source], name: str) -> list[Source]:

@@ -64,6 +64,8 @@ class ReadForm(Form, frozen=True):
 
 async def filters_of(visit: Visit, wanted: StreamQuery) -> Filters:
     """Return the filters of a page, sources by their ids. Raises Refusal (400), and as `source_names.named` does."""
+    if wanted.source.count(",") >= MOST_VALUES:
+        raise invalid("query.source", f"at most {MOST_VALUES} names", wanted.source)
     sources = await named(visit, wanted.source)
     if sources.unknown:
         raise invalid("query.source", f"no source is called “{sources.unknown}”", wanted.source)
@@ -153,7 +155,11 @@ async def download(visit: Visit) -> ExportedFile:
     wanted: DownloadQuery = visit.query
     asked = _asked(await filters_of(visit, wanted), format=wanted.format, **{"from": wanted.after})
     assert visit.session is not None
-    return ExportedFile(await exports.export(visit, msgspec.convert(asked, ExportQuery), visit.session))
+    try:
+        query = msgspec.convert(asked, ExportQuery)
+    except msgspec.ValidationError as error:
+        raise invalid("query", str(error)) from None
+    return ExportedFile(await exports.export(visit, query, visit.session))
 
 
 async def mark_read(visit: Visit) -> Go:

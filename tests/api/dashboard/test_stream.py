@@ -78,6 +78,8 @@ async def test_too_many_or_unknown_sources_are_told_beside_the_name_of_the_field
     await browser.get("/stream?source=test/feed")
     assert browser.answer.status_code == 400
     assert "Sources: more than 50 sources fit; type more of a name, or filter by a tag." in browser.text
+    await browser.get(f"/stream?source={'a,' * 50}")
+    assert browser.answer.status_code == 400 and "Sources: at most 50 names." in browser.text
     await browser.get("/stream?source=site2.test,zebra")
     assert browser.answer.status_code == 400 and "Sources: no source is called “zebra”." in browser.text
     assert "curl" not in browser.text and "Download" not in browser.text, "they would be of all events"
@@ -107,6 +109,8 @@ async def test_what_came_after_all_was_marked_as_read_is_new(house: House, brows
     assert "Nothing new that passes these filters since you marked all as read." in browser.text
     await browser.get(only)
     assert titles(browser) == ["Rope 3"] and "Show all" in browser.text
+    (back,) = browser.page.xpath("//form[@action='/stream/read']//input[@name='back']/@value")
+    assert back == "/stream?keyword=rope"
     await browser.get("/stream")
     assert titles(browser)[:2] == marked(browser) == ["Net", "Rope 3"]
     await browser.submit("/stream/read")
@@ -152,8 +156,16 @@ async def test_the_session_takes_the_events_of_the_page_as_a_file(house: House, 
     assert answer.content == events[0].body + b"\n" + events[2].body + b"\n"
     answer = await browser.get(f"/stream/download?format=ndjson&after={ids(events)[1]}")
     assert [msgspec.json.decode(line)["title"] for line in answer.content.splitlines()] == ["Rope 2"]
-    for wrong in ("format=exe", "source=zebra", "after=nonsense"):
+    for wrong in ("format=exe", "source=zebra", "after=nonsense", f"after={'x' * 200}", f"keyword={'a,' * 60}"):
         assert (await browser.get(f"/stream/download?{wrong}")).status_code == 400
+
+
+async def test_many_sources_with_long_names_do_not_make_the_page_heavy(house: House, browser: Browser) -> None:
+    for number in range(300):
+        put(house, number + 1, title=f"{number} {'潮' * (60 if number % 2 else 300)}")
+    await browser.get("/stream")
+    assert len(browser.page.xpath("//datalist/option")) == 100
+    assert len(browser.answer.content) <= 60_000
 
 
 async def test_a_session_that_ends_cuts_its_file(
