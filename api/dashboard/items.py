@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(_Seen).decode
 class Item(NamedTuple):
     """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339).
 
-    changed: of a page's change its summary; "" of others, whose summary is the title.
+    says: of a page's change its summary, of an entry or a notice the beginning of its text; "" where the text is the title.
     """
 
     id: str
@@ -38,15 +38,16 @@ class Item(NamedTuple):
     kind: str
     host: str
     at: str
-    changed: str = ""
+    says: str = ""
 
 
 def item_of(body: bytes) -> Item:
     seen = _decode(body)
-    title = seen.title or excerpt(seen.content) or seen.url or "(no title)"
+    text = excerpt(seen.content)
+    title = seen.title or text or seen.url or "(no title)"
     kind = seen.alert_type.replace("_", " ") or seen.source_type
-    changed = seen.summary if len(seen.diff) else ""
-    return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at, changed)
+    says = seen.summary if len(seen.diff) else "" if text == title else text
+    return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at, says)
 
 
 def excerpt(text: str) -> str:

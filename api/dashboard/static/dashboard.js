@@ -64,11 +64,11 @@ export function item(event, marked = false) {
   const words = (event.content || "").slice(0, 240).split(/\s+/).join(" ").trim();
   const excerpt = words.length > 120 ? `${words.slice(0, 120).replace(/ [^ ]*$/, "")}…` : words;
   const title = event.title || excerpt || event.url || "(no title)";
-  const changed = event.diff && event.summary;
+  const says = event.diff ? event.summary : excerpt === title ? "" : excerpt;
   const tier = event.alert_type ? event.alert_type.replaceAll("_", " ") : event.source_type;
   let host = "";
   try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
-  return make("li", {class: "fresh", "data-id": event.id}, make("p", {}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)), ...(changed ? [make("p", {dir: "auto"}, changed)] : []),
+  return make("li", {class: "fresh", "data-id": event.id}, make("p", {dir: "auto"}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)), ...(says ? [make("p", {dir: "auto"}, says)] : []),
     make("p", {class: "muted"}, ...(marked ? [make("span", {class: "badge calm"}, "new"), " "] : []), when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
 }
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,5 +79,28 @@ def test_whatever_spans_an_event_has_its_text_is_shown_whole(text: str, spans: l
 
 def test_an_event_from_before_there_were_summaries_is_shown_as_it_was() -> None:
     old = b'{"id":"x","title":"Prices","diff":{"added":["a"],"removed":[],"changed":[{"before":"b 1","after":"b 2"}]}}'
-    assert item_of(old).changed == ""
+    assert item_of(old).says == ""
     assert [line.where for line in lines_of(msgspec.json.decode(old, type=Changed))] == [""] * 3
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (
+            b'{"id":"x","title":"Fares rise","content":"From Monday on.\\n\\nMore below."}',
+            "From Monday on. More below.",
+        ),
+        (b'{"id":"x","title":"Fares rise","content":"Fares  rise"}', ""),
+        (b'{"id":"x","content":"Only a text"}', ""),
+        (
+            b'{"id":"x","title":"Prices","summary":"Team: 10 \xe2\x86\x92 12","content":"All","diff":{"added":[]}}',
+            "Team: 10 \u2192 12",
+        ),
+        (
+            b'{"id":"x","alert_type":"source_silent","title":"Silent","content":"Nothing since noon."}',
+            "Nothing since noon.",
+        ),
+    ],
+)
+def test_the_second_line_of_an_item_says_what_is_new(event: bytes, says: str) -> None:
+    assert item_of(event).says == says

@@ -102,8 +102,8 @@ async def test_a_press_shows_the_event_with_its_difference_its_signature_and_its
     assert browser.path == PATH
     assert 'The fare "Single, adult" went from 18.00 to 21.70 euro.' in browser.text
     assert [browser.page.xpath(f"//{name}")[0].text_content().split() for name in ("del", "ins")] == [
-        ["−", "18.00"],
-        ["+", "21.70"],
+        ["−", "removed:", "18.00"],
+        ["+", "added:", "21.70"],
     ]
     assert "✓ verified signed with key" in browser.text
     assert "Why you are told:" in browser.text
