@@ -16,8 +16,8 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
+from storage.secrets.vault import Vault, read_master
 from storage.sqlite.ownership import as_root
-from storage.sqlite.secrets.vault import Vault, read_master
 
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"

@@ -38,7 +38,7 @@ PLANTED: Sequence[Planted] = (
     Planted(
         "a digest's window has its end in it",
         "digest",
-        "storage/sqlite/stores/outbox.py",
+        "storage/sql/stores/outbox.py",
         "o.first_due>=? AND o.first_due<?",
         "o.first_due>=? AND o.first_due<=?",
     ),

@@ -66,7 +66,7 @@ def master() -> int:
     (umask 077; sanderling keys master > master.key)
     """
     from sanderling.real_world import entropy
-    from storage.sqlite.secrets.vault import written
+    from storage.secrets.vault import written
 
     click.echo(written(entropy(32)))
     return Exit.WELL

@@ -16,8 +16,8 @@ from sanderling.simulation.program import Revocation
 from sanderling.simulation.trace import Trace
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
+from storage.sql.stores.keys import delete_key, insert_key
 from storage.sqlite.in_loop import Disk
-from storage.sqlite.stores.keys import delete_key, insert_key
 
 EVERYTHING = tuple(SCOPES)
 

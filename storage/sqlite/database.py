@@ -22,19 +22,11 @@ from storage.records.identity import START, Seq, millis_of
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.session import Password, SetUpLink
 from storage.records.times import rfc3339
-from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, translated
-from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
-from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.engine.readers import ReaderPool
-from storage.sqlite.engine.wal import Wal
-from storage.sqlite.engine.writer import WriterThread
-from storage.sqlite.secrets.own_key import settle
-from storage.sqlite.secrets.sealing import examine_boxes
-from storage.sqlite.secrets.unlocking import OTHER, mark_of, unlock
-from storage.sqlite.secrets.unlocking import mark as note_key
-from storage.sqlite.secrets.vault import Vault
-from storage.sqlite.stores import scan
-from storage.sqlite.stores.keys import (
+from storage.secrets.mark import mark as note_key
+from storage.secrets.sealing import examine_boxes
+from storage.secrets.vault import Vault
+from storage.sql.stores import scan
+from storage.sql.stores.keys import (
     all_keys,
     all_public,
     all_signing,
@@ -43,8 +35,18 @@ from storage.sqlite.stores.keys import (
     insert_key,
     insert_signing,
 )
-from storage.sqlite.stores.people import insert_link, read_password
-from storage.sqlite.stores.stores import Stores
+from storage.sql.stores.people import insert_link, read_password
+from storage.sql.stores.stores import Places, Stores
+from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, translated
+from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
+from storage.sqlite.engine.free_space import SPACE
+from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.engine.own import OwnConnection
+from storage.sqlite.engine.readers import ReaderPool
+from storage.sqlite.engine.wal import Wal
+from storage.sqlite.engine.writer import WriterThread
+from storage.sqlite.secrets.own_key import settle
+from storage.sqlite.secrets.unlocking import OTHER, mark_of, unlock
 from storage.sqlite.upkeep.rebuilding import rebuild
 from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
@@ -102,7 +104,8 @@ class SqliteStorage(Stores):
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
         self._is = identity(parts.database)
-        super().__init__(parts.writer, parts.readers, parts.own, lease, known, vault)
+        own = OwnConnection(parts.own)
+        super().__init__(Places(parts.writer, parts.writer, parts.readers, own), SPACE, lease, known, vault)
 
     def __repr__(self) -> str:
         return f"SqliteStorage({self.lease}, {self._parts.writer}, {self._parts.readers})"

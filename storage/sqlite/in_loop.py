@@ -26,14 +26,16 @@ from storage.records.cursor import EVERYTHING
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
 from storage.records.source import WatchedSource
+from storage.secrets.mark import mark
+from storage.secrets.vault import NONCE, SIZE, Vault
+from storage.sql.stores import scan
+from storage.sql.stores.sources import all_watched
+from storage.sql.stores.stores import Places, Stores
+from storage.sql.transaction import Job, Transaction
 from storage.sqlite.engine.connection import in_our_words, translated
+from storage.sqlite.engine.free_space import SPACE
 from storage.sqlite.engine.migrations import migrate
-from storage.sqlite.engine.writer import Job, Transaction
-from storage.sqlite.secrets.unlocking import mark
-from storage.sqlite.secrets.vault import NONCE, SIZE, Vault
-from storage.sqlite.stores import scan
-from storage.sqlite.stores.sources import all_watched
-from storage.sqlite.stores.stores import Stores
+from storage.sqlite.engine.own import OwnConnection
 
 T = TypeVar("T")
 
@@ -166,7 +168,8 @@ class InLoopStorage(Stores):
     ) -> None:
         self.disk = disk
         self._writer, self._readers = LoopWriter(disk, lease.epoch, sync, reach), LoopReaders(disk, seek)
-        super().__init__(self._writer, self._readers, disk.connection, lease, disk.head(), _vault())
+        places = Places(self._writer, self._writer, self._readers, OwnConnection(disk.connection))
+        super().__init__(places, SPACE, lease, disk.head(), _vault())
 
     def __repr__(self) -> str:
         return f"InLoopStorage({self.lease}, {self.disk})"
@@ -195,7 +198,7 @@ class InLoopStorage(Stores):
 
 
 class LoopWriter:
-    """See `storage.sqlite.engine.writer.Writer`: one commit at a time, first come, first served."""
+    """See `storage.sql.transaction.Writer`: one commit at a time, first come, first served."""
 
     def __init__(
         self, disk: Disk, epoch: int, sync: Callable[[], Awaitable[None]], reach: Callable[[str], None]
@@ -260,7 +263,7 @@ class LoopWriter:
 
 
 class LoopReaders:
-    """See `storage.sqlite.engine.readers.Readers`."""
+    """See `storage.sql.transaction.Readers`."""
 
     def __init__(self, disk: Disk, seek: Callable[[], Awaitable[None]]) -> None:
         self._connection, self._seek = disk.connection, seek

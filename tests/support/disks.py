@@ -9,11 +9,11 @@ from storage.records.destination import Destination
 from storage.records.identity import Seq
 from storage.records.session import Password
 from storage.records.source import SourceState, WatchedSource
-from storage.sqlite.engine.writer import Transaction
+from storage.sql.stores.alerts import put_destination
+from storage.sql.stores.outbox import note
+from storage.sql.stores.sources import insert
+from storage.sql.transaction import Transaction
 from storage.sqlite.in_loop import Disk
-from storage.sqlite.stores.alerts import put_destination
-from storage.sqlite.stores.outbox import note
-from storage.sqlite.stores.sources import insert
 
 
 def keep(disk: Disk, watched: Iterable[WatchedSource]) -> None:

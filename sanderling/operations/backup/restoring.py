@@ -24,11 +24,11 @@ from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Man
 from sanderling.plain import plain
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
+from storage.secrets.sealing import Lost
 from storage.sqlite.engine.folder import LOCK, MARK, FolderLock
 from storage.sqlite.engine.schema import check_schema
 from storage.sqlite.ownership import entrust_all, named_by_hand
 from storage.sqlite.secrets.own_key import NEXT, OWN, make_own, own_keys
-from storage.sqlite.secrets.sealing import Lost
 from storage.sqlite.upkeep.copying import Content, Entrances, Secrets, entrances, examine, key_of, put_secrets
 
 STAGE = ".restoring"

@@ -13,11 +13,11 @@ from storage.errors import Corrupt, NewerSchema
 from storage.records.identity import START, Seq, millis_of
 from storage.records.times import rfc3339
 from storage.retention import too_roomy
+from storage.sql.stores import scan
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.free_space import gives_back, room_of
 from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.stores import scan
 
 RESTORE = "Stop the service and restore a backup: sanderling restore FILE --replace"
 LARGE_WAL = 64 << 20

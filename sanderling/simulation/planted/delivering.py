@@ -12,30 +12,30 @@ from actors.destination_kinds.answer import Answer
 from storage.append import Lease
 from storage.records.delivery import Match
 from storage.records.identity import Seq
-from storage.sqlite.stores.outbox import SqliteOutbox
+from storage.sql.stores.outbox import SqlOutbox
 
 
 def claimed_for_ever() -> AbstractContextManager[Any]:
     """Deliveries that were under way at a crash stay claimed by the dead life."""
 
-    async def wrong(self: SqliteOutbox, lease: Lease, **more: Any) -> int:
+    async def wrong(self: SqlOutbox, lease: Lease, **more: Any) -> int:
         return 0
 
-    return patch.object(SqliteOutbox, "release", wrong)
+    return patch.object(SqlOutbox, "release", wrong)
 
 
 def matches_after_the_cursor() -> AbstractContextManager[Any]:
     """The matcher's cursor is durable before the rows that its step caused."""
-    right = SqliteOutbox.advance
+    right = SqlOutbox.advance
 
     async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: SqliteOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, (), lease, **more)
         if matches:
             await right(self, name, to, to, matches, lease)
 
-    return patch.object(SqliteOutbox, "advance", wrong)
+    return patch.object(SqlOutbox, "advance", wrong)
 
 
 def given_up_after_two() -> AbstractContextManager[Any]:

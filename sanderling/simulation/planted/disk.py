@@ -17,8 +17,8 @@ from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
 from storage.records.source import Harvest
-from storage.sqlite.engine.writer import Transaction
-from storage.sqlite.stores.log import SqliteLog
+from storage.sql.stores.log import SqlLog
+from storage.sql.transaction import Transaction
 
 
 def frames_not_restored() -> AbstractContextManager[Any]:
@@ -61,10 +61,10 @@ class _Repeating:
 
 def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
     """The recorder shows what it is about to commit before storage has said that it is durable."""
-    right = SqliteLog.append
+    right = SqlLog.append
 
     async def wrong(
-        self: SqliteLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
+        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
     ) -> Sequence[Answer]:
         repeating, before = _Repeating(mint), self._last
         stamp = cache(stamp)
@@ -82,18 +82,18 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
         repeating.anew()
         return await right(self, harvests, lease, repeating, stamp)
 
-    return patch.object(SqliteLog, "append", wrong)
+    return patch.object(SqlLog, "append", wrong)
 
 
 def wake_up_lost() -> AbstractContextManager[Any]:
     """A commit of which storage does not say what became of it is shown when the next one is, whenever that will be."""
-    right = SqliteLog._show
+    right = SqlLog._show
 
-    def wrong(self: SqliteLog, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
+    def wrong(self: SqlLog, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
         if committed:
             right(self, before, answers, committed)
 
-    return patch.object(SqliteLog, "_show", wrong)
+    return patch.object(SqlLog, "_show", wrong)
 
 
 def unanswered_not_read_back() -> AbstractContextManager[Any]:

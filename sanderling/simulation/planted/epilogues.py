@@ -13,22 +13,22 @@ from storage.damage import Damage
 from storage.errors import Corrupt
 from storage.records.cursor import Page
 from storage.records.identity import Seq, seq_of
-from storage.sqlite.stores.log import SqliteLog
+from storage.sql.stores.log import SqlLog
 
 T = TypeVar("T")
 
 
 def damaged_rows_left_out() -> AbstractContextManager[Any]:
     """What can't be read of the log is taken for nothing."""
-    right = SqliteLog.read
+    right = SqlLog.read
 
-    async def wrong(self: SqliteLog, after: Seq, *more: Any) -> Page:
+    async def wrong(self: SqlLog, after: Seq, *more: Any) -> Page:
         try:
             return await right(self, after, *more)
         except Corrupt:
             return Page((), self._last, self._last, Seq(0))
 
-    return patch.object(SqliteLog, "read", wrong)
+    return patch.object(SqlLog, "read", wrong)
 
 
 def damage_kept_quiet() -> AbstractContextManager[Any]:

@@ -14,9 +14,9 @@ from api.operations import whole
 from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq
-from storage.sqlite.engine.writer import Transaction
-from storage.sqlite.stores import outbox
-from storage.sqlite.stores.outbox import SqliteOutbox
+from storage.sql.stores import outbox
+from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.transaction import Transaction
 
 _AGAIN = "INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) VALUES(?,?,0,?,?,0)"
 _LAPSE = """UPDATE outbox SET claimed=0 WHERE claimed>0 AND due<?
@@ -37,14 +37,14 @@ class _Unshielded:
 @contextmanager
 def acts_end_with_their_request() -> Iterator[None]:
     """Who hangs up leaves an alert that is stored and not in force; and the matcher does not compare revisions."""
-    right = SqliteOutbox.advance
+    right = SqlOutbox.advance
 
     async def wrong(  # noqa: PLR0917  # as the method that it stands for
-        self: SqliteOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, matches, lease, **more | {"revision": None})
 
-    with patch.object(whole, "trio", _Unshielded), patch.object(SqliteOutbox, "advance", wrong):
+    with patch.object(whole, "trio", _Unshielded), patch.object(SqlOutbox, "advance", wrong):
         yield
 
 
@@ -61,15 +61,15 @@ def answered_before_all_were_told() -> AbstractContextManager[Any]:
 
 def claims_lapse_by_the_wall_clock() -> AbstractContextManager[Any]:
     """A claim holds for ten seconds after what was claimed was due; then whoever looks takes it anew."""
-    right = SqliteOutbox.claim
+    right = SqlOutbox.claim
 
     async def wrong(
-        self: SqliteOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: SqlOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
         await self._writer.submit(lambda transaction: transaction.execute(_LAPSE, (now - _LEASE, destination)))
         return await right(self, destination, now, limit, lease, digests=digests)
 
-    return patch.object(SqliteOutbox, "claim", wrong)
+    return patch.object(SqlOutbox, "claim", wrong)
 
 
 def digests_frozen_by_two() -> AbstractContextManager[Any]:

@@ -18,7 +18,7 @@ from actors.sources.polling.actor import PolledSource
 from storage.records.event import Draft
 from storage.records.source import Harvest
 from storage.records.tiers import TIERS, Kind
-from storage.sqlite.stores import log
+from storage.sql.stores import log
 
 
 def batches_are_moves() -> AbstractContextManager[Any]:

@@ -29,9 +29,9 @@ from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, Seq
-from storage.sqlite.engine.writer import Transaction
-from storage.sqlite.stores import alerts, log, outbox
-from storage.sqlite.stores.outbox import SqliteOutbox
+from storage.sql.stores import alerts, log, outbox
+from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.transaction import Transaction
 
 Plant = AbstractContextManager[Any]
 
@@ -189,13 +189,13 @@ def tests_are_marked() -> Plant:
 
 def refusals_listed_as_500() -> Plant:
     """The list of attempts says 500 for whatever refusal it was."""
-    right = SqliteOutbox.settle
+    right = SqlOutbox.settle
 
-    async def wrong(self: SqliteOutbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def wrong(self: SqlOutbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
         refused = [replace(it, status=500) if it.status is not None and it.status >= 300 else it for it in outcomes]
         await right(self, refused, lease)
 
-    return patch.object(SqliteOutbox, "settle", wrong)
+    return patch.object(SqlOutbox, "settle", wrong)
 
 
 # --- order and number ------------------------------------------------------------------------------------------------
@@ -242,19 +242,19 @@ def slow_ones_take_all() -> Plant:
 @contextmanager
 def older_ones_first() -> Iterator[None]:
     """A delivery that waits for another try holds up all newer ones."""
-    claim = SqliteOutbox.claim
+    claim = SqlOutbox.claim
 
     async def wrong(
-        self: SqliteOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: SqlOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
         due = await first_due(self, destination, digests=digests)
         return () if due is None or due > now else await claim(self, destination, now, limit, lease, digests=digests)
 
-    async def first_due(self: SqliteOutbox, destination: str, *, digests: bool = False) -> Millis | None:
+    async def first_due(self: SqlOutbox, destination: str, *, digests: bool = False) -> Millis | None:
         due = await self._one(_FIRST, destination)
         return None if due is None else Millis(due)
 
-    with patch.object(SqliteOutbox, "claim", wrong), patch.object(SqliteOutbox, "next_due", first_due):
+    with patch.object(SqlOutbox, "claim", wrong), patch.object(SqlOutbox, "next_due", first_due):
         yield
 
 

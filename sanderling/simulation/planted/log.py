@@ -16,7 +16,7 @@ from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
-from storage.sqlite.stores.log import SqliteLog
+from storage.sql.stores.log import SqlLog
 
 
 def acknowledged_before_the_commit() -> AbstractContextManager[Any]:
@@ -49,44 +49,44 @@ class _AtTheLook:
 
 def minted_before_the_commit() -> AbstractContextManager[Any]:
     """An event's id says when its source looked, not when it was committed."""
-    right = SqliteLog._minted
+    right = SqlLog._minted
 
-    def wrong(self: SqliteLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def wrong(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
         self._last = START
         yield from right(self, harvest, _AtTheLook(harvest), stamp)
 
-    return patch.object(SqliteLog, "_minted", wrong)
+    return patch.object(SqlLog, "_minted", wrong)
 
 
 def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
     """A source's next state is durable before the events that belong to it."""
-    right = SqliteLog.append
+    right = SqlLog.append
 
     async def wrong(
-        self: SqliteLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
+        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
     ) -> Sequence[Answer]:
         await self.save_states([harvest.state for harvest in harvests if harvest.state is not None], lease)
         stateless = [replace(harvest, state=None) for harvest in harvests]
         return await right(self, stateless, lease, mint, stamp)
 
-    return patch.object(SqliteLog, "append", wrong)
+    return patch.object(SqlLog, "append", wrong)
 
 
 @contextmanager
 def ids_by_the_wall_clock() -> Iterator[None]:
     """Ids follow the wall clock also when it is set back, and the log takes them."""
-    right = SqliteLog._minted
+    right = SqlLog._minted
 
     def wrong(self: Identifiers) -> tuple[Seq, str]:
         now = Seq(self._now() << COUNTER_BITS)
         self._last = now if now >> COUNTER_BITS != self._last >> COUNTER_BITS else Seq(self._last + 1)
         return self._last, id_of(self._last, 0)
 
-    def unguarded(self: SqliteLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def unguarded(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
         self._last = START
         yield from right(self, harvest, mint, stamp)
 
-    with patch.object(Identifiers, "mint", wrong), patch.object(SqliteLog, "_minted", unguarded):
+    with patch.object(Identifiers, "mint", wrong), patch.object(SqlLog, "_minted", unguarded):
         yield
 
 
@@ -98,8 +98,8 @@ def unseen_stays_unseen() -> Iterator[None]:
     def wrong(self: Recorder, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
         right(self, harvests, seconds, events)
         log = self._storage.log
-        assert isinstance(log, SqliteLog)
+        assert isinstance(log, SqlLog)
         log.follower.committed(START, events)
 
-    with patch.object(Recorder, "_count", wrong), patch.object(SqliteLog, "_show", lambda *args: None):
+    with patch.object(Recorder, "_count", wrong), patch.object(SqlLog, "_show", lambda *args: None):
         yield

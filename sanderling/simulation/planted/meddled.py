@@ -15,8 +15,8 @@ from actors.sources.push.committer import Committer
 from actors.sources.registry.service import SourceService
 from storage.records.identity import SourceId
 from storage.records.source import SourceState
-from storage.sqlite.engine.writer import Transaction
-from storage.sqlite.stores import log
+from storage.sql.stores import log
+from storage.sql.transaction import Transaction
 
 
 def harvests_of_any_version() -> AbstractContextManager[Any]:

@@ -9,21 +9,21 @@ from unittest.mock import patch
 
 from api.streams.reader import Reader
 from storage.records.identity import START, Seq
-from storage.sqlite.stores.log import SqliteLog
+from storage.sql.stores.log import SqlLog
 
 
 @contextmanager
 def goes_on_behind_retention() -> Iterator[None]:
     """A reader whose next events retention has deleted goes on with what is left, and nobody says so."""
-    read, bounds = SqliteLog.read, SqliteLog.bounds
+    read, bounds = SqlLog.read, SqlLog.bounds
 
-    async def page(self: SqliteLog, *args: Any) -> Any:
+    async def page(self: SqlLog, *args: Any) -> Any:
         return (await read(self, *args))._replace(floor=START)
 
-    async def known(self: SqliteLog) -> Any:
+    async def known(self: SqlLog) -> Any:
         return (await bounds(self))._replace(floor=START)
 
-    with patch.object(SqliteLog, "read", page), patch.object(SqliteLog, "bounds", known):
+    with patch.object(SqlLog, "read", page), patch.object(SqlLog, "bounds", known):
         yield
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 
 from storage.retention import FreeSpace
+from storage.sql.transaction import Space
 
 _INCREMENTAL = 2
 _PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
@@ -43,3 +44,6 @@ def gives_back(connection: sqlite3.Connection) -> bool:
     """Return whether a database can give pages back."""
     (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
     return bool(mode == _INCREMENTAL)
+
+
+SPACE = Space(room_of, give_back)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from storage.errors import NewerSchema
-from storage.sqlite.secrets.sealing import seal_plain
-from storage.sqlite.secrets.unlocking import mark
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.mark import mark
+from storage.secrets.sealing import seal_plain
+from storage.secrets.vault import Vault
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

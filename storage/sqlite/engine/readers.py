@@ -10,7 +10,7 @@ import queue
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import trio
 
@@ -23,13 +23,6 @@ CLOSE_WITHIN = 5.0
 """Seconds that looks under way get at a close."""
 
 T = TypeVar("T")
-
-
-class Readers(Protocol):
-    """Where the stores look: the pool below, or the loop itself (`in_loop.py`)."""
-
-    async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `look` finds with a connection. Raises Corrupt, Unavailable."""
 
 
 class ReaderPool:
@@ -46,7 +39,7 @@ class ReaderPool:
         return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {HOW_MANY})"
 
     async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `look` finds with a connection, in a thread; see Readers.
+        """Return what `look` finds with a connection, in a thread; see `storage.sql.transaction.Readers`.
 
         If cancelled, returns at once; the look ends by itself and its answer is dropped.
         """

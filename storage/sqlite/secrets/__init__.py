@@ -1,1 +1,1 @@
-"""Secrets at rest: the master key, the boxes they lie in, and which columns are boxes."""
+"""The master key of a data folder: where its own one lies, and which key opens its database."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from nacl.utils import random as drawn
 
 from storage.errors import NoKey
+from storage.secrets.vault import SIZE, Vault, read_master, written
 from storage.sqlite.ownership import entrust
-from storage.sqlite.secrets.vault import SIZE, Vault, read_master, written
 
 OWN = "master.key"
 NEXT = ".master.key.next"

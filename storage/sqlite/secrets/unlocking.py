@@ -1,8 +1,7 @@
-"""The mark in a database of the master key that it is sealed with.
+"""The choice of the master key that a data folder's database is sealed with.
 
-A database keeps one box with nothing in it, as a mark of its key, from the moment at which something may have been
-sealed. The first of the keys that are here (the one that was named, then the folder's own) that opens the mark
-is the one; a database without a mark takes the first there is, and when there is none the folder gets its own.
+The first of the keys that are here (the one that was named, then the folder's own) that opens the database's mark is
+the one; a database without a mark takes the first there is, and when there is none the folder gets its own.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from storage.errors import NoKey
+from storage.secrets.mark import opens_mark, read_mark
+from storage.secrets.vault import Vault
 from storage.sqlite.secrets.own_key import NEXT, OWN, make_own, own_keys
-from storage.sqlite.secrets.vault import Vault
 
-_KIND, _NAME = "vault", "mark"
 _THERE = "SELECT 1 FROM sqlite_master WHERE type='table' AND name='vault'"
 OTHER = (
     "the secrets are sealed with the data folder's own master.key, and not with the master key that was named: to seal "
@@ -40,7 +39,7 @@ def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) ->
     if mark is None:
         return Unlocked(named or own.get(OWN) or own.get(NEXT) or make_own(folder))
     for vault in (named, *own.values()):
-        if vault is not None and vault.opens(_KIND, _NAME, mark):
+        if vault is not None and opens_mark(vault, mark):
             return Unlocked(vault, own=named is not None and vault != named)
     tried = [*(["the one that was named"] if named is not None else []), *(f"{folder / name}" for name in own)]
     raise NoKey(f"none of the master keys here opens them ({', '.join(tried)})" if tried else "no master key is here")
@@ -50,11 +49,4 @@ def mark_of(connection: sqlite3.Connection) -> bytes | None:
     """Return a database's mark; None when nothing in it is sealed so far."""
     if connection.execute(_THERE).fetchone() is None:
         return None
-    row = connection.execute("SELECT box FROM vault").fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def mark(connection: sqlite3.Connection, vault: Vault) -> None:
-    """Note the key that a database is sealed with, inside whatever transaction is open."""
-    box = vault.seal(_KIND, _NAME, b"")
-    connection.execute("INSERT INTO vault VALUES(1, ?) ON CONFLICT DO UPDATE SET box=excluded.box", (box,))
+    return read_mark(connection)

@@ -17,10 +17,7 @@ from nacl.utils import random as drawn
 
 from storage.errors import Corrupt
 from storage.records.identity import START, Seq
-from storage.sqlite.engine.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
-from storage.sqlite.engine.migrations import migrate, version_of
-from storage.sqlite.ownership import entrust
-from storage.sqlite.secrets.sealing import (
+from storage.secrets.sealing import (
     PLACES,
     Lost,
     boxes,
@@ -28,10 +25,13 @@ from storage.sqlite.secrets.sealing import (
     give_up,
     opened,
 )
+from storage.secrets.vault import SIZE, Vault
+from storage.sql.stores import scan
+from storage.sql.stores.keys import all_keys
+from storage.sqlite.engine.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
+from storage.sqlite.engine.migrations import migrate, version_of
+from storage.sqlite.ownership import entrust
 from storage.sqlite.secrets.unlocking import mark_of, unlock
-from storage.sqlite.secrets.vault import SIZE, Vault
-from storage.sqlite.stores import scan
-from storage.sqlite.stores.keys import all_keys
 
 _COPY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
 # No page of a copy that held a secret keeps it, and no journal on the disk gets it.
@@ -135,7 +135,8 @@ def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
         if mark_of(connection) is None:
             return None
         vault = unlock(connection, folder, named).vault
-        examine_boxes(connection, vault)
+        schema = version_of(connection)
+        examine_boxes(connection, vault, [place for place in PLACES if place.since <= schema])
         return vault
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from storage.errors import NoKey
+from storage.secrets.sealing import Lost, give_up, reseal
+from storage.secrets.vault import Vault
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import FolderLock, opening, prepare
 from storage.sqlite.secrets.own_key import NEXT, forget_own, make_own, settle
-from storage.sqlite.secrets.sealing import Lost, give_up, reseal
 from storage.sqlite.secrets.unlocking import unlock
-from storage.sqlite.secrets.vault import Vault
 from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
 _SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"

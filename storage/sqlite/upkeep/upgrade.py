@@ -11,9 +11,9 @@ import sqlite3
 from pathlib import Path
 
 from storage.errors import DiskFull
+from storage.secrets.vault import Vault
 from storage.sqlite.engine import free_space
 from storage.sqlite.engine.migrations import STEPS, migrate, version_of
-from storage.sqlite.secrets.vault import Vault
 from storage.sqlite.upkeep.copying import copy_database
 
 KEPT = 2

@@ -47,7 +47,7 @@ async def test_d1_what_was_given_up_outlives_a_thousand_attempts(
 
 async def test_d1_also_of_what_was_given_up_there_is_an_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, kept in (("KEPT_ATTEMPTS", 5), ("KEPT_DEAD", 8)):
-        monkeypatch.setattr(f"storage.sqlite.stores.outbox.{name}", kept)
+        monkeypatch.setattr(f"storage.sql.stores.outbox.{name}", kept)
     events = await prepared(storage, 20)
     await storage.outbox.claim("hook", NOW, 20, storage.lease)
     for event in events:

@@ -29,11 +29,11 @@ from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
+from storage.secrets.sealing import Lost
+from storage.secrets.vault import written
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
 from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.secrets.sealing import Lost
-from storage.sqlite.secrets.vault import written
 from storage.sqlite.upkeep.copying import Content, Secrets
 from tests.storage.contract.builders import (
     CountingMint,

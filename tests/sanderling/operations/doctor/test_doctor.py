@@ -25,11 +25,11 @@ from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.doctor.expiry import ends_at
 from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
+from storage.secrets.vault import written
 from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.secrets.own_key import NEXT, OWN
-from storage.sqlite.secrets.vault import written
 from tests.e2e.service import a_key, a_service, run_command
 from tests.storage.contract.builders import a_signing_key
 from tests.support.certificates import make_certificate, needs_openssl

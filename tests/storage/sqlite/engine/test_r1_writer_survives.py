@@ -12,10 +12,12 @@ import pytest
 import trio
 
 from storage.errors import StorageError, Unavailable
+from storage.sql.transaction import Transaction
+from storage.sql.writing import MOST_STUMBLES
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from storage.sqlite.engine.folder import HeadMark
 from storage.sqlite.engine.wal import Wal
-from storage.sqlite.engine.writer import MOST_STUMBLES, Transaction, WriterThread
+from storage.sqlite.engine.writer import WriterThread
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 
 pytestmark = pytest.mark.real

@@ -19,11 +19,13 @@ import trio.testing
 from storage.errors import DiskFull, Unavailable
 from storage.records.cursor import EVERYTHING
 from storage.records.identity import START, Seq
+from storage.sql.transaction import MOST_EVENTS, Transaction
+from storage.sql.writing import Ticket
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from storage.sqlite.engine.connection import READER, WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.engine.wal import AGAIN, CUT_AT, PATIENCE, Wal
-from storage.sqlite.engine.writer import MOST_EVENTS, Transaction, WriterThread, _Ticket
+from storage.sqlite.engine.writer import WriterThread
 from tests.storage.contract.builders import (
     CountingMint,
     a_draft,
@@ -300,6 +302,7 @@ async def test_who_listens_for_a_commit_is_told_whether_it_is_known(*, fails: bo
     nothing, connection = cast(Any, None), cast(Any, Connection())
     writer = WriterThread(nothing, nothing, lambda: 0.0, lambda words: None, nothing)
     with suppress(sqlite3.OperationalError):
-        writer._attempt(connection, [_Ticket(job, 0, 1)])
+        writer._connection = connection
+        writer._attempt([Ticket(job, 0, 1)])
     await trio.testing.wait_all_tasks_blocked()
     assert heard == [not fails]

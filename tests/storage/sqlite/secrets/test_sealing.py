@@ -20,12 +20,12 @@ from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Private, Secret
 from storage.records.identity import START
+from storage.secrets.vault import Vault, read_master, written
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.secrets import own_key
 from storage.sqlite.secrets.own_key import NEXT, OWN
-from storage.sqlite.secrets.vault import Vault, read_master, written
 from storage.sqlite.upkeep import rotation
 from storage.sqlite.upkeep.rotation import rotate
 from tests.storage.contract.builders import (

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import base64
 import json
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nacl.signing import SigningKey
 
 from storage.records.destination import LINK
-from storage.sqlite.secrets.unlocking import mark
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.connection import Connection
+from storage.secrets.mark import mark
+from storage.secrets.vault import Vault
 
 
 class Lost(NamedTuple):
@@ -47,7 +47,7 @@ _HEX, _JSON, _TEXT = Form(bytes.hex, bytes.fromhex), Form(json.loads, encoded), 
 class Place(NamedTuple):
     """Rows of a kind with their boxes, and how a row gets another box.
 
-    field: its name among a backup's secrets. since: the schema that has the column.
+    field: its name among a backup's secrets. since: the schema of SQLite that has the column.
     """
 
     kind: str
@@ -111,23 +111,22 @@ _KEEP = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT
 _PUT_SOURCE = "UPDATE source SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
 
-def boxes(connection: sqlite3.Connection, place: Place) -> Sequence[tuple[str, bytes | None]]:
-    """Return all boxes of a place with the names of their rows; none in a database whose schema is older than it."""
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    return connection.execute(place.boxes).fetchall() if schema >= place.since else []
+def boxes(connection: Connection, place: Place) -> Sequence[tuple[str, bytes | None]]:
+    """Return all boxes of a place with the names of their rows."""
+    return connection.execute(place.boxes).fetchall()
 
 
-def opened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Mapping[str, bytes]:
+def opened(connection: Connection, vault: Vault, place: Place) -> Mapping[str, bytes]:
     """Return what is in all boxes of a place, by the rows' names. Raises Unopened for the first that does not open."""
     return {name: vault.open(place.kind, name, box or b"") for name, box in boxes(connection, place)}
 
 
-def examine_boxes(connection: sqlite3.Connection, vault: Vault) -> int:
+def examine_boxes(connection: Connection, vault: Vault, places: Iterable[Place] = PLACES) -> int:
     """Open every box once and return how many there are. Raises Unopened. Some 15 microseconds each."""
-    return sum(len(opened(connection, vault, place)) for place in PLACES)
+    return sum(len(opened(connection, vault, place)) for place in places)
 
 
-def seal_plain(connection: sqlite3.Connection, vault: Vault) -> None:
+def seal_plain(connection: Connection, vault: Vault) -> None:
     """Seal what programs before schema 7 have written, inside a transaction that is open."""
     for id, seed, at in connection.execute("SELECT key_id, seed, created_at FROM signing_key").fetchall():
         if seed:  # a backup of that time has none
@@ -146,13 +145,13 @@ def seal_plain(connection: sqlite3.Connection, vault: Vault) -> None:
             connection.execute(_PUT_SOURCE, (encoded(record | {"hello": None}), id))
 
 
-def keep_public(connection: sqlite3.Connection, key_id: str, seed: bytes, created_at: int) -> None:
+def keep_public(connection: Connection, key_id: str, seed: bytes, created_at: int) -> None:
     """Keep a signing key's public half beside its box, or nobody could verify its events when the box is given up."""
     half = base64.urlsafe_b64encode(bytes(SigningKey(seed).verify_key)).decode().rstrip("=")
     connection.execute(_KEEP, (key_id, half, created_at))
 
 
-def reseal(connection: sqlite3.Connection, old: Vault, new: Vault) -> int:
+def reseal(connection: Connection, old: Vault, new: Vault) -> int:
     """Seal everything with another key, inside a transaction that is open; return how many boxes. Raises Unopened."""
     count = 0
     for place in PLACES:
@@ -163,7 +162,7 @@ def reseal(connection: sqlite3.Connection, old: Vault, new: Vault) -> int:
     return count
 
 
-def give_up(connection: sqlite3.Connection, vault: Vault, fresh: Callable[[], str]) -> Lost:
+def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> Lost:
     """Do without every secret that this key does not open, inside a transaction that is open; return what that is.
 
     A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
@@ -209,5 +208,5 @@ def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _unopened(connection: sqlite3.Connection, vault: Vault, place: Place) -> Sequence[str]:
+def _unopened(connection: Connection, vault: Vault, place: Place) -> Sequence[str]:
     return [name for name, box in boxes(connection, place) if not vault.opens(place.kind, name, box or b"")]

@@ -1,8 +1,7 @@
-"""Publications on SQLite. Feed readers knock here, so a token is looked up as a bin's is: on the loop's connection."""
+"""Publications in SQL. Feed readers knock here, so a token is looked up as a bin's is."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -12,11 +11,10 @@ from storage.append import Lease
 from storage.interface.publications import Published
 from storage.records.identity import Seq
 from storage.records.publication import Publication, Retraction
-from storage.sqlite.engine.noticing import OwnConnection
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.secrets.sealing import ADDRESSES
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import ADDRESSES
+from storage.secrets.vault import Vault
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -32,11 +30,11 @@ _ANY = "SELECT 1 FROM retraction WHERE seq<=? LIMIT 1"
 _FORGET = "DELETE FROM retraction WHERE seq IN (SELECT seq FROM retraction WHERE seq<=? ORDER BY seq LIMIT ?)"
 
 
-class SqlitePublications:
-    """See `storage.interface.Publications`. `own` is the loop's own connection."""
+class SqlPublications:
+    """See `storage.interface.Publications`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._own, self._lease, self._vault = writer, readers, own, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._lookups, self._lease, self._vault = writer, readers, lookups, lease, vault
 
     async def put(self, publication: Publication) -> None:
         """Add or replace a publication; see Publications."""
@@ -47,6 +45,7 @@ class SqlitePublications:
 
         def job(transaction: Transaction) -> Publication | None:
             transaction.fence(self._lease)
+            transaction.hold("publication", publication_id)
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
                 return None
@@ -59,8 +58,8 @@ class SqlitePublications:
         return await self._writer.submit(job)
 
     async def by_hash(self, token_hash: str) -> Published | None:
-        """Return the publication whose token has this hash; see Publications. Not a checkpoint."""
-        row = self._own.one(_BY_HASH, (token_hash,))
+        """Return the publication whose token has this hash; see Publications."""
+        row = await self._lookups.one(_BY_HASH, (token_hash,))
         return None if row is None else Published(_decode(row[0]), row[1])
 
     async def get(self, publication_id: str) -> Publication | None:
@@ -71,7 +70,7 @@ class SqlitePublications:
     async def all(self) -> Sequence[Publication]:
         """Return all publications; see Publications."""
 
-        def look(connection: sqlite3.Connection) -> Sequence[Publication]:
+        def look(connection: Connection) -> Sequence[Publication]:
             return [_publication(row, self._vault) for row in connection.execute(_ALL)]
 
         return await self._readers.run(look)
@@ -81,6 +80,7 @@ class SqlitePublications:
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
+            transaction.hold("publication", publication_id)
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
                 return False
@@ -111,7 +111,7 @@ class SqlitePublications:
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
         """Return what is retracted between two positions; see Publications."""
 
-        def look(connection: sqlite3.Connection) -> Sequence[Retraction]:
+        def look(connection: Connection) -> Sequence[Retraction]:
             return [Retraction(*row) for row in connection.execute(_RETRACTED, (after, before, limit))]
 
         return await self._readers.run(look)

@@ -1,11 +1,11 @@
-"""Calls that may be repeated, on SQLite."""
+"""Calls that may be repeated, in SQL."""
 
 from __future__ import annotations
 
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.kept_call import KeptCall
-from storage.sqlite.engine.writer import Transaction, Writer
+from storage.sql.transaction import Transaction, Writer
 
 _FIND = "SELECT key, fingerprint, at, id, answer FROM call WHERE key=? AND at>=?"
 _PUT = """INSERT INTO call(key, fingerprint, at, id, answer) VALUES(?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
@@ -13,7 +13,7 @@ _PUT = """INSERT INTO call(key, fingerprint, at, id, answer) VALUES(?,?,?,?,?) O
 _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 
 
-class SqliteCalls:
+class SqlCalls:
     """See `storage.interface.Calls`."""
 
     def __init__(self, writer: Writer, lease: Lease) -> None:

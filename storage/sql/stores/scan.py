@@ -7,7 +7,6 @@ every engine and the live ring. Either way a page says how far it has looked, al
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import accumulate, islice
@@ -19,6 +18,7 @@ from storage.errors import Corrupt, NewerSchema
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored
 from storage.records.identity import START, Seq, SourceId
+from storage.secrets.connection import Connection
 
 MOST = 500
 """Most events of a page."""
@@ -57,13 +57,13 @@ BACK = _Way(
 )
 
 
-def bounds(connection: sqlite3.Connection, known: Seq) -> Bounds:
+def bounds(connection: Connection, known: Seq) -> Bounds:
     """Return the log's ends; `newest` is at least `known`, which readers may have seen although it is gone."""
     oldest, newest, floor = connection.execute(_ENDS).fetchone()
     return Bounds(Seq(floor), Seq(oldest or START), Seq(max(newest or START, floor, known)))
 
 
-def _floor(connection: sqlite3.Connection) -> Seq:
+def _floor(connection: Connection) -> Seq:
     (floor,) = connection.execute(_FLOOR).fetchone()
     return Seq(floor)
 
@@ -87,7 +87,7 @@ class Pages:
         self._known = known
         self._ids: dict[int, SourceId] = {}
 
-    def read(self, connection: sqlite3.Connection, after: Seq, wish: ScanRequest) -> Page:
+    def read(self, connection: Connection, after: Seq, wish: ScanRequest) -> Page:
         """Return a page forward; see `EventLog.read`."""
         # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
         head = self.bounds(connection).newest
@@ -96,18 +96,18 @@ class Pages:
         events, scanned = _Scan(connection, self._ids, FORWARD, head, wish).run(after)
         return Page(events, scanned, head, _floor(connection))
 
-    def read_back(self, connection: sqlite3.Connection, before: Seq, wish: ScanRequest) -> Page:
+    def read_back(self, connection: Connection, before: Seq, wish: ScanRequest) -> Page:
         """Return a page back; see `EventLog.read_back`."""
         head = self.bounds(connection).newest
         events, scanned = _Scan(connection, self._ids, BACK, START, wish).run(Seq(min(before, LAST)))
         return Page(events, scanned, head, _floor(connection))
 
-    def get(self, connection: sqlite3.Connection, seq: Seq) -> Stored | None:
+    def get(self, connection: Connection, seq: Seq) -> Stored | None:
         """Return the event at a position."""
         row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
         return None if row is None else _stored(connection, self._ids, row)
 
-    def bounds(self, connection: sqlite3.Connection) -> Bounds:
+    def bounds(self, connection: Connection) -> Bounds:
         """Return the log's ends."""
         return bounds(connection, self._known)
 
@@ -116,7 +116,7 @@ class _Scan:
     """One look at the log, in one direction, to a fixed end."""
 
     def __init__(
-        self, connection: sqlite3.Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: ScanRequest
+        self, connection: Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: ScanRequest
     ) -> None:
         self._connection, self._ids, self._way, self._end = connection, ids, way, end
         self._limit, self._where, self._budget = min(wish.limit, MOST), wish.where, wish.budget
@@ -198,7 +198,7 @@ def _fitting(events: Sequence[Stored], size: int) -> int:
     return 1 + next(count for count, so_far in enumerate(sizes) if so_far >= SIZE)
 
 
-def _stored(connection: sqlite3.Connection, ids: dict[int, SourceId], row: Row) -> Stored:
+def _stored(connection: Connection, ids: dict[int, SourceId], row: Row) -> Stored:
     seq, number, kind, codec, body = row
     if codec != 0:
         raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")

@@ -1,8 +1,7 @@
-"""Alerts and destinations on SQLite. What hangs on a row goes with it, by foreign keys."""
+"""Alerts and destinations in SQL. What hangs on a row goes with it, by foreign keys."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,10 +12,10 @@ from storage.append import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.secrets.sealing import PRIVATE, SECRETS
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import PRIVATE, SECRETS
+from storage.secrets.vault import Vault
+from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -36,7 +35,7 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
     sealed=excluded.sealed, private=excluded.private"""
 
 
-class SqliteAlerts:
+class SqlAlerts:
     """See `storage.interface.Alerts`. A destination of an alert that is gone is not added."""
 
     def __init__(self, writer: Writer, readers: Readers, lease: Lease, vault: Vault) -> None:
@@ -57,6 +56,7 @@ class SqliteAlerts:
 
         def job(transaction: Transaction) -> Alert | None:
             transaction.fence(self._lease)
+            transaction.hold("alert", alert_id)
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is None:
                 return None
@@ -87,7 +87,7 @@ class SqliteAlerts:
     async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
         """Return what alerts have met on days; see Alerts."""
 
-        def look(connection: sqlite3.Connection) -> Mapping[str, Mapping[int, int]]:
+        def look(connection: Connection) -> Mapping[str, Mapping[int, int]]:
             found: dict[str, dict[int, int]] = {}
             for id in alert_ids:
                 for day in days:
@@ -103,6 +103,7 @@ class SqliteAlerts:
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
+            transaction.hold("alert", alert_id)
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is not None:
                 check(_alert(row))
@@ -151,6 +152,7 @@ class SqliteAlerts:
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
+            transaction.hold("destination", destination_id)
             row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
             if row is not None:
                 check(_destination(row, transaction.vault))
@@ -161,7 +163,7 @@ class SqliteAlerts:
         return await self._writer.submit(job)
 
     async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
-        def look(connection: sqlite3.Connection) -> Sequence[Any]:
+        def look(connection: Connection) -> Sequence[Any]:
             return connection.execute(query, parameters).fetchall()
 
         return await self._readers.run(look)
@@ -177,6 +179,7 @@ def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:
     """Replace a destination by what `change` makes of it; return the new one, None if unknown."""
+    transaction.hold("destination", destination_id)
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
     if row is None:
         return None
@@ -194,13 +197,13 @@ def revise(transaction: Transaction) -> None:
     transaction.execute("UPDATE fact SET value=(SELECT coalesce(max(seq), 0) FROM log) WHERE name='alerts_at'")
 
 
-def changed_at(connection: sqlite3.Connection) -> Seq:
+def changed_at(connection: Connection) -> Seq:
     """Return the newest position in the log when what is matched and delivered to was written last."""
     (seq,) = connection.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
     return Seq(seq)
 
 
-def revision_of(connection: sqlite3.Connection) -> int:
+def revision_of(connection: Connection) -> int:
     """Return the revision of what is matched and delivered to."""
     (revision,) = connection.execute("SELECT value FROM fact WHERE name='alerts'").fetchone()
     return int(revision)
@@ -213,6 +216,7 @@ def _wishes(destination: Destination) -> tuple[object, ...]:
 
 def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
     """Clear what a destination owes if that is what `pays` says; return whether it was."""
+    transaction.hold("destination", debtor)
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
     if row is None or not pays(_destination(row, transaction.vault).owes):
         return False

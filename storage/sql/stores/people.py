@@ -1,16 +1,14 @@
-"""The dashboard's password and sessions, on SQLite. Every request looks up its session, as its key: see `keys.py`."""
+"""The dashboard's password and sessions, in SQL. Every request looks up its session, as its key: see `keys.py`."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
-from storage.sqlite.engine.noticing import OwnConnection
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer
 
 _COLUMNS = "id, sha256, created_at, seen_at, agent, address"
 _BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant
@@ -18,14 +16,18 @@ _ALL = f"SELECT {_COLUMNS} FROM session ORDER BY seen_at DESC, id"  # noqa: S608
 _OPEN = f"INSERT INTO session({_COLUMNS}) VALUES(?,?,?,?,?,?)"
 _PASSWORD = "SELECT hashed, set_at FROM password"  # noqa: S105 - a query
 _LINK = "SELECT sha256, created_at FROM set_up_link"
+_SET_PASSWORD = """INSERT INTO password(one, hashed, set_at) VALUES(1,?,?)
+    ON CONFLICT(one) DO UPDATE SET hashed=excluded.hashed, set_at=excluded.set_at"""  # noqa: S105 - a query
+_OFFER = """INSERT INTO set_up_link(one, sha256, created_at) VALUES(1,?,?)
+    ON CONFLICT(one) DO UPDATE SET sha256=excluded.sha256, created_at=excluded.created_at"""
 _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_at<=? OR seen_at<=? LIMIT ?)"
 
 
-class SqlitePeople:
-    """See `storage.people.People`. `own` is the loop's own connection."""
+class SqlPeople:
+    """See `storage.people.People`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease) -> None:
-        self._writer, self._readers, self._own, self._lease = writer, readers, own, lease
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease) -> None:
+        self._writer, self._readers, self._lookups, self._lease = writer, readers, lookups, lease
 
     async def password(self) -> Password | None:
         """Return the password; see People."""
@@ -53,7 +55,7 @@ class SqlitePeople:
             if link is not None and (waits is None or waits.sha256 != link):
                 return False
             row = (password.hashed, password.set_at)
-            transaction.execute("REPLACE INTO password(one, hashed, set_at) VALUES(1,?,?)", row)
+            transaction.execute(_SET_PASSWORD, row)
             transaction.execute("DELETE FROM set_up_link", ())
             transaction.execute("DELETE FROM session", ())
             transaction.execute(_OPEN, _row(session))
@@ -74,8 +76,8 @@ class SqlitePeople:
         return await self._writer.submit(job)
 
     async def session(self, sha256: str) -> Session | None:
-        """Return the session with this hash; see People. Not a checkpoint."""
-        row = self._own.one(_BY_HASH, (sha256,))
+        """Return the session with this hash; see People."""
+        row = await self._lookups.one(_BY_HASH, (sha256,))
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:
@@ -111,18 +113,17 @@ class SqlitePeople:
         return await self._writer.submit(job, rows=limit)
 
 
-def read_password(connection: sqlite3.Connection) -> Password | None:
+def read_password(connection: Connection) -> Password | None:
     row = connection.execute(_PASSWORD).fetchone()
     return None if row is None else Password(*row)
 
 
-def insert_link(connection: sqlite3.Connection, link: SetUpLink) -> None:
+def insert_link(connection: Connection, link: SetUpLink) -> None:
     """Write the set-up link, inside whatever transaction is open."""
-    replace = "REPLACE INTO set_up_link(one, sha256, created_at) VALUES(1,?,?)"
-    connection.execute(replace, (link.sha256, link.created_at))
+    connection.execute(_OFFER, (link.sha256, link.created_at))
 
 
-def _read_link(connection: sqlite3.Connection) -> SetUpLink | None:
+def _read_link(connection: Connection) -> SetUpLink | None:
     row = connection.execute(_LINK).fetchone()
     return None if row is None else SetUpLink(*row)
 

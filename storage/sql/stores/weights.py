@@ -6,11 +6,11 @@ costs its stretch of the index, and some pages.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 
 from storage.records.cursor import SourceSize
 from storage.records.identity import SourceId
+from storage.secrets.connection import Connection
 
 SAMPLE = 50
 """Newest events of a source whose bodies are measured."""
@@ -18,13 +18,13 @@ MEASURED = 200
 """Sources with the most events, of which the heaviest are sought."""
 _KEY = "SELECT key FROM source_key WHERE id=?"
 _COUNT = "SELECT count(*) FROM log WHERE source=?"
-_MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?)"
+_MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?) newest"
 _COUNTS = """SELECT k.id, l.source, l.events FROM (
     SELECT source, count(*) AS events FROM log GROUP BY source ORDER BY events DESC, source LIMIT ?
 ) l JOIN source_key k ON k.key=l.source"""
 
 
-def held(connection: sqlite3.Connection, source: SourceId) -> SourceSize:
+def held(connection: Connection, source: SourceId) -> SourceSize:
     """Return what the log holds of a source."""
     key = connection.execute(_KEY, (source,)).fetchone()
     if key is None:
@@ -33,7 +33,7 @@ def held(connection: sqlite3.Connection, source: SourceId) -> SourceSize:
     return _reckoned(connection, key[0], events)
 
 
-def heaviest(connection: sqlite3.Connection, limit: int) -> Mapping[SourceId, SourceSize]:
+def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
     """Return of which sources it holds most bytes, the heaviest first."""
     counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
     found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
@@ -41,6 +41,6 @@ def heaviest(connection: sqlite3.Connection, limit: int) -> Mapping[SourceId, So
     return dict(ranked[:limit])
 
 
-def _reckoned(connection: sqlite3.Connection, key: int, events: int) -> SourceSize:
+def _reckoned(connection: Connection, key: int, events: int) -> SourceSize:
     (mean,) = connection.execute(_MEAN, (key, SAMPLE)).fetchone()
     return SourceSize(events, round(events * (mean or 0)))

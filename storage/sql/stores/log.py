@@ -1,4 +1,4 @@
-"""The log of events on SQLite: appends and retention on the writer, pages on the readers."""
+"""The log of events in SQL: appends and retention on the writer, pages on the readers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
-from storage.sqlite.engine import free_space
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import MOST_ROWS, Transaction, Writer
-from storage.sqlite.stores import scan, weights
-from storage.sqlite.stores.alerts import pay
-from storage.sqlite.stores.sources import by_url, encode_hot, insert
+from storage.sql.stores import scan, weights
+from storage.sql.stores.alerts import pay
+from storage.sql.stores.sources import by_url, encode_hot, insert
+from storage.sql.transaction import MOST_ROWS, Readers, Space, Transaction, Writer
 from storage.tail import Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
@@ -30,14 +28,14 @@ _NUMBER = "SELECT key FROM source_key WHERE id=?"
 _INSERT = "INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)"
 
 
-class SqliteLog:
+class SqlLog:
     """See `storage.interface.EventLog`. `known` is the newest position that anyone may have seen at this start.
 
     `tail` shows each commit to readers, while somebody runs `follower`.
     """
 
-    def __init__(self, writer: Writer, readers: Readers, known: Seq, tail: Tail) -> None:
-        self._writer, self._readers, self._pages = writer, readers, scan.Pages(known)
+    def __init__(self, writer: Writer, readers: Readers, space: Space, known: Seq, tail: Tail) -> None:
+        self._writer, self._readers, self._space, self._pages = writer, readers, space, scan.Pages(known)
         self.follower = Follower(tail, self)
         self._last = known  # the newest position minted, kept or not; touched on the writer thread only
 
@@ -50,7 +48,7 @@ class SqliteLog:
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, transaction: Transaction
     ) -> Sequence[Answer]:
         transaction.fence(lease)
-        before = self._last
+        before = self._last = Seq(transaction.last(self._last))
         mint.raise_floor(before)
         answers: list[Answer] = []
         rows: list[tuple[Seq, int, int, bytes]] = []
@@ -90,12 +88,12 @@ class SqliteLog:
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             (newest,) = transaction.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()
-            check_adopted(events, floor, self._last, newest)
+            check_adopted(events, floor, Seq(transaction.last(self._last)), newest)
             ids = dict.fromkeys(event.source for event in events)
             transaction.executemany(_KNOW, [(id,) for id in ids])
             keys = {id: transaction.execute(_NUMBER, (id,)).fetchone()[0] for id in ids}
             transaction.executemany(_INSERT, [(each.seq, keys[each.source], each.kind, each.body) for each in events])
-            transaction.execute("UPDATE fact SET value=max(value, ?) WHERE name='floor'", (floor,))
+            transaction.execute("UPDATE fact SET value=? WHERE name='floor' AND value<?", (floor, floor))
             self._last = events[-1].seq if events else max(self._last, floor)
             transaction.newest = events[-1].seq if events else START
 
@@ -143,15 +141,15 @@ class SqliteLog:
         return row[0]
 
     async def room(self) -> FreeSpace:
-        """Return the bytes of the file's pages; see EventLog."""
-        return await self._readers.run(free_space.room_of)
+        """Return what the storage takes; see EventLog."""
+        return await self._readers.run(self._space.room)
 
     async def give_back(self, limit: int, lease: Lease) -> int:
-        """Cut free pages off; see EventLog."""
+        """Give free bytes back; see EventLog."""
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            return free_space.give_back(transaction.connection, limit)
+            return self._space.give_back(transaction.connection, limit)
 
         return await self._writer.submit(job, rows=MOST_ROWS)
 

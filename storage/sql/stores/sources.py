@@ -1,8 +1,7 @@
-"""The watched sources on SQLite. A source's number in `source_key` outlives it: its events stay findable."""
+"""The watched sources in SQL. A source's number in `source_key` outlives it: its events stay findable."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 import msgspec
@@ -12,10 +11,10 @@ from storage.append import Lease
 from storage.errors import Duplicate
 from storage.records.identity import SourceId
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.secrets.sealing import HELLOS
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import HELLOS
+from storage.secrets.vault import Vault
+from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version FROM source_key k JOIN source s ON s.key=k.key
@@ -28,7 +27,7 @@ encode_hot = msgspec.msgpack.Encoder().encode
 decode_hot = msgspec.msgpack.Decoder(SourceRuntime).decode
 
 
-class SqliteSources:
+class SqlSources:
     """See `storage.interface.Sources`."""
 
     def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
@@ -58,6 +57,7 @@ class SqliteSources:
                 raise Duplicate(existing)
             update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
             transaction.execute(update, (source.url, *_row(source, transaction.vault), source.id))
+            transaction.place(source)
             transaction.execute(_GIVE_VERSION, (version, source.id))
             if state is not None:
                 write_state(transaction, state)
@@ -85,7 +85,7 @@ class SqliteSources:
     async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
         """Return sources in id order; see Sources."""
 
-        def look(connection: sqlite3.Connection) -> Sequence[WatchedSource]:
+        def look(connection: Connection) -> Sequence[WatchedSource]:
             rows = connection.execute(_WATCHED + "WHERE k.id>? ORDER BY k.id LIMIT ?", (after or "", limit))
             return [_watched(row, self._vault) for row in rows.fetchall()]
 
@@ -98,12 +98,15 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
     (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
     row = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
     transaction.execute(row, (key, source.url, *_row(source, transaction.vault)))
-    transaction.execute("INSERT INTO source_hot VALUES(?,?,?)", (key, encode_hot(state.hot), state.version))
+    transaction.place(source)
+    transaction.execute(
+        "INSERT INTO source_hot(key, body, version) VALUES(?,?,?)", (key, encode_hot(state.hot), state.version)
+    )
     transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
     return int(key)
 
 
-def all_watched(connection: sqlite3.Connection, vault: Vault) -> Sequence[WatchedSource]:
+def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]:
     """Return all sources in the order of their ids."""
     return [_watched(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
 
@@ -120,7 +123,7 @@ def write_state(transaction: Transaction, state: SourceState) -> None:
         transaction.execute(_WRITE_BASE, (state.base, state.source))
 
 
-def _by_url(connection: sqlite3.Connection, url: str, vault: Vault) -> Source | None:
+def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:
     row = connection.execute("SELECT body, sealed FROM source WHERE url=?", (url,)).fetchone()
     return None if row is None else _source(row[0], row[1], vault)
 

@@ -1,8 +1,7 @@
-"""Subscriptions to published feeds on SQLite."""
+"""Subscriptions to published feeds in SQL."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 import msgspec
@@ -11,10 +10,10 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.records.identity import Millis, Seq
 from storage.records.subscription import Progress, Subscriber, Subscription
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.secrets.sealing import SUBSCRIPTIONS
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import SUBSCRIPTIONS
+from storage.secrets.vault import Vault
+from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(Subscription).decode
 _READ = "SELECT body, sealed, id, cursor, attempts, due_at, error FROM subscription"
@@ -29,7 +28,7 @@ _ADVANCE = "UPDATE subscription SET cursor=?, attempts=?, due_at=?, error=? WHER
 Row = tuple[bytes, bytes | None, str, int, int, int, str]
 
 
-class SqliteSubscriptions:
+class SqlSubscriptions:
     """See `storage.interface.Subscriptions`."""
 
     def __init__(self, writer: Writer, readers: Readers, lease: Lease, vault: Vault) -> None:
@@ -68,7 +67,7 @@ class SqliteSubscriptions:
     async def all(self) -> Sequence[Subscriber]:
         """Return all subscriptions; see Subscriptions."""
 
-        def look(connection: sqlite3.Connection) -> Sequence[Subscriber]:
+        def look(connection: Connection) -> Sequence[Subscriber]:
             return [_subscriber(row, self._vault) for row in connection.execute(_ALL)]
 
         return await self._readers.run(look)

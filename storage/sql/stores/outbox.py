@@ -1,4 +1,4 @@
-"""Durable cursors and the outbox on SQLite.
+"""Durable cursors and the outbox in SQL.
 
 A row of the outbox waits (claimed 0), is claimed (by the start of this number), or is gone: sent and given up leave a
 line in the attempts log. Claiming counts the attempt before anything is sent: a crash in the middle of a request is an
@@ -8,7 +8,6 @@ like any row.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
@@ -35,10 +34,10 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.identity import Millis, Seq, day_of
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.stores.alerts import change_destination, changed_at, revision_of
-from storage.sqlite.stores.scan import LAST
+from storage.secrets.connection import Connection
+from storage.sql.stores.alerts import change_destination, changed_at, revision_of
+from storage.sql.stores.scan import LAST
+from storage.sql.transaction import Readers, Transaction, Writer
 
 
 class _Line(Struct, gc=False):
@@ -53,7 +52,7 @@ _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
 _HIT = "UPDATE alert SET match_count=match_count+?, last_match_at=? WHERE id=?"
 _OF_DAY = """INSERT INTO matched_day(day, alert, events) SELECT ?, id, ? FROM alert WHERE id=?
-    ON CONFLICT DO UPDATE SET events=events+excluded.events"""
+    ON CONFLICT(day, alert) DO UPDATE SET events=matched_day.events+excluded.events"""
 _OLD_DAYS = "DELETE FROM matched_day WHERE day<=?"
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
 _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
@@ -82,7 +81,7 @@ _INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
 _SOME_INSIDE = """SELECT count(*) FROM (SELECT 1 FROM outbox o
     WHERE o.destination=? AND +o.claimed=0 AND o.first_due >= ? AND o.first_due < ? AND (o.attempts=0 OR NOT ?)
-    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) LIMIT ?)"""
+    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) LIMIT ?) some"""
 _CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
 _DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
 _CLAIM = "UPDATE outbox SET claimed=?, attempts=?, event=? WHERE destination=? AND seq=?"
@@ -97,7 +96,7 @@ _CLAMP = "UPDATE outbox SET due=?, first_due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
 
-class SqliteOutbox:
+class SqlOutbox:
     """See `storage.interface.Work`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
@@ -240,7 +239,7 @@ class SqliteOutbox:
     async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
         """Return what waits for each; see Work."""
 
-        def look(connection: sqlite3.Connection) -> Mapping[str, Waiting]:
+        def look(connection: Connection) -> Mapping[str, Waiting]:
             found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
             return {id: waiting for id, waiting in found.items() if waiting.count}
 
@@ -259,7 +258,7 @@ class SqliteOutbox:
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
         """Return the rates of each; see Work."""
 
-        def look(connection: sqlite3.Connection) -> Mapping[str, Rates]:
+        def look(connection: Connection) -> Mapping[str, Rates]:
             logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
             return {
                 id: rates_of([_decode_line(body) for _, body in reversed(rows)]) for id, rows in logs.items() if rows
@@ -280,7 +279,7 @@ def _hit(transaction: Transaction, hits: Sequence[Hit]) -> None:
         transaction.execute(_OLD_DAYS, (day_of(hits[0].at) - KEPT_DAYS,))
 
 
-def _cursor(connection: sqlite3.Connection, name: str) -> int | None:
+def _cursor(connection: Connection, name: str) -> int | None:
     row = connection.execute("SELECT seq FROM cursor WHERE name=?", (name,)).fetchone()
     return None if row is None else row[0]
 

@@ -1,12 +1,10 @@
-"""Webhook bins on SQLite.
+"""Webhook bins in SQL.
 
-Strangers knock here, so asking whether a token is known is one indexed lookup on the loop's own read-only connection,
-as with keys: no thread and no queue that a flood could fill. What all captures weigh stands in a fact of its own.
+Strangers knock here, so asking whether a token is known is one indexed look-up, as with keys. What all captures weigh stands in a fact of its own.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from heapq import heapify, heappop, heapreplace
@@ -16,16 +14,15 @@ import msgspec
 from storage.append import Lease
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
-from storage.sqlite.engine.noticing import OwnConnection
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
 _SWEEP = "DELETE FROM bin WHERE id IN (SELECT id FROM bin WHERE expires_at<=? ORDER BY expires_at LIMIT ?)"
 _WEIGHT = "SELECT value FROM fact WHERE name='captured'"
 _SURPLUS = """DELETE FROM capture WHERE number IN
-    (SELECT number FROM capture WHERE bin=? ORDER BY number DESC LIMIT -1 OFFSET ?)"""
+    (SELECT number FROM capture WHERE bin=? ORDER BY number DESC LIMIT 9223372036854775807 OFFSET ?)"""
 _WEIGHTS = "SELECT -sum(size), min(number), bin FROM capture GROUP BY bin HAVING count(*)>1"
 _OLDEST = "SELECT number, size FROM capture WHERE bin=? ORDER BY number LIMIT 2"
 _CAPTURES = "SELECT number, size, body FROM capture WHERE bin=? AND number<? ORDER BY number DESC LIMIT ?"
@@ -34,30 +31,30 @@ MANY = 100
 """Bins whose weighing takes long (70 ms for a thousand full ones): some room is then made ahead, so that it is rare."""
 
 
-class SqliteBins:
-    """See `storage.interface.Bins`. `own` is the loop's own connection."""
+class SqlBins:
+    """See `storage.interface.Bins`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease) -> None:
-        self._writer, self._readers, self._own, self._lease = writer, readers, own, lease
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease) -> None:
+        self._writer, self._readers, self._lookups, self._lease = writer, readers, lookups, lease
 
     async def add(self, bin: Bin) -> None:
         """Add a bin; see Bins."""
         await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
 
     async def by_token(self, token: str) -> Bin | None:
-        """Return the bin with this token; see Bins. Not a checkpoint."""
-        row = self._own.one(_BIN + " WHERE token=?", (token,))
+        """Return the bin with this token; see Bins."""
+        row = await self._lookups.one(_BIN + " WHERE token=?", (token,))
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
-        """Return one bin; see Bins. Not a checkpoint."""
-        row = self._own.one(_BIN + " WHERE id=?", (bin_id,))
+        """Return one bin; see Bins."""
+        row = await self._lookups.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:
         """Return all bins; see Bins."""
 
-        def look(connection: sqlite3.Connection) -> Sequence[Bin]:
+        def look(connection: Connection) -> Sequence[Bin]:
             return [Bin(*row) for row in connection.execute(_BIN + " ORDER BY created_at, id")]
 
         return await self._readers.run(look)
@@ -72,11 +69,11 @@ class SqliteBins:
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
         """Keep what a bin was sent; see Bins."""
-        row = bin_id, capture.weight, msgspec.msgpack.encode(capture)
+        row = capture.weight, msgspec.msgpack.encode(capture), bin_id
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
-            insert = "INSERT INTO capture(bin, size, body) SELECT id, ?2, ?3 FROM bin WHERE id=?1"
+            insert = "INSERT INTO capture(bin, size, body) SELECT id, ?, ? FROM bin WHERE id=?"
             if not transaction.execute(insert, row).rowcount:
                 return False
             transaction.execute(_SURPLUS, (bin_id, keep))
@@ -88,12 +85,12 @@ class SqliteBins:
     async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
         """Return captures, newest first; see Bins."""
 
-        def look(connection: sqlite3.Connection) -> CapturePage:
+        def look(connection: Connection) -> CapturePage:
             found: list[StoredCapture] = []
             left, start = size, _NEWEST if before is None else min(before, _NEWEST)
             # Row by row: what does not fit is not read.
-            with closing(connection.cursor()) as rows:
-                for number, weight, body in rows.execute(_CAPTURES, (bin_id, start, limit + 1)):
+            with closing(connection.execute(_CAPTURES, (bin_id, start, limit + 1))) as rows:
+                for number, weight, body in rows:
                     if found and (len(found) == limit or weight > left):
                         return CapturePage(found, more=True)
                     left -= weight

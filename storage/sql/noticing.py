@@ -1,15 +1,13 @@
-"""The writer, the readers and the loop's own connection, as the stores use them: damage that they meet is noted."""
+"""The writer, the readers and the look-ups as the stores use them: damage that they meet is noted."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from storage.damage import Damage
-from storage.sqlite.engine.connection import translated
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Job, Writer
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Job, Lookups, Readers, Writer
 
 T = TypeVar("T")
 
@@ -32,19 +30,19 @@ class NoticingReaders:
     def __init__(self, readers: Readers, damage: Damage) -> None:
         self._readers, self._damage = readers, damage
 
-    async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, look: Callable[[Connection], T]) -> T:
         """Return what `look` finds; see Readers."""
         with self._damage.noted():
             return await self._readers.run(look)
 
 
-class OwnConnection:
-    """The loop's own connection, for looks of microseconds."""
+class NoticingLookups:
+    """See Lookups."""
 
-    def __init__(self, connection: sqlite3.Connection, damage: Damage) -> None:
-        self._connection, self._damage = connection, damage
+    def __init__(self, lookups: Lookups, damage: Damage) -> None:
+        self._lookups, self._damage = lookups, damage
 
-    def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row, None when there is none. Not a checkpoint. Raises Corrupt, Unavailable."""
-        with self._damage.noted(), translated():
-            return self._connection.execute(query, given).fetchone()
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Return the first row; see Lookups."""
+        with self._damage.noted():
+            return await self._lookups.one(query, given)

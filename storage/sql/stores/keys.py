@@ -1,13 +1,11 @@
-"""API keys and signing keys on SQLite: for the server, and for the command line beside it.
+"""API keys and signing keys in SQL: for the server, and for the command line beside it.
 
-Who may do what is asked on every request, so `by_hash` is one indexed lookup on a read-only connection of the loop's
-own: some 10 microseconds, no thread, and nothing cached, so that a key revoked by another process is refused by the
-very next call.
+Who may do what is asked on every request, so `by_hash` is one indexed look-up, and nothing is cached: a key revoked by
+another process is refused by the very next call.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -15,11 +13,10 @@ import msgspec
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.sqlite.engine.noticing import OwnConnection
-from storage.sqlite.engine.readers import Readers
-from storage.sqlite.engine.writer import Transaction, Writer
-from storage.sqlite.secrets.sealing import SEEDS, keep_public
-from storage.sqlite.secrets.vault import Vault
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import SEEDS, keep_public
+from storage.secrets.vault import Vault
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
@@ -32,11 +29,11 @@ _FORGET_PUBLIC = "DELETE FROM public_key WHERE key_id=? AND key_id NOT IN (SELEC
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
-class SqliteKeys:
-    """See `storage.interface.Keys`. `own` is the loop's own connection."""
+class SqlKeys:
+    """See `storage.interface.Keys`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, own: OwnConnection, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._own, self._lease, self._vault = writer, readers, own, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease, vault: Vault) -> None:
+        self._writer, self._readers, self._lookups, self._lease, self._vault = writer, readers, lookups, lease, vault
 
     async def add(self, key: ApiKey) -> None:
         """Add an API key; see Keys."""
@@ -48,8 +45,8 @@ class SqliteKeys:
         await self._writer.submit(job)
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
-        """Return the key with this hash; see Keys. Not a checkpoint."""
-        row = self._own.one(_BY_HASH, (sha256,))
+        """Return the key with this hash; see Keys."""
+        row = await self._lookups.one(_BY_HASH, (sha256,))
         return None if row is None else _key(row)
 
     async def all(self) -> Sequence[ApiKey]:
@@ -80,8 +77,8 @@ class SqliteKeys:
         return await self._readers.run(lambda connection: all_signing(connection, self._vault))
 
     async def active_signing(self) -> str | None:
-        """Return the active one's id; see Keys. Not a checkpoint."""
-        row = self._own.one(_ACTIVE)
+        """Return the active one's id; see Keys."""
+        row = await self._lookups.one(_ACTIVE)
         return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:
@@ -107,41 +104,41 @@ class SqliteKeys:
         await self._writer.submit(job, rows=len(keys))
 
 
-def insert_key(connection: sqlite3.Connection, key: ApiKey) -> None:
+def insert_key(connection: Connection, key: ApiKey) -> None:
     """Write a key, inside whatever transaction is open."""
     insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, body) VALUES(?,?,?,?,?)"
     connection.execute(insert, (key.id, key.sha256, key.created_at, key.last_used_at, msgspec.json.encode(key)))
 
 
-def delete_key(connection: sqlite3.Connection, key_id: str) -> bool:
+def delete_key(connection: Connection, key_id: str) -> bool:
     """Delete a key, inside whatever transaction is open; return whether there was one."""
     return connection.execute("DELETE FROM api_key WHERE id=?", (key_id,)).rowcount > 0
 
 
-def all_keys(connection: sqlite3.Connection) -> Sequence[ApiKey]:
+def all_keys(connection: Connection) -> Sequence[ApiKey]:
     """Return all keys, oldest first."""
     return [_key(row) for row in connection.execute(_ALL).fetchall()]
 
 
-def all_signing(connection: sqlite3.Connection, vault: Vault) -> Sequence[SigningKey]:
+def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
     """Return all signing keys, the active one first. Raises Unopened."""
     rows = connection.execute(_SIGNING).fetchall()
     return [SigningKey(id, vault.open(SEEDS.kind, id, seed), at, state) for id, seed, at, state in rows]
 
 
-def all_public(connection: sqlite3.Connection) -> Sequence[PublicKey]:
+def all_public(connection: Connection) -> Sequence[PublicKey]:
     """Return the public halves of keys that are not here, the oldest first."""
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 
-def forget_public(connection: sqlite3.Connection, key_id: str) -> bool:
+def forget_public(connection: Connection, key_id: str) -> bool:
     """Delete the public half of a key that is not here, inside whatever transaction is open; return whether there was
     one.
     """
     return connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0
 
 
-def insert_signing(connection: sqlite3.Connection, key: SigningKey, vault: Vault) -> None:
+def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> None:
     """Write a signing key as the active one and retire the others, inside a transaction that is open."""
     connection.execute("UPDATE signing_key SET state='retired'")
     insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"

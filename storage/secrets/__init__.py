@@ -1,0 +1,1 @@
+"""Secrets at rest: the master key, the boxes they lie in, and which columns are boxes."""

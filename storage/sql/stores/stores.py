@@ -1,0 +1,56 @@
+"""All stores of an engine on one writer and its readers; what differs between engines is only where these run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from storage.append import Lease
+from storage.damage import Damage
+from storage.records.identity import Seq
+from storage.secrets.vault import Vault
+from storage.sql.noticing import NoticingLookups, NoticingReaders, NoticingWriter
+from storage.sql.stores.alerts import SqlAlerts
+from storage.sql.stores.bins import SqlBins
+from storage.sql.stores.calls import SqlCalls
+from storage.sql.stores.keys import SqlKeys
+from storage.sql.stores.log import SqlLog
+from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.people import SqlPeople
+from storage.sql.stores.publications import SqlPublications
+from storage.sql.stores.sources import SqlSources
+from storage.sql.stores.subscriptions import SqlSubscriptions
+from storage.sql.transaction import Lookups, Readers, Space, Writer
+from storage.tail import Tail
+
+
+class Places(NamedTuple):
+    """Where an engine's stores run. The appender writes the log and the sources' states, the writer all else."""
+
+    appender: Writer
+    writer: Writer
+    readers: Readers
+    lookups: Lookups
+
+
+class Stores:
+    """The tables by their nouns. `known`: the newest position that anyone has seen."""
+
+    def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
+        self.lease, self.damage = lease, Damage()
+        appender, writer = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
+        readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
+        self.tail = Tail(known)
+        self.log = SqlLog(appender, readers, space, known, self.tail)
+        self.sources = SqlSources(appender, readers, vault)
+        self.keys = SqlKeys(writer, readers, own, lease, vault)
+        self.alerts = SqlAlerts(writer, readers, lease, vault)
+        self.bins = SqlBins(writer, readers, own, lease)
+        self.calls = SqlCalls(writer, lease)
+        self.people = SqlPeople(writer, readers, own, lease)
+        self.outbox = SqlOutbox(writer, readers)
+        self.publications = SqlPublications(writer, readers, own, lease, vault)
+        self.subscriptions = SqlSubscriptions(writer, readers, lease, vault)
+
+    async def follow(self) -> None:
+        """Show what is committed to readers; see `storage.interface.Storage`."""
+        await self.log.follower.run()

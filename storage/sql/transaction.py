@@ -1,0 +1,88 @@
+"""The open transaction as the stores see it, and where they hand in what they write and what they look for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from storage.append import Lease
+from storage.errors import Fenced
+from storage.records.identity import START
+from storage.records.source import Source
+from storage.retention import FreeSpace
+from storage.secrets.connection import Connection
+from storage.secrets.vault import Vault
+
+MOST_EVENTS, MOST_ROWS = 512, 500
+"""Of one transaction, beyond its first job."""
+T = TypeVar("T")
+
+
+class Transaction:
+    """The open transaction, as a job sees it, with the key of what is sealed. A job that appends sets `newest`.
+
+    `afterwards` is called on the loop, with whether it was committed: False when nobody knows. What an engine with one
+    writer need not do (`hold`, `place`, `last`), does nothing here.
+    """
+
+    EPOCH = "SELECT value FROM fact WHERE name='epoch'"
+
+    def __init__(self, connection: Connection, vault: Vault) -> None:
+        self.connection, self.vault = connection, vault
+        self.execute = connection.execute
+        self.executemany = connection.executemany
+        self.newest = START
+        self.afterwards: list[Callable[[bool], None]] = []
+        self._epoch: int | None = None
+
+    def fence(self, lease: Lease) -> None:
+        """Refuse a writer of an earlier life. Raises Fenced."""
+        if self._epoch is None:
+            self._epoch = self.execute(self.EPOCH).fetchone()[0]
+        if self._epoch != lease.epoch:
+            raise Fenced(f"start {self._epoch} owns the data now, not start {lease.epoch} ({lease.owner})")
+
+    def hold(self, table: str, id: str) -> None:
+        """Let nobody else change a row until this transaction ends: it is read, and written by what was read."""
+
+    def place(self, source: Source) -> None:
+        """Note where a source that was just written belongs."""
+
+    def last(self, known: int) -> int:
+        """Return the newest position that was ever given, by anyone; `known` is the newest that this process gave."""
+        return known
+
+
+Job = Callable[[Transaction], T]
+
+
+class Writer(Protocol):
+    """Where the stores hand in what they write: a thread of an engine, or the loop itself."""
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+        """Run a job in the next transaction and return its result once that is durable.
+
+        `events` and `rows` say how much it writes. Raises what the job raises, DiskFull, Unavailable, Corrupt. If
+        cancelled, the job may still happen.
+        """
+
+
+class Readers(Protocol):
+    """Where the stores look: connections in threads, or the loop's own."""
+
+    async def run(self, look: Callable[[Connection], T]) -> T:
+        """Return what `look` finds with a connection. Raises Corrupt, Unavailable."""
+
+
+class Lookups(Protocol):
+    """Where the stores look up what every request asks for: one row by its key, without a queue."""
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Return the first row, None when there is none. Raises Corrupt, Unavailable."""
+
+
+class Space(NamedTuple):
+    """How an engine knows its size, and makes itself smaller inside a transaction: see EventLog's room and give_back."""
+
+    room: Callable[[Connection], FreeSpace]
+    give_back: Callable[[Connection, int], int]

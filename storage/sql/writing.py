@@ -1,0 +1,232 @@
+"""The thread that writes: a queue for life, and group commit. What a commit is, the engine says.
+
+Whatever waits when a transaction ends (at most 512 events or 500 other rows) is the next transaction. A job is a
+function of the open transaction; it decides first and writes last, so that one which refuses (a cursor that moved, a
+URL that is taken) has changed nothing and its neighbours go on.
+
+Nobody supervises a thread. So whatever else is raised on it (the folder is away for a moment) is told and survived; and
+if the thread ends all the same, every job that waits or comes later fails at once, and who waits for the end is told.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+import trio
+
+from storage.errors import Unavailable
+from storage.sql.transaction import MOST_EVENTS, MOST_ROWS, Job
+
+SLICE = 200
+"""Waiters woken at once, so that a thousand of them never hold the loop in one piece."""
+CLOSE_WITHIN = 30.0
+"""Seconds that the writes under way get at a close."""
+MOST_STUMBLES = 20
+"""Turns in a row that may fail outside of the commit: a thread that can do nothing else any more had better end."""
+
+T = TypeVar("T")
+
+
+class Ticket(Generic[T]):
+    """One job and the task that waits for it, None once it has given up."""
+
+    __slots__ = ("error", "events", "job", "result", "rows", "waiter")
+
+    def __init__(self, job: Job[T], events: int, rows: int) -> None:
+        self.job, self.events, self.rows = job, events, rows
+        self.waiter: trio.lowlevel.Task | None = trio.lowlevel.current_task()
+        self.error: Exception | None = None
+        self.result: T | None = None
+
+    def give_up(self, _: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+        """Forget the waiter, which is cancelled; a job that has not begun is skipped."""
+        self.waiter = None
+        return trio.lowlevel.Abort.SUCCEEDED
+
+
+class WritingThread:
+    """The two ends of a thread that writes: `submit` on the loop, `_run` on the thread. An engine's own one adds `_commit`.
+
+    The queue has no bound of its own: each waiting job has a task that waits for it, or was given up by one and is
+    skipped when its turn comes.
+    """
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._queue: queue.SimpleQueue[Ticket[Any] | None] = queue.SimpleQueue()
+        self._next: Ticket[Any] | None = None
+        self._token = trio.lowlevel.current_trio_token()
+        self._stopped = trio.Event()
+        self._closing = False
+        self._waiting = 0
+        self._moved_at = trio.current_time()
+        self._batch: list[Ticket[Any]] = []
+        self._stumbles = 0
+        self._told: set[str] = set()
+        self._through = False
+        self._ended = ""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(waiting={self._waiting}, closing={self._closing})"
+
+    # --- on the loop -------------------------------------------------------------------------------------------------
+
+    def begin(self, name: str) -> None:
+        """Start the thread."""
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+        """Run a job in the next transaction; see Writer."""
+        if self._closing or self._stopped.is_set():
+            raise Unavailable(self._ended or "the storage is closed")
+        ticket = Ticket(job, events, rows)
+        if not self._waiting:
+            self._moved_at = trio.current_time()
+        self._waiting += 1
+        self._queue.put(ticket)
+        await trio.lowlevel.wait_task_rescheduled(ticket.give_up)
+        if ticket.error is not None:
+            raise ticket.error
+        return ticket.result  # type: ignore[return-value]  # without an error there is a result, which may be None
+
+    def moved_at(self) -> float:
+        """Return when the writer last finished something; now, when nothing waits for it."""
+        return self._moved_at if self._waiting else trio.current_time()
+
+    async def aclose(self) -> bool:
+        """Finish what waits and stop, within a deadline also when cancelled; return whether the thread has ended."""
+        if not self._closing:
+            self._closing = True
+            self._queue.put(None)
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await self._stopped.wait()
+        return self._stopped.is_set()
+
+    async def wait_ended(self) -> str:
+        """Wait until the thread is gone, and return why; nothing when it was closed."""
+        await self._stopped.wait()
+        return self._ended
+
+    def _over(self, why: str) -> None:
+        """Let nobody wait for a thread that is gone."""
+        self._ended = why
+        self._stopped.set()
+        left = self._batch if self._next is None else [*self._batch, self._next]
+        while not self._queue.empty():
+            ticket = self._queue.get_nowait()
+            left += [] if ticket is None else [ticket]
+        for ticket in left:
+            ticket.error = Unavailable(why or "the storage is closed")
+        self._wake(left, 0)
+
+    def _wake(self, tickets: Sequence[Ticket[Any]], start: int) -> None:
+        end = min(start + SLICE, len(tickets))
+        for ticket in tickets[start:end]:
+            if ticket.waiter is not None:
+                trio.lowlevel.reschedule(ticket.waiter)
+        self._waiting -= end - start
+        self._moved_at = trio.current_time()
+        if end < len(tickets):
+            self._token.run_sync_soon(self._wake, tickets, end)
+
+    # --- on the thread -----------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        why = ""
+        try:
+            while not self._through and self._stumbles < MOST_STUMBLES:
+                self._turn()
+            if not self._through:
+                why = f"the writer of the storage has ended: {'; '.join(sorted(self._told))}"
+        except BaseException as error:  # it is not the thread's to raise: nobody is there to catch it
+            why = f"the writer of the storage has ended: {error!r}"
+        finally:
+            self._finish()
+            self._tell(self._over, why)
+
+    def _turn(self) -> None:
+        """Commit what waits; survive whatever is raised, and tell of it."""
+        self._batch = []
+        try:
+            if not self._take():
+                self._through = True
+                return
+            self._commit([ticket for ticket in self._batch if ticket.waiter is not None])
+            self._answer()
+            self._stumbles = 0
+        except Exception as error:
+            self._stumbles += 1
+            self._say(error)
+            self._fail(f"the writer of the storage stumbled: {error!r}")
+            return
+        self._settle()
+
+    def _commit(self, tickets: Sequence[Ticket[Any]]) -> None:
+        """Run jobs, all in one transaction if possible, and note what each came to."""
+        raise NotImplementedError
+
+    def _settle(self) -> None:
+        """Do what is to be done after a commit, which stands whatever comes of it."""
+
+    def _finish(self) -> None:
+        """Put away what the thread has had. Raises nothing."""
+
+    def _answer(self) -> None:
+        batch, self._batch = self._batch, []
+        self._tell(self._wake, batch, 0)
+
+    def _fail(self, why: str) -> None:
+        """Tell those whose jobs were taken that nothing is known of them."""
+        for ticket in self._batch:
+            ticket.error = Unavailable(why)
+        batch, self._batch = self._batch, []
+        self._tell(self._wake, batch, 0)
+
+    def _survived(self, what: Callable[[], object]) -> None:
+        try:
+            what()
+        except Exception as error:
+            if not self._expected(error):
+                self._say(error)
+
+    def _expected(self, error: Exception) -> bool:
+        """Return whether a failure beside a commit is one that the next commit tells of."""
+        del error
+        return False
+
+    def _say(self, error: Exception) -> None:
+        """Tell of a failure, of each kind once: it may come at every commit."""
+        words = f"{type(error).__name__}: {error}"
+        if words not in self._told and len(self._told) < MOST_STUMBLES:
+            self._told.add(words)
+            self._tell(self._warn, f"beside a commit, the writer met {words}; it goes on")
+
+    def _take(self) -> list[Ticket[Any]]:
+        """Wait for work and return as much as one transaction takes, `_batch`; nothing at the end."""
+        batch = self._batch
+        events = rows = 0
+        ticket, self._next = self._next or self._wait(), None
+        while ticket is not None:
+            events, rows = events + ticket.events, rows + ticket.rows
+            if batch and (events > MOST_EVENTS or rows > MOST_ROWS):
+                break
+            batch.append(ticket)
+            try:
+                ticket = self._queue.get_nowait()
+            except queue.Empty:
+                return batch
+        self._next = ticket
+        if ticket is None and batch:
+            self._queue.put(None)  # the end comes after this batch
+        return batch
+
+    def _wait(self) -> Ticket[Any] | None:
+        return self._queue.get()
+
+    def _tell(self, what: Callable[..., object], *args: object) -> None:
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(what, *args)

@@ -1,0 +1,21 @@
+"""The loop's own read-only connection, for look-ups of microseconds: no thread, and no queue that a flood could fill."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from storage.sqlite.engine.connection import translated
+
+
+class OwnConnection:
+    """See `storage.sql.transaction.Lookups`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Return the first row; see Lookups. Not a checkpoint."""
+        with translated():
+            return self._connection.execute(query, given).fetchone()
