@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 
@@ -19,13 +19,13 @@ class Rows(Protocol):
     def close(self) -> None:
         """Do without the rows that are left."""
 
-    def fetchmany(self, size: int = 1, /) -> Sequence[Any]:
+    def fetchmany(self, size: int = 1, /) -> list[Any]:
         """Return at most so many of the rows that are left."""
 
     def fetchone(self) -> Any:
         """Return the next row, None after the last."""
 
-    def fetchall(self) -> Sequence[Any]:
+    def fetchall(self) -> list[Any]:
         """Return the rows that are left."""
 
 
@@ -34,3 +34,6 @@ class Connection(Protocol):
 
     def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Rows:
         """Run a statement."""
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Rows:
+        """Run a statement for each of some rows; `rowcount` is of all of them together."""

@@ -82,7 +82,7 @@ class Lookups(Protocol):
 
 
 class Space(NamedTuple):
-    """How an engine knows its size, and makes itself smaller inside a transaction: see EventLog's room and give_back."""
+    """How an engine knows its size, and makes itself smaller: see `room` and `give_back` of EventLog."""
 
     room: Callable[[Connection], FreeSpace]
     give_back: Callable[[Connection, int], int]

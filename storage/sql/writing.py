@@ -49,7 +49,7 @@ class Ticket(Generic[T]):
 
 
 class WritingThread:
-    """The two ends of a thread that writes: `submit` on the loop, `_run` on the thread. An engine's own one adds `_commit`.
+    """The two ends of a thread: `submit` on the loop, `_run` on the thread. An engine's own adds `_commit`.
 
     The queue has no bound of its own: each waiting job has a task that waits for it, or was given up by one and is
     skipped when its turn comes.

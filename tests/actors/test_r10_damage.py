@@ -101,7 +101,7 @@ async def test_r10_a_damaged_page_under_the_loops_own_connection_is_said_as_well
             def execute(self, *_: Any) -> Any:
                 raise error
 
-        house.storage.keys._own._connection = Torn()  # type: ignore[assignment]
+        house.storage.keys._lookups._lookups._connection = Torn()  # type: ignore[attr-defined]
         with pytest.raises(Corrupt):
             await house.storage.keys.by_hash("none")
         assert "damaged" in house.system.readiness()["storage"]

@@ -1,6 +1,7 @@
 """Webhook bins in SQL.
 
-Strangers knock here, so asking whether a token is known is one indexed look-up, as with keys. What all captures weigh stands in a fact of its own.
+Strangers knock here, so asking whether a token is known is one indexed look-up, as with keys.
+What all captures weigh stands in a fact of its own.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ _INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
 _SOME_INSIDE = """SELECT count(*) FROM (SELECT 1 FROM outbox o
     WHERE o.destination=? AND +o.claimed=0 AND o.first_due >= ? AND o.first_due < ? AND (o.attempts=0 OR NOT ?)
-    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) LIMIT ?) some"""
+    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) LIMIT ?) enough"""
 _CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
 _DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
 _CLAIM = "UPDATE outbox SET claimed=?, attempts=?, event=? WHERE destination=? AND seq=?"

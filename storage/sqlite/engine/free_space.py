@@ -7,28 +7,27 @@ later it takes a copy of the whole (`storage/sqlite/upkeep/rebuilding.py`).
 
 from __future__ import annotations
 
-import sqlite3
-
 from storage.retention import FreeSpace
+from storage.secrets.connection import Connection
 from storage.sql.transaction import Space
 
 _INCREMENTAL = 2
 _PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
 
 
-def begin(connection: sqlite3.Connection) -> None:
+def begin(connection: Connection) -> None:
     """Make a database without any table give pages back later."""
     connection.execute(f"PRAGMA auto_vacuum={_INCREMENTAL}")
     connection.execute("VACUUM")  # its first page, which says WAL, is written already
 
 
-def room_of(connection: sqlite3.Connection) -> FreeSpace:
+def room_of(connection: Connection) -> FreeSpace:
     """Return the bytes of a database, and how many of them are free."""
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
     return FreeSpace(pages * size, free * size)
 
 
-def give_back(connection: sqlite3.Connection, limit: int) -> int:
+def give_back(connection: Connection, limit: int) -> int:
     """Move pages from the end of the file into free ones, in the open transaction; return by how many bytes it shrinks.
 
     At most `limit` bytes, and pages of the map. The file is cut when the write-ahead log is next copied into it.
@@ -40,7 +39,7 @@ def give_back(connection: sqlite3.Connection, limit: int) -> int:
     return int(pages - left) * size
 
 
-def gives_back(connection: sqlite3.Connection) -> bool:
+def gives_back(connection: Connection) -> bool:
     """Return whether a database can give pages back."""
     (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
     return bool(mode == _INCREMENTAL)

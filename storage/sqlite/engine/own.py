@@ -1,4 +1,4 @@
-"""The loop's own read-only connection, for look-ups of microseconds: no thread, and no queue that a flood could fill."""
+"""The loop's own read-only connection, for look-ups of microseconds: no thread, no queue that a flood could fill."""
 
 from __future__ import annotations
 

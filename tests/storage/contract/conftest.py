@@ -9,7 +9,10 @@ from storage.interface import Storage
 from tests.storage.contract.engines import ENGINES, Engine
 
 
-@pytest.fixture(params=["in_loop", pytest.param("sqlite", marks=pytest.mark.real)])
+_REAL = [pytest.param(name, marks=pytest.mark.real) for name in ("sqlite", "postgres")]
+
+
+@pytest.fixture(params=["in_loop", *_REAL])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
     return ENGINES[request.param](tmp_path / "data")
 

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from storage.interface import Storage
+from storage.postgres import open_postgres
+from storage.secrets.vault import SIZE, Vault
 from storage.sqlite import open_sqlite
 from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.support.postgres import cluster
 
 
 class SqliteEngine:
@@ -28,5 +31,27 @@ class InLoopEngine:
         return InLoopStorage(self.disk, self.disk.start("test"))
 
 
-Engine = SqliteEngine | InLoopEngine
-ENGINES: dict[str, Callable[[Path], Engine]] = {"in_loop": InLoopEngine, "sqlite": SqliteEngine}
+class PostgresEngine:
+    def __init__(self, folder: Path) -> None:
+        self.url = cluster().url(cluster().fresh())
+        self.wall = 1_800_000_000.0
+        self.vault = Vault(bytes(SIZE))
+        self.warnings: list[str] = []
+
+    async def start(self) -> Storage:
+        return await open_postgres(
+            self.url,
+            vault=self.vault,
+            clock=lambda: self.wall,
+            owner="test",
+            warn=self.warnings.append,
+            safe=("synchronous_commit",),
+        )
+
+
+Engine = SqliteEngine | InLoopEngine | PostgresEngine
+ENGINES: dict[str, Callable[[Path], Engine]] = {
+    "in_loop": InLoopEngine,
+    "sqlite": SqliteEngine,
+    "postgres": PostgresEngine,
+}

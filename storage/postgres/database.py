@@ -1,0 +1,158 @@
+"""Opening the engine: the server's settings, the schema, the master key, every sealed box once, this start's number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from zlib import crc32
+
+import trio
+
+from storage.append import Lease
+from storage.errors import NoKey, Unavailable
+from storage.interface import Storage
+from storage.postgres.engine.connection import Line, PostgresConnection, connect, translated
+from storage.postgres.engine.readers import ReaderPool
+from storage.postgres.engine.space import SPACE
+from storage.postgres.engine.steps import STEPS, all_steps, lock_of, upgrade
+from storage.postgres.engine.watch import Watch
+from storage.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
+from storage.records.identity import START, Seq
+from storage.secrets.mark import mark, opens_mark, read_mark
+from storage.secrets.sealing import examine_boxes
+from storage.secrets.vault import Vault
+from storage.sql.stores import scan
+from storage.sql.stores.stores import Places, Stores
+
+OLDEST_SERVER = 15
+READERS = 2
+_SAFE = ("fsync", "synchronous_commit", "full_page_writes")
+"""Settings without which an acknowledged event may be lost."""
+_BUMP = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
+
+
+async def open_postgres(
+    url: str,
+    *,
+    vault: Vault,
+    clock: Callable[[], float],
+    owner: str,
+    warn: Callable[[str], None],
+    doing: Callable[[str], None] = lambda _says: None,
+    safe: tuple[str, ...] = _SAFE,
+) -> Storage:
+    """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
+
+    url: as libpq takes it. `vault` is the master key, `clock` the wall clock in seconds, `owner` names the process, and
+    `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the settings that must not be off; only a
+    cluster of the tests does with fewer. Raises Unavailable (also for a server that is too old, or may lose what it has
+    committed), NoKey, NewerSchema, Corrupt, Unopened.
+    """
+    opened = await trio.to_thread.run_sync(_open, url, vault, safe, doing)
+    line = _Lines(url, clock, owner, opened.epoch)
+    return PostgresStorage(line, opened.known, Lease(0, owner, opened.epoch), vault, warn)
+
+
+class _Lines(NamedTuple):
+    """How the lines of an engine are made."""
+
+    url: str
+    clock: Callable[[], float]
+    owner: str
+    epoch: int
+
+    def to(self, name: str) -> Line:
+        """Return a line; `name` is another for each."""
+        share = crc32(f"{self.owner} {self.epoch} {name}".encode()) / (1 << 32)
+        return Line(self.url, self.clock, share)
+
+
+class _Opened(NamedTuple):
+    """This start's number, and the newest position that anyone may have seen."""
+
+    epoch: int
+    known: Seq
+
+
+class PostgresStorage(Stores):
+    """One opened engine; see `storage.interface.Storage`."""
+
+    def __init__(self, lines: _Lines, known: Seq, lease: Lease, vault: Vault, warn: Callable[[str], None]) -> None:
+        self._appender = PostgresWriter(APPENDER, lines.to("append"), warn, vault)
+        self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
+        self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)])
+        self._lookups = ReaderPool([lines.to("look up")])
+        places = Places(self._appender, self._writer, self._readers, self._lookups)
+        super().__init__(places, SPACE, lease, known, vault)
+        self._watch = Watch(lines.to("watch"), (self._appender, self._writer), self.log.follower.unknown)
+        self._appender.start()
+        self._writer.start()
+        self._watch.start()
+
+    def __repr__(self) -> str:
+        return f"PostgresStorage({self.lease}, {self._appender}, {self._writer}, {self._readers})"
+
+    def writer_moved_at(self) -> float:
+        """Return when the writer that is the slower one moved last; see Storage."""
+        return min(self._appender.moved_at(), self._writer.moved_at())
+
+    async def wait_ended(self) -> str:
+        """Wait until one of the threads has ended, and return why; see Storage."""
+        ended: list[str] = []
+
+        async def wait(writer: PostgresWriter) -> None:
+            ended.append(await writer.wait_ended())
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait, self._appender)
+            nursery.start_soon(wait, self._writer)
+        return ended[0]
+
+    def stands(self) -> bool:
+        """Return that it does: a next start asks the same server."""
+        return True
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return nothing: the files are the server's."""
+        return {}
+
+    async def aclose(self) -> None:
+        """Finish the writes under way and close; see Storage."""
+        await self._watch.aclose()
+        await self._readers.aclose()
+        await self._lookups.aclose()
+        await self._appender.aclose()
+        await self._writer.aclose()
+
+
+def _open(url: str, vault: Vault, safe: tuple[str, ...], doing: Callable[[str], None]) -> _Opened:
+    connection = connect(url)
+    try:
+        with translated():
+            _admit(connection, safe)
+            doing("reading the database")
+            upgrade(connection, all_steps())
+            connection.run(f"BEGIN; {lock_of(STEPS)}")
+            there = read_mark(connection)
+            if there is None:
+                mark(connection, vault)
+            elif not opens_mark(vault, there):
+                raise NoKey("the master key that was named does not open the secrets of this database")
+            examine_boxes(connection, vault)
+            (epoch,) = connection.execute(_BUMP).fetchone() or (0,)
+            connection.commit()
+            return _Opened(int(epoch), scan.bounds(connection, START).newest)
+    finally:
+        connection.close()
+
+
+def _admit(connection: PostgresConnection, safe: tuple[str, ...]) -> None:
+    """Refuse a server that is too old, or may lose what it has committed. Raises Unavailable."""
+    version = connection.raw.info.server_version
+    if version < OLDEST_SERVER * 10_000:
+        raise Unavailable(f"this is PostgreSQL {version // 10_000}; Sanderling needs {OLDEST_SERVER} or newer")
+    for name in safe:
+        (value,) = connection.execute("SELECT current_setting(?)", (name,)).fetchone() or ("",)
+        if value == "off":
+            raise Unavailable(f"PostgreSQL has {name}=off: it may lose what it has committed; switch it on")

@@ -1,0 +1,213 @@
+"""Connections: how they are made and made again, the stores' statements in PostgreSQL's words, its errors in ours."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from psycopg import errors
+
+from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
+
+KEEPALIVE = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""A line that was cut is known within some ten seconds."""
+SHORTEST, LONGEST = 0.1, 1.0
+"""Seconds between two tries to connect: they double."""
+
+_WORDS = (
+    (" INDEXED BY log_source", ""),
+    ("json_extract(CAST(body AS TEXT), '$.result')", "(convert_from(body, 'UTF8')::json ->> 'result')"),
+    ("json_extract(CAST(body AS TEXT), '$.event_id')", "(convert_from(body, 'UTF8')::json ->> 'event_id')"),
+)
+"""What SQLite has its own words for, and what PostgreSQL says."""
+_UNKNOWN_COMMIT = "01000"
+"""The warning of a COMMIT that was cancelled while it waited for a standby: it answers as if it had one."""
+
+
+@lru_cache(1_000)
+def in_its_words(statement: str) -> bytes:
+    """Return a statement of the stores as psycopg takes it.
+
+    >>> in_its_words("SELECT seq FROM log INDEXED BY log_source WHERE source=?")
+    b'SELECT seq FROM log WHERE source=%s'
+    """
+    for ours, its in _WORDS:
+        statement = statement.replace(ours, its)
+    return statement.replace("%", "%%").replace("?", "%s").encode()
+
+
+def _clean(parameters: Sequence[Any]) -> Sequence[Any]:
+    """Return parameters without NUL, which PostgreSQL keeps in no text: what has one is not there, or is marked."""
+    if any(type(value) is str and "\0" in value for value in parameters):
+        return [value.replace("\0", "\ufffd") if type(value) is str else value for value in parameters]
+    return parameters
+
+
+class PostgresConnection:
+    """See `storage.secrets.connection.Connection`. `changes` counts the rows that were changed through it.
+
+    Used by one thread at a time; only `cut` may be called by another.
+    """
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self._raw = raw
+        self.changes = 0
+        self._warned = False
+        self._lock = threading.Lock()
+        raw.add_notice_handler(self._notice)
+
+    def __repr__(self) -> str:
+        return f"PostgresConnection({'closed' if self._raw.closed else self._raw.info.backend_pid})"
+
+    @property
+    def usable(self) -> bool:
+        """Whether a transaction may begin on it."""
+        return not self._raw.closed and self._raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    @property
+    def pid(self) -> int:
+        """The server's number of this session."""
+        return self._raw.info.backend_pid
+
+    @property
+    def raw(self) -> psycopg.Connection[Any]:
+        """Psycopg's own connection."""
+        return self._raw
+
+    def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
+        """Run a statement of the stores."""
+        cursor = self._raw.execute(in_its_words(statement), _clean(parameters))
+        if not (cursor.statusmessage or "").startswith("SELECT"):
+            self.changes += max(0, cursor.rowcount)
+        return cursor
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> psycopg.Cursor[Any]:
+        """Run a statement of the stores for each of some rows, in one go."""
+        cursor = self._raw.cursor()
+        cursor.executemany(in_its_words(statement), [_clean(row) for row in rows])
+        self.changes += max(0, cursor.rowcount)
+        return cursor
+
+    def run(self, statements: str) -> None:
+        """Run some statements of the engine's own, without parameters, in one round trip."""
+        self._raw.execute(statements.encode())
+
+    def commit(self, before: str = "") -> None:
+        """Commit, after some statements in the same round trip. Raises Unavailable when nobody knows whether it is."""
+        self._warned = False
+        self.run(before + "COMMIT")
+        if self._warned:
+            raise Unavailable("PostgreSQL was told to commit without its standby")
+
+    def close(self) -> None:
+        """Close it. Safe to call twice."""
+        with self._lock, suppress(psycopg.Error, OSError):
+            self._raw.close()
+
+    def cut(self) -> None:
+        """Cut the line under whoever waits on it, from another thread: what was under way is unknown."""
+        with self._lock, suppress(psycopg.Error, OSError):
+            line = socket.socket(fileno=socket.dup(self._raw.fileno()))
+            with line:
+                line.shutdown(socket.SHUT_RDWR)
+
+    def _notice(self, told: psycopg.errors.Diagnostic) -> None:
+        if told.sqlstate == _UNKNOWN_COMMIT and told.severity_nonlocalized == "WARNING":
+            self._warned = True
+
+
+class Line:
+    """One thread's way to PostgreSQL: a connection that is made when it is needed, and made anew after it broke.
+
+    `share` is from 0 to 1, another for each line, so that not all lines of all nodes try at the same moment.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], float], share: float) -> None:
+        self._url, self._clock, self._share = url, clock, share
+        self._connection: PostgresConnection | None = None
+        self._wait = 0.0
+        self._failed_at = 0.0
+        self._why = ""
+
+    def __repr__(self) -> str:
+        return f"Line({self._connection})"
+
+    @property
+    def connection(self) -> PostgresConnection | None:
+        """The connection that is there now."""
+        return self._connection
+
+    def ready(self) -> PostgresConnection:
+        """Return a connection on which nothing is open. Raises Unavailable, at once while it waits for its next try."""
+        if self._connection is not None:
+            if self._connection.usable:
+                return self._connection
+            self.drop()
+        if self._wait and abs(self._clock() - self._failed_at) < self._wait:
+            raise Unavailable(self._why)
+        try:
+            self._connection = connect(self._url)
+        except Unavailable as error:
+            self._wait = min(LONGEST, 2 * self._wait or SHORTEST) * (0.8 + 0.4 * self._share)
+            self._failed_at, self._why = self._clock(), str(error)
+            raise
+        self._wait = 0.0
+        return self._connection
+
+    def drop(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def connect(url: str) -> PostgresConnection:
+    """Open a connection. Raises Unavailable."""
+    with translated():
+        # No statement is prepared: a pooler between us gives each transaction another session.
+        raw = psycopg.connect(url, autocommit=True, prepare_threshold=None, **KEEPALIVE)  # type: ignore[arg-type]
+    return PostgresConnection(raw)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn psycopg's errors into ours, as `in_our_words` does."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise in_our_words(error) from error
+
+
+_AWAY = ("08", "53", "57", "25", "40", "55")
+"""Classes of SQLSTATE: no connection, no resources, ended by somebody, a transaction that is over, undone, locked."""
+
+
+def in_our_words(error: Exception) -> Exception:
+    """Return what a failure of PostgreSQL means to the caller; whatever is our own mistake comes back as it is.
+
+    Whatever ends a session is one outcome: psycopg has several classes for it.
+    """
+    if not isinstance(error, psycopg.Error) or isinstance(error, StorageError):
+        return error
+    words = str(error).strip().replace("\n", " ")
+    if isinstance(error, errors.DiskFull):
+        return DiskFull("the disk of PostgreSQL is full")
+    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
+        return Corrupt(f"the database is damaged ({words}): stop the service and put a backup in its place")
+    state = error.sqlstate
+    if isinstance(error, psycopg.InterfaceError) or (state is None and isinstance(error, psycopg.OperationalError)):
+        return Unavailable(f"PostgreSQL does not answer: {words}")
+    if state is not None and state[:2] in _AWAY:
+        return Unavailable(f"PostgreSQL: {words}")
+    return error

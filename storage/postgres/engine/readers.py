@@ -1,0 +1,97 @@
+"""The connections that only read: two for pages, one for look-ups, each used by one thread at a time.
+
+A look is one read-only transaction, or a single statement. One whose connection turns out to be ended is made again,
+once: it has changed nothing.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import psycopg
+import trio
+
+from storage.errors import Unavailable
+from storage.postgres.engine.connection import Line, PostgresConnection, in_our_words, translated
+from storage.secrets.connection import Connection
+
+CLOSE_WITHIN = 5.0
+"""Seconds that looks under way get at a close."""
+_BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'"
+
+T = TypeVar("T")
+
+
+class ReaderPool:
+    """Some lines behind a limiter of their own. A look that waits for its turn can be cancelled."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+        self._limiter = trio.CapacityLimiter(len(lines))
+        self._idle: queue.LifoQueue[Line] = queue.LifoQueue(len(lines))
+        self._closed = False
+        for line in lines:
+            self._idle.put(line)
+
+    def __repr__(self) -> str:
+        return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {len(self._lines)})"
+
+    async def run(self, look: Callable[[Connection], T]) -> T:
+        """Return what `look` finds with a connection, in a thread; see `storage.sql.transaction.Readers`.
+
+        If cancelled, returns at once; the look ends by itself and its answer is dropped.
+        """
+        return await self._in_thread(_whole(look))
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Return the first row; see `storage.sql.transaction.Lookups`."""
+        return await self._in_thread(lambda connection: connection.execute(query, given).fetchone())
+
+    async def _in_thread(self, look: Callable[[PostgresConnection], T]) -> T:
+        if self._closed:
+            raise Unavailable("the storage is closed")
+        return await trio.to_thread.run_sync(self._look, look, limiter=self._limiter, abandon_on_cancel=True)
+
+    def _look(self, look: Callable[[PostgresConnection], T]) -> T:
+        line = self._idle.get_nowait()
+        try:
+            with translated():
+                there = line.connection is not None
+                try:
+                    return look(line.ready())
+                except psycopg.Error as error:
+                    line.drop()
+                    if not there or not isinstance(in_our_words(error), Unavailable):
+                        raise
+                return look(line.ready())
+        finally:
+            self._idle.put(line)
+
+    async def aclose(self) -> None:
+        """Wait for the looks under way, within a deadline also when cancelled, and close the connections."""
+        if self._closed:
+            return
+        self._closed = True
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            for _ in self._lines:
+                await self._limiter.acquire_on_behalf_of(object())
+        while not self._idle.empty():
+            self._idle.get_nowait().drop()
+
+
+def _whole(look: Callable[[Connection], T]) -> Callable[[PostgresConnection], T]:
+    def whole(connection: PostgresConnection) -> T:
+        connection.run(_BEGIN)
+        try:
+            found = look(connection)
+        except psycopg.Error:
+            raise
+        except BaseException:
+            connection.run("ROLLBACK")
+            raise
+        connection.run("COMMIT")
+        return found
+
+    return whole

@@ -1,0 +1,61 @@
+"""The tables, as the numbered SQL that made them. A step that was ever released never changes; a new one is added.
+
+A step and its count in `schema` are one transaction, under a lock of its own: two that start at once wait for each
+other. `oldest` is the oldest program that may work on the tables: one that is older than `version`, but not than
+`oldest`, runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+
+import psycopg
+
+from storage.errors import Corrupt, NewerSchema
+from storage.postgres.engine.connection import PostgresConnection
+
+APPENDS, STEPS = 1, 3
+"""What the program's advisory locks are for. The second key of each; the first is LOCKS."""
+LOCKS = 0x53414E44
+_THERE = "SELECT to_regclass('schema') IS NOT NULL"
+
+
+def lock_of(what: int) -> str:
+    """Return the statement that takes one of the locks until the transaction ends."""
+    return f"SELECT pg_advisory_xact_lock({LOCKS}, {what});"
+
+
+def all_steps() -> Sequence[str]:
+    """Return the SQL of each step, the first one first."""
+    folder = resources.files("storage.postgres") / "steps"
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".sql"))
+    return [(folder / name).read_text("utf-8") for name in names]
+
+
+def upgrade(connection: PostgresConnection, steps: Sequence[str]) -> None:
+    """Bring the tables up to these steps. Raises NewerSchema; Corrupt when there are other tables in their place."""
+    while (version := _version(connection, len(steps))) < len(steps):
+        connection.run(f"BEGIN; {lock_of(STEPS)}")
+        try:
+            if _version(connection, len(steps)) == version:
+                connection.run(steps[version])
+        except psycopg.errors.DuplicateTable as error:
+            connection.run("ROLLBACK")
+            raise Corrupt(f"the schema holds tables that are not Sanderling's: {error.diag.message_primary}") from error
+        except BaseException:
+            connection.run("ROLLBACK")
+            raise
+        connection.commit()
+
+
+def _version(connection: PostgresConnection, known: int) -> int:
+    if not connection.execute(_THERE).fetchone()[0]:  # type: ignore[index]
+        return 0
+    row = connection.execute("SELECT version, oldest FROM schema").fetchone()
+    if row is None:
+        raise Corrupt("the database's own table `schema` is empty")
+    version, oldest = row
+    if oldest > known:
+        raise NewerSchema(f"the data need a program of schema {oldest}, this one knows {known}: use a newer Sanderling")
+    return int(version)

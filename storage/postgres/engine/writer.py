@@ -1,0 +1,183 @@
+"""The threads that write. One appends: it holds the log's lock from before it reads the head until it has committed, so
+positions rise in the order of commits, whoever else appends. The other writes all else.
+
+When a job fails after it has written, or the transaction fails, it is rolled back and every job of it runs again in a
+transaction of its own. A COMMIT is never cancelled: PostgreSQL would end its wait for a standby and answer as if it had
+one. After `DEADLINE` the line is cut instead (`watch.py`), and what was under way is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from zlib import crc32
+
+import psycopg
+from psycopg import errors
+
+from storage.errors import Unavailable
+from storage.postgres.engine.connection import Line, PostgresConnection, in_our_words
+from storage.postgres.engine.steps import APPENDS, lock_of
+from storage.records.source import Source
+from storage.secrets.vault import Vault
+from storage.sql.transaction import Transaction
+from storage.sql.writing import Ticket, WritingThread
+
+DEADLINE = 15.0
+"""Seconds that a transaction may take."""
+AGAIN = 3
+"""How often a job is tried that PostgreSQL has undone because it was in another's way."""
+SHARDS = 1024
+CHANNEL = "sanderling_log"
+"""Where every commit of events is told to other nodes. It tells nothing but that there was one."""
+_BOUNDS = "SET LOCAL idle_in_transaction_session_timeout='2s'; SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s';"
+
+
+def shard_of(url: str) -> int:
+    """Return the shard of a watched address: of its host, so that one node asks a machine.
+
+    >>> shard_of("https://www.news.example/feed") == shard_of("http://news.example:8080/other")
+    True
+    """
+    return crc32((urlsplit(url).hostname or "").removeprefix("www.").encode()) % SHARDS
+
+
+class PostgresTransaction(Transaction):
+    """See Transaction. Others write at the same time, so what is read to be written is held."""
+
+    # Shared, as many write in one life: a start, which changes it, waits until they are through.
+    EPOCH = "SELECT value FROM fact WHERE name='epoch' FOR SHARE"
+
+    def hold(self, table: str, id: str) -> None:
+        """Lock a row; see Transaction."""
+        self.execute(f"SELECT 1 FROM {table} WHERE id=? FOR UPDATE", (id,))  # noqa: S608 - a name of ours
+
+    def place(self, source: Source) -> None:
+        """Note a source's shard; see Transaction."""
+        write = "UPDATE source SET shard=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+        self.execute(write, (shard_of(source.watch_url), source.id))
+
+    def last(self, known: int) -> int:
+        """Return the newest position; see Transaction. In a statement of its own, so it sees what the lock waited for."""
+        newest = "SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'))"
+        return max(known, int(self.execute(newest).fetchone()[0]))
+
+
+class Role(NamedTuple):
+    """What a thread is called, what begins its transactions, and whether it appends."""
+
+    name: str
+    begin: str
+    appends: bool
+
+
+APPENDER = Role("postgres-append", f"BEGIN; {_BOUNDS} {lock_of(APPENDS)}", appends=True)
+WRITER = Role("postgres-write", f"BEGIN; {_BOUNDS}", appends=False)
+
+
+class PostgresWriter(WritingThread):
+    """See WritingThread. `busy_since`: on the monotonic clock, when the transaction began that is under way."""
+
+    def __init__(self, role: Role, line: Line, warn: Callable[[str], None], vault: Vault) -> None:
+        super().__init__(warn)
+        self._role, self._line, self._vault = role, line, vault
+        self.busy_since: float | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        self.begin(self._role.name)
+
+    def cut(self) -> None:
+        """Cut the line if a transaction takes too long. From another thread."""
+        since, connection = self.busy_since, self._line.connection
+        if since is not None and connection is not None and monotonic() - since > DEADLINE:
+            connection.cut()
+
+    @property
+    def pid(self) -> int | None:
+        """The server's number of the thread's session."""
+        connection = self._line.connection
+        with suppress(psycopg.Error):
+            return None if connection is None else connection.pid
+        return None
+
+    # --- on the thread -----------------------------------------------------------------------------------------------
+
+    def _commit(self, tickets: Sequence[Ticket[Any]]) -> None:
+        for again in range(AGAIN):
+            if not tickets:
+                return
+            try:
+                self._attempt(tickets)
+            except Exception as error:
+                self._roll_back()
+                undone = isinstance(error, errors.DeadlockDetected | errors.SerializationFailure)
+                told = in_our_words(error)
+                for ticket in tickets:
+                    ticket.error = None
+                if len(tickets) > 1 and (undone or not isinstance(told, Unavailable)):
+                    for ticket in tickets:
+                        self._commit([ticket])
+                    return
+                if undone and again + 1 < AGAIN:
+                    continue
+                for ticket in tickets:
+                    ticket.error = in_our_words(error)  # an exception each, as each gets a traceback of its own
+                    if ticket.error is not error:
+                        ticket.error.__cause__ = error
+            return
+
+    def _attempt(self, tickets: Sequence[Ticket[Any]]) -> None:
+        """Run jobs in one transaction and commit. Raises whatever makes the transaction unusable."""
+        self.busy_since = monotonic()
+        try:
+            connection = self._begun()
+            transaction = PostgresTransaction(connection, self._vault)
+            for ticket in tickets:
+                before = connection.changes
+                try:
+                    ticket.result = ticket.job(transaction)
+                except psycopg.Error:
+                    raise
+                except Exception as error:
+                    if connection.changes != before:
+                        raise
+                    ticket.error = error
+            known = False
+            try:
+                connection.commit(f"NOTIFY {CHANNEL}; " if transaction.newest else "")
+                known = True
+            finally:
+                for hear in transaction.afterwards:
+                    self._tell(hear, known)
+        finally:
+            self.busy_since = None
+
+    def _begun(self) -> PostgresConnection:
+        """Begin a transaction; on a fresh connection when the one that was there has been ended meanwhile."""
+        connection = self._line.ready()
+        try:
+            connection.run(self._role.begin)
+        except psycopg.Error as error:
+            if not isinstance(in_our_words(error), Unavailable) or isinstance(error, errors.LockNotAvailable):
+                raise
+            self._line.drop()
+            connection = self._line.ready()
+            connection.run(self._role.begin)
+        return connection
+
+    def _roll_back(self) -> None:
+        """Leave no transaction open; do without a connection on which that fails."""
+        connection = self._line.connection
+        if connection is not None and not connection.usable:
+            with suppress(psycopg.Error):
+                connection.run("ROLLBACK")
+            if not connection.usable:
+                self._line.drop()
+
+    def _finish(self) -> None:
+        with suppress(Exception):
+            self._line.drop()

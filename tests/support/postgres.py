@@ -1,0 +1,124 @@
+"""A private PostgreSQL cluster from Debian's package: one for each process of the tests, on a socket in a short folder.
+
+It keeps nothing safe (fsync is off) and its autovacuum sleeps, so that tests are quick and always the same. Each test
+has a database to itself. Without the package the tests are skipped, each by name; where CI=true that is an error.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from storage.postgres.engine.connection import connect
+from storage.postgres.engine.steps import all_steps, upgrade
+
+_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+_SETTINGS = "-c fsync=off -c full_page_writes=off -c autovacuum=off -c max_connections=60 -c shared_buffers=32MB"
+_numbers = count(1)
+_TABLES = "SELECT relname FROM pg_class WHERE relkind='r' AND relnamespace='public'::regnamespace AND relname<>'schema'"
+_END_OTHERS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname=current_database() AND pid<>pg_backend_pid()"""
+_RESTART = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind='S' AND relnamespace='public'::regnamespace"
+
+
+class Cluster:
+    """A cluster that this process has made. `stop` and `start` are an outage."""
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._model = ""
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+        # initdb refuses root; Debian's package has made the user.
+        self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, "postgres", "postgres")
+        atexit.register(self._end)
+        self._run("initdb", "-D", f"{self.folder}/data", "-U", "tests", "-A", "trust", "-N", "--locale=C", "-E", "UTF8")
+        self.start()
+
+    def __repr__(self) -> str:
+        return f"Cluster({self.folder})"
+
+    def start(self) -> None:
+        socket = f"-c listen_addresses='' -c unix_socket_directories={self.folder}"
+        options = ("-l", f"{self.folder}/log", "-o", f"{_SETTINGS} {socket}")
+        self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", *options, "start")
+
+    def stop(self, how: str = "immediate") -> None:
+        self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", how, "stop")
+
+    def url(self, database: str = "postgres") -> str:
+        return f"host={self.folder} dbname={database} user=tests"
+
+    def empty(self) -> str:
+        """Make a database without tables and return its name."""
+        name = f"test_{next(_numbers)}"
+        self.run(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY wal_log")
+        return name
+
+    def fresh(self) -> str:
+        """Return the name of a database as a first start finds it after the steps. It is used again by the next call.
+
+        To make one for each test takes a hundred times as long, and sometimes a second.
+        """
+        if not self._model:
+            self._model = self.empty()
+            made = connect(self.url(self._model))
+            upgrade(made, all_steps())
+            self._facts = made.execute("SELECT name, value FROM fact").fetchall()
+            self._tables = [name for (name,) in made.execute(_TABLES).fetchall()]
+            made.close()
+        cleaning = connect(self.url(self._model))
+        cleaning.execute(_END_OTHERS)
+        cleaning.run("SET session_replication_role=replica")  # neither foreign keys nor triggers
+        cleaning.run(";".join(f"DELETE FROM {table}" for table in self._tables))
+        cleaning.executemany("INSERT INTO fact VALUES(?, ?)", self._facts)
+        cleaning.execute(_RESTART)
+        cleaning.close()
+        return self._model
+
+    def run(self, statement: str) -> None:
+        """Run a statement beside the databases of the tests."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def _run(self, program: str, *arguments: str) -> None:
+        root = os.geteuid() == 0
+        done = subprocess.run(
+            [self._binaries / program, *arguments],
+            user="postgres" if root else None,
+            group="postgres" if root else None,
+            extra_groups=[] if root else None,
+            cwd="/tmp",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, f"{program} failed: {done.stdout!r}"
+
+    def _end(self) -> None:
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def cluster() -> Cluster:
+    """Return this process's cluster, made at the first call. Skips the test where there is no PostgreSQL."""
+    if not _BINARIES:
+        if os.environ.get("CI") == "true":
+            pytest.fail("no PostgreSQL here: install Debian's package `postgresql`, or unset CI")
+        pytest.skip("no PostgreSQL here: install Debian's package `postgresql`")
+    return Cluster(_BINARIES[-1])
