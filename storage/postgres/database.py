@@ -26,6 +26,10 @@ from storage.sql.stores.stores import Places, Stores
 
 OLDEST_SERVER = 15
 READERS = 2
+DEADLINE = 15.0
+"""Seconds after which a transaction is given up: nobody knows then whether it was committed."""
+EVERY = 1.0
+"""Seconds after which the log is read, whatever was heard."""
 _SAFE = ("fsync", "synchronous_commit", "full_page_writes")
 """Settings without which an acknowledged event may be lost."""
 _BUMP = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
@@ -43,10 +47,12 @@ async def open_postgres(
 ) -> Storage:
     """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
 
-    url: as libpq takes it. `vault` is the master key, `clock` the wall clock in seconds, `owner` names the process, and
-    `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the settings that must not be off; only a
-    cluster of the tests does with fewer. Raises Unavailable (also for a server that is too old, or may lose what it has
-    committed), NoKey, NewerSchema, Corrupt, Unopened.
+    url: as libpq takes it. `vault` is the master key, `clock` the wall clock in seconds, and `owner` names the process.
+    `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the
+    settings that must not be off; only a cluster of the tests does with fewer.
+
+    Raises Unavailable (also for a server that is too old, or may lose what it has committed), NoKey, NewerSchema,
+    Corrupt, Unopened.
     """
     opened = await trio.to_thread.run_sync(_open, url, vault, safe, doing)
     line = _Lines(url, clock, owner, opened.epoch)
@@ -91,6 +97,17 @@ class PostgresStorage(Stores):
 
     def __repr__(self) -> str:
         return f"PostgresStorage({self.lease}, {self._appender}, {self._writer}, {self._readers})"
+
+    async def follow(self) -> None:
+        """Show what is committed to readers, and cut off a commit that gets no answer; see Storage."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.log.follower.run)
+            while True:
+                await trio.sleep(EVERY)
+                self.log.follower.unknown()
+                for writer in (self._appender, self._writer):
+                    if trio.current_time() - writer.moved_at() > DEADLINE:
+                        writer.cut()
 
     def writer_moved_at(self) -> float:
         """Return when the writer that is the slower one moved last; see Storage."""

@@ -19,6 +19,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from sanderling.environment import environ
 from storage.postgres.engine.connection import connect
 from storage.postgres.engine.steps import all_steps, upgrade
 
@@ -118,7 +119,7 @@ class Cluster:
 def cluster() -> Cluster:
     """Return this process's cluster, made at the first call. Skips the test where there is no PostgreSQL."""
     if not _BINARIES:
-        if os.environ.get("CI") == "true":
+        if environ().get("CI") == "true":
             pytest.fail("no PostgreSQL here: install Debian's package `postgresql`, or unset CI")
         pytest.skip("no PostgreSQL here: install Debian's package `postgresql`")
     return Cluster(_BINARIES[-1])

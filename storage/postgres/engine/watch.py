@@ -1,4 +1,4 @@
-"""The thread that hears of other nodes' commits, and cuts the line of a transaction that takes too long."""
+"""The thread that hears of other nodes' commits. A notice is a hint: the log is read each second besides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.postgres.engine.connection import Line
 from storage.postgres.engine.writer import CHANNEL, PostgresWriter
 
 EVERY = 1.0
-"""Seconds after which the log is read all the same: a notice is a hint, and may be lost."""
+"""Seconds between two tries to listen, and after which it is seen whether the thread should end."""
 APART = 0.02
 """Seconds between two readings at least: a follower that reads at each of some hundred commits is in the way."""
 
@@ -47,8 +47,6 @@ class Watch:
     def _run(self) -> None:
         listening = None
         while not self._ends.is_set():
-            for writer in self._writers:
-                writer.cut()
             try:
                 connection = self._line.ready()
                 if connection is not listening:
@@ -56,7 +54,7 @@ class Watch:
                     listening = connection
                 own = {writer.pid for writer in self._writers}
                 heard = [each.pid for each in connection.raw.notifies(timeout=EVERY, stop_after=1)]
-                if heard and own.issuperset(heard):
+                if own.issuperset(heard):
                     continue
             except (Unavailable, psycopg.Error, OSError):
                 self._line.drop()

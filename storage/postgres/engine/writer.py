@@ -3,14 +3,13 @@ positions rise in the order of commits, whoever else appends. The other writes a
 
 When a job fails after it has written, or the transaction fails, it is rolled back and every job of it runs again in a
 transaction of its own. A COMMIT is never cancelled: PostgreSQL would end its wait for a standby and answer as if it had
-one. After `DEADLINE` the line is cut instead (`watch.py`), and what was under way is unknown.
+one. Past its deadline the line is cut instead (`PostgresStorage.follow`), and what was under way is unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from time import monotonic
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -26,14 +25,13 @@ from storage.secrets.vault import Vault
 from storage.sql.transaction import Transaction
 from storage.sql.writing import Ticket, WritingThread
 
-DEADLINE = 15.0
-"""Seconds that a transaction may take."""
 AGAIN = 3
 """How often a job is tried that PostgreSQL has undone because it was in another's way."""
 SHARDS = 1024
 CHANNEL = "sanderling_log"
 """Where every commit of events is told to other nodes. It tells nothing but that there was one."""
-_BOUNDS = "SET LOCAL idle_in_transaction_session_timeout='2s'; SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s';"
+_BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
+    SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s'; SET LOCAL client_connection_check_interval='1s';"""
 
 
 def shard_of(url: str) -> int:
@@ -61,7 +59,7 @@ class PostgresTransaction(Transaction):
         self.execute(write, (shard_of(source.watch_url), source.id))
 
     def last(self, known: int) -> int:
-        """Return the newest position; see Transaction. In a statement of its own, so it sees what the lock waited for."""
+        """Return the newest position; see Transaction. A statement of its own sees what the lock has waited for."""
         newest = "SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'))"
         return max(known, int(self.execute(newest).fetchone()[0]))
 
@@ -79,21 +77,20 @@ WRITER = Role("postgres-write", f"BEGIN; {_BOUNDS}", appends=False)
 
 
 class PostgresWriter(WritingThread):
-    """See WritingThread. `busy_since`: on the monotonic clock, when the transaction began that is under way."""
+    """See WritingThread."""
 
     def __init__(self, role: Role, line: Line, warn: Callable[[str], None], vault: Vault) -> None:
         super().__init__(warn)
         self._role, self._line, self._vault = role, line, vault
-        self.busy_since: float | None = None
 
     def start(self) -> None:
         """Start the thread."""
         self.begin(self._role.name)
 
     def cut(self) -> None:
-        """Cut the line if a transaction takes too long. From another thread."""
-        since, connection = self.busy_since, self._line.connection
-        if since is not None and connection is not None and monotonic() - since > DEADLINE:
+        """Cut the line: what is under way ends as unknown. On the loop."""
+        connection = self._line.connection
+        if connection is not None:
             connection.cut()
 
     @property
@@ -132,29 +129,25 @@ class PostgresWriter(WritingThread):
 
     def _attempt(self, tickets: Sequence[Ticket[Any]]) -> None:
         """Run jobs in one transaction and commit. Raises whatever makes the transaction unusable."""
-        self.busy_since = monotonic()
-        try:
-            connection = self._begun()
-            transaction = PostgresTransaction(connection, self._vault)
-            for ticket in tickets:
-                before = connection.changes
-                try:
-                    ticket.result = ticket.job(transaction)
-                except psycopg.Error:
-                    raise
-                except Exception as error:
-                    if connection.changes != before:
-                        raise
-                    ticket.error = error
-            known = False
+        connection = self._begun()
+        transaction = PostgresTransaction(connection, self._vault)
+        for ticket in tickets:
+            before = connection.changes
             try:
-                connection.commit(f"NOTIFY {CHANNEL}; " if transaction.newest else "")
-                known = True
-            finally:
-                for hear in transaction.afterwards:
-                    self._tell(hear, known)
+                ticket.result = ticket.job(transaction)
+            except psycopg.Error:
+                raise
+            except Exception as error:
+                if connection.changes != before:
+                    raise
+                ticket.error = error
+        known = False
+        try:
+            connection.commit(f"NOTIFY {CHANNEL}; " if transaction.newest else "")
+            known = True
         finally:
-            self.busy_since = None
+            for hear in transaction.afterwards:
+                self._tell(hear, known)
 
     def _begun(self) -> PostgresConnection:
         """Begin a transaction; on a fresh connection when the one that was there has been ended meanwhile."""

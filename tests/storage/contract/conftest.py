@@ -8,7 +8,6 @@ import pytest
 from storage.interface import Storage
 from tests.storage.contract.engines import ENGINES, Engine
 
-
 _REAL = [pytest.param(name, marks=pytest.mark.real) for name in ("sqlite", "postgres")]
 
 
