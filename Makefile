@@ -141,7 +141,7 @@ lock:
 	$(COMPILE) $(ARGS) requirements/uv.in -o requirements/uv.txt
 	$(COMPILE) $(ARGS) pyproject.toml -o requirements/run.txt
 	for name in test check; do \
-	  $(COMPILE) $(ARGS) --extra test pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
+	  $(COMPILE) $(ARGS) --extra test --extra postgres pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 	for name in docs build; do \
 	  $(COMPILE) $(ARGS) pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 

@@ -13,7 +13,8 @@ from tests.rules.test_rooms import imported
 
 def asked_for() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return {canonical(re.split(r"[<>=~!;\[ ]", line)[0]) for line in project["dependencies"]}
+    lines = [*project["dependencies"], *project["optional-dependencies"]["postgres"]]
+    return {canonical(re.split(r"[<>=~!;\[ ]", line)[0]) for line in lines}
 
 
 def canonical(name: str) -> str:

@@ -15,6 +15,8 @@ from storage.postgres.engine.writer import CHANNEL, PostgresWriter
 
 EVERY = 1.0
 """Seconds between two tries to listen, and after which it is seen whether the thread should end."""
+CLOSE_WITHIN = 5.0
+"""Seconds that the thread gets at a close."""
 APART = 0.02
 """Seconds between two readings at least: a follower that reads at each of some hundred commits is in the way."""
 
@@ -25,7 +27,7 @@ class Watch:
     def __init__(self, line: Line, writers: Sequence[PostgresWriter], hear: Callable[[], None]) -> None:
         self._line, self._writers, self._hear = line, writers, hear
         self._token = trio.lowlevel.current_trio_token()
-        self._ends = threading.Event()
+        self._ends, self._stopped = threading.Event(), trio.Event()
         self._thread = threading.Thread(target=self._run, name="postgres-watch", daemon=True)
 
     def __repr__(self) -> str:
@@ -36,13 +38,13 @@ class Watch:
         self._thread.start()
 
     async def aclose(self) -> None:
-        """Stop the thread, and wait until it has."""
+        """Stop the thread, and wait until it has ended, within a deadline also when cancelled."""
         self._ends.set()
         connection = self._line.connection
         if connection is not None:
             connection.cut()
-        with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._thread.join, 2 * EVERY)
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await self._stopped.wait()
 
     def _run(self) -> None:
         listening = None
@@ -64,3 +66,5 @@ class Watch:
                 self._token.run_sync_soon(self._hear)
             self._ends.wait(APART)
         self._line.drop()
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self._stopped.set)

@@ -160,7 +160,9 @@ async def test_what_another_node_commits_is_shown_in_order(storage: Storage, url
     async with following(storage):
         (first,) = await appended(storage, mint, "ours")
         with psycopg.connect(url) as other:
-            row = "INSERT INTO log(seq, source, kind, codec, body) SELECT %s, source, kind, codec, body FROM log LIMIT 1"
+            row = (
+                "INSERT INTO log(seq, source, kind, codec, body) SELECT %s, source, kind, codec, body FROM log LIMIT 1"
+            )
             other.execute(row, (first + 5,))
             other.execute("NOTIFY sanderling_log")
             other.commit()
@@ -252,5 +254,3 @@ async def test_a_server_that_may_lose_what_it_has_committed_is_refused(url: str,
 async def test_where_nobody_answers_that_is_said() -> None:
     with pytest.raises(Unavailable, match="PostgreSQL does not answer"):
         await opened("host=/nowhere dbname=x")
-
-
