@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(_Seen).decode
 class Item(NamedTuple):
     """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339).
 
-    says: of a page's change its summary, of an entry or a notice the beginning of its text; "" where the text is the title.
+    says: of a page's change its summary, of an entry or a notice the beginning of its text; "" where that is the title.
     """
 
     id: str
