@@ -1,0 +1,102 @@
+"""Judges a PostgreSQL server by what it says of itself: what keeps a start from happening, what is warned of. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+OLDEST = 15
+SKEW_WARNS, SKEW_REFUSES, LOCK_WARNS = 2.0, 60.0, 2.0
+"""Seconds. Ids hold the time: a wrong clock pulls those of all nodes into the future, and `from=<time>` would lie."""
+_DURABLE = {
+    "fsync": "a power cut can damage the database",
+    "full_page_writes": "a power cut can damage the database",
+    "synchronous_commit": "a crash loses events that were acknowledged",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What a server says.
+
+    version: as `server_version_num`, 150004 for 15.4. settings: of `fsync`, `full_page_writes` and
+    `synchronous_commit` what SHOW says, as this role gets it. ahead: seconds that its clock is ahead of ours, by
+    `ahead_of`. writable: it is no standby, and `default_transaction_read_only` is off. may_create: whether the role may
+    make tables in the schema. asynchronous: names of standbys that stream and that no commit waits for; None where the
+    role may not see it. log_lock: seconds for which one session has held the log's lock, and its process id.
+    """
+
+    version: int
+    encoding: str
+    settings: Mapping[str, str]
+    ahead: float
+    writable: bool
+    may_create: bool
+    asynchronous: tuple[str, ...] | None
+    log_lock: tuple[float, int] | None
+    pooled: bool
+    listens: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`refuses`: the service does not start. `says` is the state, `do` the way out."""
+
+    refuses: bool
+    says: str
+    do: str
+
+
+def ahead_of(asked: float, server: float, answered: float) -> float:
+    """Return the seconds that a server's clock is ahead of ours (less than 0: behind) at the least.
+
+    asked, answered: our wall clock around the question, in seconds. server: its own in between. A slow line is no
+    wrong clock: a time from anywhere between the two is none.
+
+    >>> ahead_of(100.0, 101.0, 103.0), ahead_of(100.0, 110.0, 103.0), ahead_of(100.0, 95.0, 103.0)
+    (0.0, 7.0, -5.0)
+    """
+    return max(0.0, server - answered) + min(0.0, server - asked)
+
+
+def judge(facts: ServerFacts) -> Iterator[Verdict]:
+    """Yield what is wrong with a server; nothing for a good one."""
+    if facts.version < OLDEST * 10_000:
+        says = f"PostgreSQL {facts.version // 10_000} is too old"
+        yield Verdict(True, says, f"Use {OLDEST} or newer.")
+    if facts.encoding != "UTF8":
+        yield Verdict(True, f"the database's encoding is {facts.encoding}", "createdb -E UTF8 -T template0 NAME")
+    for name, harm in _DURABLE.items():
+        if facts.settings[name] == "off":
+            yield Verdict(True, f"{name} is off: {harm}", f"Set {name} = on in postgresql.conf, or for the role.")
+    if not facts.writable:
+        says = "the server takes no writes: it is a standby, or read-only"
+        yield Verdict(True, says, "Name the primary, or all hosts with target_session_attrs=read-write.")
+    elif not facts.may_create:
+        yield Verdict(True, "the role may not make tables in the schema", "GRANT CREATE ON SCHEMA public TO ROLE")
+    yield from _clock(facts.ahead)
+    yield from _warnings(facts)
+
+
+def _clock(ahead: float) -> Iterator[Verdict]:
+    if abs(ahead) > SKEW_WARNS:
+        side = "ahead of" if ahead > 0 else "behind"
+        says = f"the server's clock is {abs(ahead):.1f} s {side} ours"
+        yield Verdict(abs(ahead) > SKEW_REFUSES, says, "Set both clocks: timedatectl set-ntp true")
+
+
+def _warnings(facts: ServerFacts) -> Iterator[Verdict]:
+    if facts.asynchronous:
+        says = (
+            f"no commit waits for the standby {', '.join(facts.asynchronous)}: a failover to it loses the last events"
+        )
+        yield Verdict(False, says, "Name it in synchronous_standby_names.")
+    if facts.log_lock is not None and facts.log_lock[0] > LOCK_WARNS:
+        held, process = facts.log_lock
+        says = (
+            f"the session of process {process} has held the log's lock for {held:.0f} s: nothing is committed meanwhile"
+        )
+        yield Verdict(False, says, f"End it if it hangs: SELECT pg_terminate_backend({process})")
+    if facts.pooled and not facts.listens:
+        says = "a pooler such as PgBouncer passes no notices on: events reach streams up to 0.1 s later"
+        yield Verdict(False, says, "Set listen_url to the server's own address.")
