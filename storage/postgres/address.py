@@ -123,11 +123,13 @@ def _check(address: Address, parameters: Mapping[str, str]) -> None:
 def _parameters(query: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for pair in query.split("&") if query else ():
-        raw, _, value = pair.partition("=")
+        raw, equals, value = pair.partition("=")
         name = _decoded(raw, "a parameter")
         if name not in _PARAMETERS:
             shown = name if name in _ELSEWHERE else "one of those given"  # it may be a piece of a password
             raise BadAddress(f"{shown} is no parameter that is taken; these are: {', '.join(sorted(_PARAMETERS))}")
+        if not equals:
+            raise BadAddress(f"{name} has no = and no value")
         if "=" in value:
             raise BadAddress(f"{name} has an = in its value; write %3D")
         if name in found:
