@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from storage.postgres.server import ServerFacts, judge
+from storage.postgres.server import ServerFacts, ahead_of, judge
 
 GOOD = ServerFacts(
     version=150_000,
@@ -53,3 +53,8 @@ def test_one_thing_that_is_wrong_is_one_verdict_with_a_way_out(
     assert verdict.refuses is refuses
     assert says in verdict.says
     assert verdict.do
+
+
+@pytest.mark.parametrize(("server", "ahead"), [(100.0, 0.0), (103.0, 0.0), (163.5, 60.5), (39.0, -61.0)])
+def test_a_slow_line_is_no_wrong_clock(server: float, ahead: float) -> None:
+    assert ahead_of(100.0, server, 103.0) == ahead
