@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -11,12 +11,14 @@ import trio
 from storage.append import Lease
 from storage.errors import NoKey, Unavailable
 from storage.interface import Storage
-from storage.postgres.engine.connection import Line, PostgresConnection, connect, translated
+from storage.postgres.engine.asking import facts_of
+from storage.postgres.engine.connection import Line, connect, translated
 from storage.postgres.engine.readers import ReaderPool
 from storage.postgres.engine.space import SPACE
 from storage.postgres.engine.steps import STEPS, all_steps, lock_of, upgrade
 from storage.postgres.engine.watch import Watch
 from storage.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
+from storage.postgres.server import SETTINGS, ServerFacts, judge
 from storage.records.identity import START, Seq
 from storage.secrets.mark import mark, opens_mark, read_mark
 from storage.secrets.sealing import examine_boxes
@@ -24,14 +26,11 @@ from storage.secrets.vault import Vault
 from storage.sql.stores import scan
 from storage.sql.stores.stores import Places, Stores
 
-OLDEST_SERVER = 15
 READERS = 2
 DEADLINE = 15.0
 """Seconds after which a transaction is given up: nobody knows then whether it was committed."""
 EVERY = 1.0
 """Seconds after which the log is read, whatever was heard."""
-_SAFE = ("fsync", "synchronous_commit", "full_page_writes")
-"""Settings without which an acknowledged event may be lost."""
 _BUMP = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
 
 
@@ -43,7 +42,7 @@ async def open_postgres(
     owner: str,
     warn: Callable[[str], None],
     doing: Callable[[str], None] = lambda _says: None,
-    safe: tuple[str, ...] = _SAFE,
+    safe: Collection[str] = SETTINGS,
 ) -> Storage:
     """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
 
@@ -54,7 +53,9 @@ async def open_postgres(
     Raises Unavailable (also for a server that is too old, or may lose what it has committed), NoKey, NewerSchema,
     Corrupt, Unopened.
     """
-    opened = await trio.to_thread.run_sync(_open, url, vault, safe, doing)
+    opened = await trio.to_thread.run_sync(_open, url, vault, clock, safe, doing)
+    for sentence in opened.warnings:
+        warn(sentence)
     line = _Lines(url, clock, owner, opened.epoch)
     return PostgresStorage(line, opened.known, Lease(0, owner, opened.epoch), vault, warn)
 
@@ -74,10 +75,11 @@ class _Lines(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """This start's number, and the newest position that anyone may have seen."""
+    """This start's number, the newest position that anyone may have seen, and sentences about the server."""
 
     epoch: int
     known: Seq
+    warnings: Sequence[str]
 
 
 class PostgresStorage(Stores):
@@ -143,11 +145,13 @@ class PostgresStorage(Stores):
         await self._writer.aclose()
 
 
-def _open(url: str, vault: Vault, safe: tuple[str, ...], doing: Callable[[str], None]) -> _Opened:
+def _open(
+    url: str, vault: Vault, clock: Callable[[], float], safe: Collection[str], doing: Callable[[str], None]
+) -> _Opened:
     connection = connect(url)
     try:
         with translated():
-            _admit(connection, safe)
+            warnings = _admitted(facts_of(connection, clock, safe))
             doing("reading the database")
             upgrade(connection, all_steps())
             connection.run(f"BEGIN; {lock_of(STEPS)}")
@@ -159,17 +163,15 @@ def _open(url: str, vault: Vault, safe: tuple[str, ...], doing: Callable[[str], 
             examine_boxes(connection, vault)
             (epoch,) = connection.execute(_BUMP).fetchone() or (0,)
             connection.commit()
-            return _Opened(int(epoch), scan.bounds(connection, START).newest)
+            return _Opened(int(epoch), scan.bounds(connection, START).newest, warnings)
     finally:
         connection.close()
 
 
-def _admit(connection: PostgresConnection, safe: tuple[str, ...]) -> None:
-    """Refuse a server that is too old, or may lose what it has committed. Raises Unavailable."""
-    version = connection.raw.info.server_version
-    if version < OLDEST_SERVER * 10_000:
-        raise Unavailable(f"this is PostgreSQL {version // 10_000}; Sanderling needs {OLDEST_SERVER} or newer")
-    for name in safe:
-        (value,) = connection.execute("SELECT current_setting(?)", (name,)).fetchone() or ("",)
-        if value == "off":
-            raise Unavailable(f"PostgreSQL has {name}=off: it may lose what it has committed; switch it on")
+def _admitted(facts: ServerFacts) -> Sequence[str]:
+    """Return what is to be said of a server that is good enough. Raises Unavailable for any other."""
+    verdicts = list(judge(facts))
+    for verdict in verdicts:
+        if verdict.refuses:
+            raise Unavailable(f"PostgreSQL: {verdict}")
+    return [f"PostgreSQL: {verdict}" for verdict in verdicts]

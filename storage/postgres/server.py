@@ -15,6 +15,10 @@ _DURABLE = {
 }
 
 
+SETTINGS = frozenset(_DURABLE)
+"""Settings without which an acknowledged event may be lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
     """What a server says.
@@ -45,6 +49,9 @@ class Verdict:
     refuses: bool
     says: str
     do: str
+
+    def __str__(self) -> str:
+        return f"{self.says}. {self.do}"
 
 
 def ahead_of(asked: float, server: float, answered: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from sanderling.real_world import wall
 from storage.interface import Storage
 from storage.postgres import open_postgres
 from storage.secrets.vault import SIZE, Vault
@@ -34,7 +35,7 @@ class InLoopEngine:
 class PostgresEngine:
     def __init__(self, folder: Path) -> None:
         self.url = cluster().url(cluster().fresh())
-        self.wall = 1_800_000_000.0
+        self.wall = wall()  # PostgreSQL has a clock of its own, and one that differs from ours by a minute is refused
         self.vault = Vault(bytes(SIZE))
         self.warnings: list[str] = []
 

@@ -1,0 +1,48 @@
+"""Asks a server what it says of itself, for `server.judge`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from storage.postgres.engine.connection import PostgresConnection
+from storage.postgres.engine.steps import APPENDS, LOCKS
+from storage.postgres.server import SETTINGS, ServerFacts, ahead_of
+
+_SERVER = """SELECT current_setting('server_version_num')::int,
+    (SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname=current_database()),
+    NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only')='off',
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false), pg_backend_pid(),
+    pg_has_role(current_user, 'pg_monitor', 'USAGE')"""
+_CLOCK = "SELECT extract(epoch FROM clock_timestamp())::float8"
+_STANDBYS = "SELECT application_name FROM pg_stat_replication WHERE sync_state='async' ORDER BY 1"
+_HOLDER = """SELECT extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, clock_timestamp()))::float8, l.pid
+    FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype='advisory' AND l.granted AND l.classid=? AND l.objid=? LIMIT 1"""
+
+
+def facts_of(connection: PostgresConnection, clock: Callable[[], float], named: Collection[str]) -> ServerFacts:
+    """Return what the server says. clock: our wall clock, in seconds. named: the settings that are looked at.
+
+    Raises psycopg.Error.
+    """
+    version, encoding, writable, may_create, pid, sees_all = connection.execute(_SERVER).fetchone() or ()
+    asked = clock()
+    (server,) = connection.execute(_CLOCK).fetchone() or ()
+    answered = clock()
+    settings = {
+        name: connection.execute("SELECT current_setting(?)", (name,)).fetchone()[0]  # type: ignore[index]
+        for name in named
+    }
+    held = connection.execute(_HOLDER, (LOCKS, APPENDS)).fetchone()
+    return ServerFacts(
+        version=version,
+        encoding=encoding,
+        settings=dict.fromkeys(SETTINGS, "on") | settings,
+        ahead=ahead_of(asked, server, answered),
+        writable=writable,
+        may_create=may_create,
+        asynchronous=tuple(name for (name,) in connection.execute(_STANDBYS).fetchall()) if sees_all else None,
+        log_lock=None if held is None else (held[0], held[1]),
+        pooled=pid != connection.pid,  # a pooler gives itself a number of its own
+        listens=False,
+    )
