@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 from storage.postgres.engine.connection import PostgresConnection
 from storage.postgres.engine.steps import APPENDS, LOCKS
@@ -25,14 +26,11 @@ def facts_of(connection: PostgresConnection, clock: Callable[[], float], named: 
 
     Raises psycopg.Error.
     """
-    version, encoding, writable, may_create, pid, sees_all = connection.execute(_SERVER).fetchone() or ()
+    version, encoding, writable, may_create, pid, sees_all = _row(connection, _SERVER)
     asked = clock()
-    (server,) = connection.execute(_CLOCK).fetchone() or ()
+    (server,) = _row(connection, _CLOCK)
     answered = clock()
-    settings = {
-        name: connection.execute("SELECT current_setting(?)", (name,)).fetchone()[0]  # type: ignore[index]
-        for name in named
-    }
+    settings = {name: _row(connection, "SELECT current_setting(?)", name)[0] for name in named}
     held = connection.execute(_HOLDER, (LOCKS, APPENDS)).fetchone()
     return ServerFacts(
         version=version,
@@ -46,3 +44,10 @@ def facts_of(connection: PostgresConnection, clock: Callable[[], float], named: 
         pooled=pid != connection.pid,  # a pooler gives itself a number of its own
         listens=False,
     )
+
+
+def _row(connection: PostgresConnection, query: str, *given: str) -> tuple[Any, ...]:
+    """Return the only row of a query that always has one."""
+    row: tuple[Any, ...] | None = connection.execute(query, given).fetchone()
+    assert row is not None
+    return row
