@@ -71,7 +71,7 @@ def row(stored: Stored) -> EventRow:
     event, item = _decode(stored.body), item_of(stored.body)
     at = spoken(parse_rfc3339(event.emitted_at))
     lines = lines_of(_changed(event), MOST_LINES)
-    said = "" if lines else item.says or cut(one_line(event.content), MOST_OF_A_TEXT)
+    said = "" if lines else (event.diff and event.summary) or cut(one_line(event.content), MOST_OF_A_TEXT)
     summary = "" if said == item.title else said
     return EventRow(item.id, item.title, item.host, summary, event.emitted_at, at, lines)
 
