@@ -133,7 +133,7 @@ class World:
     clock).
     certificate: the service's own TLS; None: connections are taken as they come.
     passwords: of the dashboard.
-    admin_socket: opens the listener that only who may read the data folder can reach, for operating the service; raises
+    admin_socket: opens the listener for the owner of this machine's service, whom it lets in without a key; raises
     OSError. None: there is none.
     metrics: what is counted; no port, but like the log it is wherever something happens.
     """

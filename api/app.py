@@ -18,7 +18,6 @@ from werkzeug.routing import BaseConverter
 
 from actors.app_context import AppContext
 from actors.bins import PATH
-from api import wellknown
 from api.application import Application
 from api.bin_endpoint import BinEndpoint
 from api.dashboard.face import Dashboard
@@ -33,18 +32,9 @@ from api.problems import INTERNAL
 from api.published.endpoint import PublicationEndpoint
 from api.refusals import refusal_of
 from api.route import Route
-from api.v1 import admin, destinations, events, metrics, replay
+from api.v1 import metrics
 from storage.records.key import ApiKey
 
-BEHIND = (
-    "GET /healthz",
-    "GET /readyz",
-    "GET /v1/events",
-    "GET /v1/destinations/{id}/deliveries",
-    "POST /v1/destinations/{id}/test",
-    "POST /v1/destinations/{id}/replay",
-)
-"""What the admin socket answers beside the admin API: an operator sees what came of a part, and tries a destination."""
 _ID_LENGTH = 64
 
 
@@ -101,11 +91,8 @@ def make_metrics_app(context: AppContext) -> Api:
 
 
 def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
-    """Return the application of the admin socket: the admin API, and of the rest no more than what operating needs."""
-    others = (*wellknown.ROUTES, *events.ROUTES, *destinations.ROUTES, *replay.ROUTES)
-    return _made(
-        Api(context, owner, alone=True), (*admin.ROUTES, *(route for route in others if route.label in BEHIND))
-    )
+    """Return the application of the admin socket: all routes of the API, for its owner; no dashboard and no bins."""
+    return _made(Api(context, owner, alone=True), ROUTES)
 
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:

@@ -13,6 +13,7 @@ from werkzeug.exceptions import NotFound as HTTPNotFound
 from api import cors, ratelimit
 from api.application import Application
 from api.auth import identify, unauthorized
+from api.passed_on import passed_on
 from api.problems import MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
@@ -28,10 +29,9 @@ BODY_TIMEOUT = 15
 class KeyFace:
     """What is asked with a key, on the application's routes."""
 
-    owner = False
-
     def __init__(self, app: Application) -> None:
         self._app = app
+        self.owner = app.owner is not None
         self.limit = app.context.settings.request_limit
 
     async def admit(self) -> Response | None:
@@ -50,6 +50,8 @@ class KeyFace:
         except (Refusal, StorageError) as error:
             refusal = error
         _take_token(self._app, g.key)
+        if self._app.owner is not None and (header := passed_on(request.headers)):
+            raise Refusal("forbidden", f"The admin socket takes no requests from a browser or a proxy ({header}).")
         if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
             raise HTTPNotFound
         if not _is_spelt_out(request.scope.get("raw_path", b""), route):

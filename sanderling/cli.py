@@ -119,9 +119,9 @@ def main() -> None:
     """Turn any URL into a live, resumable, signed stream of new-content events.
 
     \b
-    sanderling serve                                  the service, on 127.0.0.1:8080
-    sanderling keys create --name me --scope stream:read
-    sanderling tail --keyword release                 events as they come
+    sanderling serve                       the service, on 127.0.0.1:8080
+    sanderling add https://example.org/    watch a page, a feed or a WebSocket
+    sanderling tail                        events as they come
     """
 
 
@@ -178,6 +178,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 
 main.add_command(console.console)
+main.add_command(sources.add)
 main.add_command(sources.sources)
 main.add_command(alerts.alerts)
 main.add_command(publications.publications)

@@ -29,9 +29,9 @@ BESIDE = {
     "SANDERLING_CONFIG": "The TOML file to read; `--config` names it too. Else the data folder's own, if there is one.",
     "SANDERLING_MASTER_KEY_FILE": "The file of the master key that seals secrets (mode 0600); see docs/security.md.",
     "SANDERLING_MASTER_KEY": "The master key itself; else systemd's credential, else the data folder's own.",
-    "SANDERLING_URL": "The service that `sources`, `alerts`, `bins`, `tail`, `why` ask; else that on the data folder.",
+    "SANDERLING_URL": "A service elsewhere that commands ask, with a key; else the one on the data folder, without.",
     "SANDERLING_SECRET": "The webhook secrets of `listen`, `verify` and `probe`; `--secret-file` names a file of them.",
-    "SANDERLING_KEY": "The API key that these use; `--key-file` names a file with it.",
+    "SANDERLING_KEY": "The API key that commands use; `--key-file` names a file with it.",
 }
 """Variables that are not settings of the service."""
 

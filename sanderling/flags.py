@@ -13,8 +13,10 @@ from actors.settings import Settings, meaning
 from sanderling.environment import Loaded, environ, flag, load, variable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-URL_HELP = "The service's address.  [default: SANDERLING_URL, else the one running here, else http://127.0.0.1:8080]"
+URL_HELP = "The address of a service elsewhere, which asks for a key.  [SANDERLING_URL]"
 KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
+DATA_HELP = "The data folder of the service on this machine, which is asked without a key.  [SANDERLING_DATA]"
+_DATA = "sanderling.data"
 
 
 def settings_flags(*names: str) -> Callable[[Command], Command]:
@@ -38,9 +40,22 @@ def loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
 
 
 def client_flags(command: Command) -> Command:
-    """Give a command the flags that name a service and a key."""
+    """Give a command the flags that name a service and a key, and the one of its data folder (see `told_folder`)."""
+    command = click.option("--data", metavar="FOLDER", expose_value=False, callback=_keep_folder, help=DATA_HELP)(
+        command
+    )
     command = click.option("--key-file", metavar="FILE", help=KEY_HELP)(command)
     return click.option("--url", "service", metavar="URL", help=URL_HELP)(command)
+
+
+def _keep_folder(context: click.Context, _option: click.Parameter, folder: str | None) -> None:
+    context.meta[_DATA] = folder
+
+
+def told_folder() -> str | None:
+    """Return the data folder that the running command's flag `--data` names; None without one."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(_DATA)
 
 
 def answer_to_old_names(group: click.Group, names: Mapping[str, click.Command]) -> None:

@@ -21,7 +21,7 @@ from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
-from sanderling import ADMIN_SOCKET
+from sanderling.admin_listener import open_admin_socket
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
@@ -63,24 +63,6 @@ def entropy(size: int) -> bytes:
 async def open_listeners(host: str, port: int) -> Sequence[trio.SocketListener]:
     """Listen on an address. Raises OSError."""
     return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
-
-
-async def open_admin_socket(folder: Path) -> Sequence[trio.SocketListener]:
-    """Listen on the admin socket of a data folder, which is ours: one that is there is left from an earlier life.
-
-    Nobody can reach it before its mode is set, because a bound socket refuses until it listens. Raises OSError.
-    """
-    path = folder / ADMIN_SOCKET
-    path.unlink(missing_ok=True)
-    ours = trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM)
-    try:
-        await ours.bind(str(path))
-        path.chmod(0o600)
-        ours.listen(BACKLOG)
-    except BaseException:
-        ours.close()
-        raise
-    return [trio.SocketListener(ours)]
 
 
 class Listening:
@@ -172,6 +154,6 @@ def real_world(
         log=log,
         certificate=certificate,
         passwords=Argon2(),
-        admin_socket=partial(open_admin_socket, Path(settings.data)),
+        admin_socket=partial(open_admin_socket, Path(settings.data), log),
         metrics=metrics,
     )

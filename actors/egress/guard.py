@@ -182,7 +182,10 @@ def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> 
             Blame.REMOTE_TRANSIENT, f"{host} has IPv6 addresses only, and there is no way to them from here"
         )
     blame = Blame.LOCAL if local else Blame.REMOTE_TRANSIENT
-    tried = "; ".join(f"{a}: {_words(e)}" for a, e in zip(addresses, errors, strict=True))
+    whys = [_words(error) for error in errors]
+    if len(set(whys)) == 1:
+        return LookFailed(blame, f"can't connect to {host}: {whys[0]}")
+    tried = "; ".join(f"{address}: {why}" for address, why in zip(addresses, whys, strict=True))
     return LookFailed(blame, f"can't connect to {host} ({tried})")
 
 

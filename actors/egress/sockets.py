@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -112,6 +113,11 @@ class TcpConnector:
         sock = trio.socket.socket(family, socket.SOCK_STREAM)
         try:
             await sock.connect((address, port))
+        except OSError as error:
+            sock.close()
+            if error.errno is None:
+                raise
+            raise OSError(error.errno, os.strerror(error.errno)) from None  # Trio's words have a tuple in them
         except BaseException:
             sock.close()
             raise

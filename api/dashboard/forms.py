@@ -7,7 +7,6 @@ with its own and a dot: `options.topic` is the `topic` of `options`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -20,22 +19,12 @@ from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
 from api.problems import FieldError, Refusal, invalid
+from api.refusal_words import in_words, plainly
 
 F = TypeVar("F", bound="Form")
 TOKEN = "token"  # noqa: S105 - the field's name
 MOST_FIELDS = 2_000
 Given = Mapping[str, Sequence[str | bytes]]
-_PLAIN = (
-    (re.compile(r"Expected `str` of length >= (\d+)"), "At least {} characters."),
-    (re.compile(r"Expected `str` of length <= (\d+)"), "At most {} characters."),
-    (re.compile(r"Expected `(?:int|float)` >= (\S+)"), "A number, {} or more."),
-    (re.compile(r"Expected `(?:int|float)` <= (\S+)"), "A number, {} or less."),
-    (re.compile(r"Expected `(?:array|tuple)` of length <= (\d+)"), "At most {} of them."),
-    (re.compile(r"Expected `(?:int|float)(?: \| null)?`"), "A number is needed."),
-    (re.compile(r"Expected `bytes"), "Choose a file."),
-    (re.compile(r"Expected `str` matching"), "This is not in the form that is asked for."),
-    (re.compile(r"Invalid enum value"), "Choose one of the list."),
-)
 
 
 class Form(Struct, frozen=True, kw_only=True):
@@ -179,23 +168,10 @@ def draft_of(form: Form) -> Draft:
     return Draft(given)
 
 
-def plainly(message: str) -> str:
-    """Return what msgspec says of a value, for people.
-
-    >>> plainly("Expected `str` of length >= 10")
-    'At least 10 characters.'
-    """
-    for pattern, words in _PLAIN:
-        found = pattern.match(message)
-        if found is not None:
-            return words.format(*found.groups())
-    return message.partition(" - at `")[0]
-
-
 def wrong_of(refusal: Refusal) -> Wrong:
     """Return what the API refuses as a form's errors: by the name of each field."""
-    errors = {_field(error): error.message for error in refusal.errors if error.location.startswith("body.")}
-    return Wrong("" if errors else refusal.detail, **errors)
+    errors = {_field(error): in_words(error.message) for error in refusal.errors if error.location.startswith("body.")}
+    return Wrong("" if errors else in_words(refusal.detail), **errors)
 
 
 def _field(error: FieldError) -> str:

@@ -1,4 +1,8 @@
-"""The admin socket: a listener that only who may read the data folder can reach, so that it asks for no key.
+"""The admin socket: the API for the owner of this machine's service, who is known by the socket and needs no key.
+
+Only the service's own account and root can connect (`sanderling/admin_listener.py`); whoever has these could make any
+key. Every request has the scopes of all keys together, a limit and a place in the log like those of a key, and is
+refused if it was not sent here but passed on (`api/passed_on.py`).
 
 A child of its own, beside the public front end: it answers also while that is down or does not come up. It never gives
 up: a socket that can't be opened is told in the log, and everything else goes on.
@@ -12,14 +16,14 @@ from typing import Any
 import trio
 
 from actors.app_context import AppContext
+from actors.keys import SCOPES
 from api.app import make_admin_app
 from api.server.server import GRACE, ServerConnections
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from supervision import Child, ChildSpec
 
-SCOPES = ("admin", "stream:read", "alerts:read", "alerts:write")
-OWNER = ApiKey("socket", "the admin socket", "socket", "", SCOPES, Millis(0), rate_per_minute=6_000_000, burst=10_000)
+OWNER = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), Millis(0), rate_per_minute=60_000, burst=10_000)
 """Whoever may open the socket."""
 DRAIN = 1.0
 BEAT = 1.0
@@ -44,6 +48,7 @@ async def _serve(context: AppContext, child: Child) -> None:
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(connections.cut_when_cancelled)
+            nursery.start_soon(connections.api.streams.signs.run)
             nursery.start_soon(_measure, context)
             await nursery.start(connections.api.repeats.run)
             for listener in listeners:

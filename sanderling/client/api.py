@@ -5,6 +5,8 @@ The key comes from a file or a variable, never from a flag: flags are seen by ev
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,33 +17,40 @@ import httpx
 import trio
 from httpx_sse import EventSource, ServerSentEvent
 
+from sanderling.client.refusals import NO_KEY, refused
+from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PATIENCE = httpx.Timeout(60.0, connect=10.0)
 """Seconds without a byte after which a stream counts as cut; the service sends a sign of life every 15."""
 LONGEST_WAIT = 30.0
-AGAIN = (429, 502, 503, 504)
-"""Statuses that pass by themselves."""
 
 
 class Client:
     """Talks to one service. Use it as an async context. `transport` replaces the network in tests.
 
-    `called` is what errors call the service, when its URL would tell nothing.
+    key: None where none is asked for. `called` is what errors call the service, when its URL would tell nothing;
+    `absent` the sentence for when nobody answers there.
     """
 
     def __init__(
-        self, url: str, key: str, transport: httpx.AsyncBaseTransport | None = None, *, called: str = ""
+        self,
+        url: str,
+        key: str | None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        called: str = "",
+        absent: str = "",
     ) -> None:
         self.url = url.rstrip("/")
-        self._called = called or self.url
+        self._called, self._absent = called or self.url, absent
         if not self.url.startswith(("http://", "https://")):
             raise CommandFailed(f"{url}: the service's address must begin with http:// or https://.", Exit.USAGE)
         try:
             self._http = httpx.AsyncClient(
                 base_url=self.url,
-                headers={"Authorization": f"Bearer {key}"},
+                headers={} if key is None else {"Authorization": f"Bearer {key}"},
                 timeout=httpx.Timeout(30.0, connect=10.0),
                 transport=transport,
             )
@@ -66,7 +75,7 @@ class Client:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         if answer.status_code >= 400:
-            raise refused(answer)
+            raise refused(answer, self._called)
         return answer
 
     async def every(self, path: str) -> AsyncGenerator[dict[str, Any], None]:
@@ -89,7 +98,7 @@ class Client:
         headers, patience = {"Accept": "text/event-stream"}, httpx.Timeout(silence, connect=10.0)
         try:
             async with self._http.stream("GET", path, headers=headers, timeout=patience) as answer:
-                await _streams(answer)
+                await _streams(answer, self._called)
                 async for event in events_of(answer):
                     take(event)
         except httpx.HTTPError as error:
@@ -144,7 +153,7 @@ class Client:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         try:
-            await _streams(answer)
+            await _streams(answer, self._called)
             # Where the replay began: without it, a cut before the first event would leave a gap.
             cursor.id = cursor.id or answer.headers.get("Sanderling-Replay-From", "")
             yield answer
@@ -153,11 +162,21 @@ class Client:
                 await answer.aclose()
 
     def _unreachable(self, error: Exception) -> CommandFailed:
-        return CommandFailed(
-            f"{self._called} can't be reached: {str(error) or type(error).__name__}. "
-            "`sanderling serve` starts a service; --url or SANDERLING_URL name another one.",
-            Exit.UNREACHABLE,
-        )
+        why = str(error) or type(error).__name__
+        if self._absent and any(f"Errno {number}]" in why for number in (errno.ENOENT, errno.ECONNREFUSED)):
+            return CommandFailed(self._absent, Exit.UNREACHABLE)
+        return CommandFailed(f"{self._called} can't be reached: {_without_number(why)}.", Exit.UNREACHABLE)
+
+
+def _without_number(words: str) -> str:
+    """Return an error's words without the system's number of it, and what Trio adds for programmers.
+
+    >>> _without_number("[Errno 13] Permission denied"), _without_number("All connection attempts failed")
+    ('Permission denied', 'nobody answers there')
+    """
+    if words == "All connection attempts failed":
+        return "nobody answers there"
+    return re.sub(r"^\[Errno -?\d+\] (?:Error connecting to .*: )?", "", words)
 
 
 async def events_of(answer: httpx.Response) -> AsyncIterator[ServerSentEvent]:
@@ -167,16 +186,16 @@ async def events_of(answer: httpx.Response) -> AsyncIterator[ServerSentEvent]:
             yield event
 
 
-async def _streams(answer: httpx.Response) -> None:
+async def _streams(answer: httpx.Response, called: str) -> None:
     """Raise CommandFailed unless the answer is a stream of events."""
     if answer.status_code >= 400:
         await answer.aread()
-        raise refused(answer)
+        raise refused(answer, called)
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
     if kind != "text/event-stream":
         raise CommandFailed(
-            f"{answer.request.url.copy_with(query=None)} answers {answer.status_code} with {kind or 'nothing'}, "
-            "and not with a stream of events: does the address name the service itself?",
+            f"{called} answers {answer.status_code} with {kind or 'nothing'}, and not with a stream of events: "
+            "is the address that of the service itself?",
             Exit.FAILED,
         )
 
@@ -186,23 +205,6 @@ class Cursor:
     """The id of the last event that was taken; empty before the first."""
 
     id: str = ""
-
-
-def refused(answer: httpx.Response) -> CommandFailed:
-    """Return what an error answer means to the person at the terminal."""
-    try:
-        problem = answer.json()
-        words = str(problem.get("detail") or problem.get("title"))
-        words += "".join(f"\n  {part.get('location')}: {part.get('message')}" for part in problem.get("errors") or ())
-    except (ValueError, AttributeError):
-        words = answer.reason_phrase
-    hint = {
-        401: " Make a key with `sanderling keys create`.",
-        410: " Go on from a newer id, or from now (without --since).",
-        403: " `sanderling keys list` shows what each key may do.",
-    }.get(answer.status_code, "")
-    code = Exit.TRY_AGAIN if answer.status_code in AGAIN else Exit.FAILED
-    return CommandFailed(f"{answer.request.url.copy_with(query=None)} says {answer.status_code}: {words}{hint}", code)
 
 
 def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
@@ -217,8 +219,6 @@ def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
         words = variables.get("SANDERLING_KEY", "").split()
     if not words:
         raise CommandFailed(
-            "No API key: put one into the variable SANDERLING_KEY, or into a file and name that with --key-file. "
-            "`sanderling keys create --name me --scope ...` makes one.",
-            Exit.USAGE,
+            f"{NO_KEY} Where it runs, `{typed('keys create --name me --scope ...')}` makes one.", Exit.USAGE
         )
     return words[-1]

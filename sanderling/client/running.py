@@ -6,15 +6,21 @@ What its settings say now is no answer: it may have been started with others, or
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
+from stat import S_ISSOCK
 from typing import NamedTuple
+
+import httpx
 
 from sanderling import ADMIN_SOCKET
 from sanderling.client.api import Client
 from sanderling.client.health import ANSWER_CAP, SocketConnection
-from sanderling.environment import environ
-from sanderling.flags import loaded
+from sanderling.environment import environ, typed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import loaded, told_folder
 
 
 class Running(NamedTuple):
@@ -38,12 +44,50 @@ def running_at(folder: str) -> Running | None:
 
 
 def client_here(url: str | None, key_file: str | None) -> Client:
-    """Return the client that flags and variables name, or of the service on the data folder of the settings.
+    """Return the client of the service that flags and variables name, else of the one on this machine, without a key.
 
-    Raises CommandFailed.
+    With a key and no address: of the one on this machine, by its address. Raises CommandFailed.
     """
     variables = environ()
-    if not url and not variables.get("SANDERLING_URL"):
-        running = running_at(loaded(None, {}).settings.data)
+    keyed = key_file or (variables.get("SANDERLING_KEY") and told_folder() is None)
+    if keyed and not (url or variables.get("SANDERLING_URL")):
+        running = running_at(folder_here())
         url = None if running is None else running.local_url
-    return Client.named(url, key_file, variables)
+        return Client.named(url, key_file, variables)
+    return client_of(folder_here(), url, key_file, variables)
+
+
+def folder_here(config: str | None = None) -> str:
+    """Return the data folder that is meant: the flag's, else that of the settings. Raises CommandFailed."""
+    told = told_folder()
+    return loaded(config, {"data": told}).settings.data
+
+
+def client_of(data: str, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
+    """Return the client of the service at a URL, with a key, or on the admin socket of a data folder, without one.
+
+    A folder that a flag names comes before the variable SANDERLING_URL. Raises CommandFailed.
+    """
+    if url or (variables.get("SANDERLING_URL") and told_folder() is None):
+        return Client.named(url, key_file, variables)
+    return client_at(Path(data))
+
+
+def client_at(folder: Path) -> Client:
+    """Return the client of the service that runs on a data folder. Raises CommandFailed for a socket of a stranger."""
+    path = folder / ADMIN_SOCKET
+    _refuse_strangers(path)
+    absent = f"No service runs on the data folder {folder}. Start it: {typed('serve', str(folder))}"
+    return Client("http://localhost", None, httpx.AsyncHTTPTransport(uds=str(path)), called=str(path), absent=absent)
+
+
+def _refuse_strangers(path: Path) -> None:
+    """Raise CommandFailed where something else stands in the place of the socket: what is asked may hold secrets."""
+    try:
+        found, folder = path.lstat(), path.parent.stat()
+    except OSError:
+        return  # nobody is there, or not for us: connecting says so
+    if not S_ISSOCK(found.st_mode) or found.st_uid not in (0, os.geteuid(), folder.st_uid):
+        raise CommandFailed(
+            f"{path}: this is not the socket of your service. Delete it, and start the service again.", Exit.BAD_DATA
+        )

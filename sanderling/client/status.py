@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
-import httpx
 import trio
 
-from sanderling import ADMIN_SOCKET
 from sanderling.client.api import Client
 from sanderling.client.status_screen import WORST, screen
 from sanderling.environment import on_terminal
@@ -22,14 +19,6 @@ EVERY = 2.0
 TROUBLED = ("quarantined", "backoff", "failing", "resting", "stopping", "ended", "starting")
 HOME = "\x1b[H\x1b[J"
 """What moves the cursor to the top, and clears what is below."""
-
-
-def client_of(data: str, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
-    """Return a client of the admin API: at a URL with a key, else on the socket in the data folder."""
-    if url or variables.get("SANDERLING_URL"):
-        return Client.named(url, key_file, variables)
-    where = Path(data) / ADMIN_SOCKET
-    return Client("http://localhost", "socket", httpx.AsyncHTTPTransport(uds=str(where)), called=str(where))
 
 
 def status(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds: int | None = None) -> int:

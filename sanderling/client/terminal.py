@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -16,8 +16,8 @@ from httpx_sse import ServerSentEvent
 from sanderling.client.api import Client
 from sanderling.client.naming import called
 from sanderling.client.rendering import Renderer, fit, pad
-from sanderling.environment import wants_colour
-from sanderling.exits import Exit
+from sanderling.environment import typed, wants_colour
+from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import echo_json, print_json
 from sanderling.plain import plain
 from storage.records.states import SOURCES
@@ -92,34 +92,49 @@ def completed(typed: str) -> str:
     return f"https://{url}" if url and not _SCHEME.match(url) else url
 
 
-def add_source(
+def add_sources(
     client: Client,
-    url: str,
+    urls: Sequence[str],
     *,
     kind: str | None,
     tags: tuple[str, ...],
     query: str | None,
     backfill: int | None,
     later: bool = False,
+    as_json: bool = False,
 ) -> int:
-    """Watch a URL and print what it was found to be."""
-    body: dict[str, Any] = {"url": completed(url)}
-    body |= {"type": kind} if kind else {}
+    """Watch URLs, and print what each was found to be. Of several one that is refused hinders no other."""
+    body: dict[str, Any] = {"type": kind} if kind else {}
     body |= {"tags": list(tags)} if tags else {}
     body |= {"filter": query} if query is not None else {}
     body |= {"backfill": backfill} if backfill is not None else {}
     body |= {"verify": "later"} if later else {}
+    refused = list[str]()
 
-    async def run() -> tuple[bool, dict[str, Any]]:
+    async def run() -> None:
         async with client:
-            answer = await client.ask("POST", "/v1/sources", json=body)
-            return answer.status_code == 201, answer.json()
+            for url in urls:
+                try:
+                    answer = await client.ask("POST", "/v1/sources", json={"url": completed(url)} | body)
+                except CommandFailed as error:
+                    if len(urls) == 1 or error.code is not Exit.FAILED:
+                        raise
+                    refused.append(url)
+                    _tell(f"{plain(url)}: {error.message}")
+                else:
+                    _show_added(answer.json(), created=answer.status_code == 201, as_json=as_json)
 
-    created, source = trio.run(run)
+    trio.run(run)
+    return Exit.FAILED if refused else Exit.WELL
+
+
+def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(source)
+        return
     click.echo("Added." if created else "It is watched already.", err=True)
     click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
     click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
-    return Exit.WELL
 
 
 def list_sources(client: Client, *, as_json: bool) -> int:
@@ -132,7 +147,7 @@ def list_sources(client: Client, *, as_json: bool) -> int:
                 print_json(source) if as_json else click.echo(source_line(source))
                 any_yet = True
         if not any_yet:
-            click.echo("Nothing is watched yet: `sanderling sources add URL`.", err=True)
+            click.echo(f"Nothing is watched yet: `{typed('add URL')}`.", err=True)
 
     trio.run(run)
     return Exit.WELL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,13 +10,13 @@ import click
 
 from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags, loaded, settings_flags
+from sanderling.flags import client_flags, settings_flags
 
 
 @click.command()
-@settings_flags("data")
+@settings_flags()
 @client_flags
-def console(config: str | None, data: str | None, service: str | None, key_file: str | None) -> int:
+def console(config: str | None, service: str | None, key_file: str | None) -> int:
     """Watch and operate the running service on the whole terminal: `?` shows the keys.
 
     It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin
@@ -30,9 +31,12 @@ def console(config: str | None, data: str | None, service: str | None, key_file:
     if not (on_terminal(0) and on_terminal(1)):
         raise CommandFailed("The console needs a terminal; for scripts there is `sanderling status`.", Exit.USAGE)
     from sanderling import ADMIN_SOCKET
-    from sanderling.client.status import client_of
+    from sanderling.client.running import client_of, folder_here
+    from sanderling.client.speaking import asked
     from sanderling.console.app import run
 
-    folder, variables = loaded(config, {"data": data}).settings.data, environ()
+    folder, variables = folder_here(config), environ()
     where = service or variables.get("SANDERLING_URL") or str(Path(folder) / ADMIN_SOCKET)
+    first = client_of(folder, service, key_file, variables)
+    asked(first, partial(first.ask, "GET", "/healthz"))  # whoever mistypes is told so before the screen is taken
     return run(client_of(folder, service, key_file, variables), where)

@@ -8,7 +8,7 @@ from typing import cast
 import click
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags, loaded, settings_flags
+from sanderling.flags import client_flags, settings_flags
 from sanderling.migration.kinds import KINDS, Kind
 
 
@@ -19,7 +19,7 @@ from sanderling.migration.kinds import KINDS, Kind
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line: what would be done, or what was.")
 @client_flags
-@settings_flags("data")
+@settings_flags()
 def move_in(
     file: str,
     program: str | None,
@@ -30,13 +30,12 @@ def move_in(
     yes: bool,
     as_json: bool,
     config: str | None,
-    **flags: str | None,
 ) -> int:
     """Move in: FILE is what another program has exported, a list of addresses, or - for the standard input.
 
     It says first what becomes of each thing: exactly, approximately (and how), not at all (and why). Then, on a yes, it
-    adds the rest through the running service; the key needs the scopes sources:write,
-    alerts:read, alerts:write and stream:read.
+    adds the rest through the running service; with --url the key needs the scopes
+    sources:write, alerts:read, alerts:write and stream:read.
     What is there already stays as it is. Exit code: 0 all is there, 1 something was refused.
 
     What `sanderling export` wrote goes straight into the data folder of an empty instance (--data), whose service must
@@ -48,7 +47,7 @@ def move_in(
     sanderling import --yes --from urls list.txt
     sanderling import sanderling.ndjson --data /var/lib/sanderling
     """
-    from sanderling.client.running import client_here
+    from sanderling.client.running import client_here, folder_here
     from sanderling.migration import moving_in
     from sanderling.migration.whole.taking_over import take_over, whole_instance
 
@@ -58,7 +57,7 @@ def move_in(
         program = "changedetection"
     with whole_instance(file, program) as stream:
         if stream is not None:
-            folder = Path(loaded(config, flags).settings.data)
+            folder = Path(folder_here(config))
             return take_over(stream, file, folder, dry_run=dry_run, yes=yes, as_json=as_json)
     data = moving_in.bytes_of(file)
     kind = cast("Kind", program) if program else moving_in.found_kind(file, data)

@@ -11,11 +11,9 @@ from sanderling.flags import client_flags, loaded, settings_flags
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="The figures and the worst parts as one JSON object.")
 @click.option("--watch", is_flag=True, help="Again every 2 s, until Ctrl-C.")
-@settings_flags("data")
+@settings_flags()
 @client_flags
-def status(
-    config: str | None, data: str | None, service: str | None, key_file: str | None, *, as_json: bool, watch: bool
-) -> int:
+def status(config: str | None, service: str | None, key_file: str | None, *, as_json: bool, watch: bool) -> int:
     """Show the running service on one screen: figures, and what is worst.
 
     It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin.
@@ -25,10 +23,10 @@ def status(
     sanderling status
     sanderling status --json | jq .sources.overdue
     """
-    from sanderling.client.status import client_of
+    from sanderling.client.running import client_of, folder_here
     from sanderling.client.status import status as show
 
-    folder = loaded(config, {"data": data}).settings.data
+    folder = folder_here(config)
     return show(lambda: client_of(folder, service, key_file, environ()), as_json=as_json, watch=watch)
 
 

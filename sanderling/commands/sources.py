@@ -17,23 +17,27 @@ def sources() -> None:
 
 
 @sources.command("add")
-@click.argument("url")
+@click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @click.option("--type", "kind", type=click.Choice(list(TIERS)), help="Overrides detection.")
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
 @click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
+@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
 @client_flags
-def sources_add(url: str, service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Watch a URL. Its type is detected, and the evidence shown.
+def add(urls: tuple[str, ...], service: str | None, key_file: str | None, **asked: Any) -> int:
+    """Watch a URL, or several. The type of each is detected, and the evidence shown. `sanderling add` is short for it.
+
+    Exit code: 0 all are watched, 1 at least one is not.
 
     \b
-    sanderling sources add https://example.org/news
+    sanderling add https://example.org/news
+    sanderling add example.org/prices example.org/terms --tag shop
     """
     from sanderling.client import terminal
     from sanderling.client.running import client_here
 
-    return terminal.add_source(client_here(service, key_file), url, **asked)
+    return terminal.add_sources(client_here(service, key_file), urls, **asked)
 
 
 @sources.command("list")

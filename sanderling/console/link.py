@@ -94,9 +94,6 @@ class Link:
 
 def reason(error: CommandFailed) -> str:
     """Return why something failed, without whom it was asked of and what the command line would advise."""
-    line = error.message.partition(" `sanderling")[0].partition("\n")[0]
-    for words in (" can't be reached: ", " says "):
-        head, told, rest = line.partition(words)
-        if told and head.startswith("http"):
-            return rest
-    return line
+    line = error.message.partition(" Start it:")[0].partition("\n")[0]
+    head, told, rest = line.partition(" can't be reached: ")
+    return rest if told and head.startswith("http") else line

@@ -30,7 +30,8 @@ def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: b
     else:
         text = "\n".join(lines(page(topic).markdown, Look(width, wants_colour(variables))))
     if sys.stdout.isatty() and text.count("\n") >= size.lines - 1:
-        click.echo_via_pager(text + "\n", color=True)
+        # None: Click then tells less to show colours. True would hand less codes that it prints as letters.
+        click.echo_via_pager(text + "\n", color=None if wants_colour(variables) else False)
     else:
         click.echo(text)
     return Exit.WELL

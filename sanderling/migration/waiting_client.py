@@ -8,6 +8,7 @@ import httpx
 import trio
 
 from sanderling.client.api import Client
+from sanderling.client.refusals import ServiceRefused
 from sanderling.exits import CommandFailed, Exit
 
 GIVES_UP: Final = 120.0
@@ -18,14 +19,18 @@ LONGEST: Final = 15.0
 
 def why_refused(error: CommandFailed) -> str:
     """Return why one thing was refused. Raises the error when it is about all of them: the key, or no service."""
-    if error.code is not Exit.FAILED or " says 401: " in error.message or " says 403: " in error.message:
+    if error.code is not Exit.FAILED or _status(error) in (401, 403):
         raise error
-    return error.message.partition(": ")[2]
+    return error.message
 
 
 def too_large(error: CommandFailed) -> bool:
     """Return whether a request was refused because its body is larger than the service reads."""
-    return " says 413: " in error.message
+    return _status(error) == 413
+
+
+def _status(error: CommandFailed) -> int:
+    return error.status if isinstance(error, ServiceRefused) else 0
 
 
 class WaitingClient:

@@ -50,6 +50,7 @@ async def test_x15_without_a_valid_key_nothing_opens(house: House, route: Route)
             {"params": {"api_key": key}},
             {"params": {"access_token": key}},
             {"headers": {"Authorization": "Bearer nonsense"}},
+            {"headers": {"Authorization": "Bearer socket"}},  # who the admin socket's owner is, in the log
             {"headers": {"Authorization": f"Bearer svc_{'x' * 43}"}},
             {"headers": {"Authorization": f"Bearer {key}x"}},
             {"headers": {"Authorization": f"Basic {key}"}},

@@ -22,6 +22,7 @@ from api.dashboard.sources.words import KINDS
 from api.operations import sources
 from api.operations.batches import Failed
 from api.problems import Refusal
+from api.refusal_words import in_words
 from api.refusals import refusal_of
 from api.schemas.previews import DetectAnswer
 from api.v1.previews import detection_of
@@ -212,7 +213,7 @@ def blamed(error: Refusal | DomainError) -> Wrong:
     errors = dict(wrong_of(refusal).errors)
     if "url" in errors:
         errors["urls"] = errors.pop("url")
-    return Wrong(**errors or {"urls": refusal.detail})
+    return Wrong(**errors or {"urls": in_words(refusal.detail)})
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -227,7 +228,7 @@ def _lines(text: str) -> tuple[str, ...]:
 def _found(url: str, outcome: Previewed | Failed) -> FoundUrl:
     if isinstance(outcome, Failed):
         later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
-        return FoundUrl(url, None, outcome.refusal.detail, later)
+        return FoundUrl(url, None, in_words(outcome.refusal.detail), later)
     answer = detection_of(url, outcome)
     pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
     return FoundUrl(url, answer, "", pick)

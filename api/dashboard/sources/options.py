@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Meta
 
 from actors.messages import requests as ask
-from api.dashboard.forms import Form, Wrong, plainly
+from api.dashboard.forms import Form, Wrong
 from api.dashboard.sources.words import labels
+from api.refusal_words import plainly
 from storage.records.source import Source
 from storage.records.times import interval_text
 

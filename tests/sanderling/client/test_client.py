@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -124,18 +125,78 @@ async def test_events_are_the_same_wherever_the_chunks_are_cut(end: bytes) -> No
         ]
 
 
-async def test_a_problem_document_is_told_with_its_places() -> None:
-    problem = {"title": "bad", "detail": "Not valid.", "errors": [{"location": "body.url", "message": "missing"}]}
-    async with Client("http://service.test", "k", scripted([httpx.Response(400, json=problem)], [])) as client:
-        with pytest.raises(CommandFailed, match=r"Not valid\.\n  body\.url: missing"):
+async def told(problem: dict[str, Any] | None, status: int, **headers: str) -> CommandFailed:
+    """Return what the terminal says to an answer."""
+    answer = httpx.Response(status, text="<html>", headers=headers)
+    if problem is not None:
+        problem |= {"type": f"https://watch.test/problems/{problem.get('type', 'unprocessable')}"}
+        answer = httpx.Response(status, json=problem, headers=headers)
+    async with Client("http://service.test", "k", scripted([answer], [])) as client:
+        with pytest.raises(CommandFailed) as caught:
             await client.ask("POST", "/v1/sources")
+    return caught.value
 
 
-async def test_an_error_that_is_no_problem_document_is_told_too() -> None:
-    async with Client("http://service.test", "k", scripted([httpx.Response(502, text="<html>")], [])) as client:
-        with pytest.raises(CommandFailed, match="502: Bad Gateway") as caught:
-            await client.ask("GET", "/v1/sources")
-    assert caught.value.code == Exit.TRY_AGAIN
+NO_PAGE = "it can't be watched now: answered 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "says"),
+    [
+        (
+            {"detail": NO_PAGE, "errors": [{"location": "body.url", "message": NO_PAGE}]},
+            422,
+            "It can't be watched now: answered 404 Not Found.",
+        ),
+        (
+            {
+                "detail": "body.backfill: Expected `int` <= 50",
+                "errors": [
+                    {"location": "body.backfill", "message": "Expected `int` <= 50 - at `$.backfill`"},
+                    {"location": "body.source_ids[3]", "message": "must be ids"},
+                ],
+            },
+            400,
+            "Backfill: a number, 50 or less. Source ids: must be ids.",
+        ),
+        (
+            {"type": "url-refused", "detail": "U+0020 (a space or other) in a URL (rule: url-character)"},
+            422,
+            "An address has no spaces and no invisible characters. Type %20 in the place of a space.",
+        ),
+        (
+            {
+                "type": "url-refused",
+                "detail": "a.test: 10.0.0.1 is not public; SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it"
+                " (rule: address-private)",
+            },
+            422,
+            "a.test: 10.0.0.1 is not a public address. To reach it, start the service with --allow-networks "
+            "10.0.0.1/32.",
+        ),
+        ({"type": "url-refused", "detail": "redirects to ftp (rule: url-scheme)"}, 422, "Redirects to ftp."),
+        ({"type": "forbidden", "detail": "The key lacks x."}, 403, "The key lacks x. `bin/sanderling keys list` shows"),
+        ({"type": "rate-limited", "detail": "Too many."}, 429, "Too many. Try again in 7 s."),
+        ({"type": "unavailable", "detail": "down; try again in 9 s"}, 503, "Down; try again in 9 s."),
+        (
+            {"type": "internal", "detail": "It broke."},
+            500,
+            "It broke. The log of the service says more, at request_id ab12.",
+        ),
+        (
+            {"type": "not-found", "detail": "There is nothing at this path."},
+            404,
+            "There is nothing at this path. Is the",
+        ),
+        ({"detail": "a \x1b[31m red one"}, 422, "A \\x1b[31m red one."),
+        (None, 502, "http://service.test answers 502 Bad Gateway, and not as Sanderling does: is the address right?"),
+    ],
+)
+async def test_a_refusal_is_told_once_in_words(problem: dict[str, Any] | None, status: int, says: str) -> None:
+    error = await told(problem, status, **{"Retry-After": "7", "X-Request-Id": "ab12"})
+    assert error.message.startswith(says) and (says[-1] not in ".?" or error.message == says)
+    assert "/v1/" not in error.message and "body" not in error.message and "rule:" not in error.message
+    assert error.code == (Exit.TRY_AGAIN if status in (429, 502, 503) else Exit.FAILED)
 
 
 async def test_a_long_list_is_read_page_by_page_from_the_same_service() -> None:

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
+import msgspec
 import pytest
 
 from api.openapi.example_records import SOURCE
-from sanderling.client import sources
+from sanderling.client import sources, terminal
+from sanderling.client.api import Client
 from sanderling.client.naming import called
+from sanderling.exits import CommandFailed, Exit
 from tests.sanderling.client.documented import client
 
+PLAIN: dict[str, Any] = {"kind": None, "tags": (), "query": None, "backfill": None}
 PATH = f"/v1/sources/{SOURCE.id}"
 
 
@@ -33,3 +38,43 @@ def test_acts_on_a_source_are_those_of_the_api() -> None:
     sources.delete(client(asked), SOURCE.id, sure=True)
     acts = ["POST /check", "POST /enable", "POST /disable", "GET ", "DELETE "]
     assert [what.replace(PATH, "") for what, _ in asked] == acts
+
+
+def several(asked: list[Any], *answers: httpx.Response) -> Client:
+    """Return a client of a service that gives one answer after the other."""
+    left = iter(answers)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(msgspec.json.decode(request.content))
+        return next(left)
+
+    return Client("http://service.test", "k", httpx.MockTransport(handle))
+
+
+def test_of_several_urls_one_that_is_refused_hinders_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    record = msgspec.json.decode(msgspec.json.encode(SOURCE))
+    no = httpx.Response(422, json={"detail": "it can't be watched now: answered 404"})
+    asked: list[Any] = []
+    there = several(asked, httpx.Response(201, json=record), no, httpx.Response(200, json=record))
+    code = terminal.add_sources(there, ("a.test/x", "b.test", "ws://c.test"), **PLAIN | {"tags": ("shop",)})
+    told = capsys.readouterr()
+    assert asked == [{"url": url, "tags": ["shop"]} for url in ("https://a.test/x", "https://b.test", "ws://c.test")]
+    assert (code, told.out.count(SOURCE.id)) == (Exit.FAILED, 2)
+    assert "sanderling: b.test: It can't be watched now: answered 404." in told.err
+    assert "Added." in told.err and "It is watched already." in told.err
+
+
+def test_a_service_that_is_gone_ends_it_at_once() -> None:
+    asked: list[Any] = []
+    busy = httpx.Response(503, json={"detail": "The service is stopping."})
+    with pytest.raises(CommandFailed, match="stopping"):
+        terminal.add_sources(several(asked, busy), ("a.test", "b.test"), **PLAIN)
+    assert len(asked) == 1
+
+
+def test_added_sources_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    record = msgspec.json.decode(msgspec.json.encode(SOURCE))
+    there = several([], httpx.Response(201, json=record))
+    assert terminal.add_sources(there, ("a.test",), **PLAIN | {"as_json": True}) == Exit.WELL
+    told = capsys.readouterr()
+    assert (msgspec.json.decode(told.out), told.err) == (record, "")

@@ -15,12 +15,13 @@ import trio
 
 from api.server.admin_socket import admin_socket
 from sanderling import ADMIN_SOCKET
+from sanderling.admin_listener import open_admin_socket
 from sanderling.cli import run
 from sanderling.client.health import health
-from sanderling.client.status import client_of, status
+from sanderling.client.running import client_of
+from sanderling.client.status import status
 from sanderling.client.status_screen import screen, span
 from sanderling.exits import CommandFailed, Exit
-from sanderling.real_world import open_admin_socket
 from storage.records.health import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
@@ -49,7 +50,7 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
     """Answer on the admin socket of a folder for the length of the block."""
 
     async def open_it() -> Any:
-        return await open_admin_socket(folder)
+        return await open_admin_socket(folder, house.context.world.log)
 
     context = replace(house.context, world=replace(house.context.world, admin_socket=open_it))
     tree = Supervisor("root", admin_socket(context), chance=house.context.world.chance("x"))
@@ -65,20 +66,58 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
 
 
 @pytest.mark.real
-async def test_the_socket_is_the_users_own_asks_for_no_key_and_answers_nothing_else(tmp_path: Path) -> None:
+async def test_the_socket_is_the_owners_and_has_the_whole_api_without_a_key_and_no_page(tmp_path: Path) -> None:
     house = make_house()
     async with behind_a_socket(tmp_path, house), client_of(str(tmp_path), None, None, {}) as client:
         assert S_IMODE((tmp_path / ADMIN_SOCKET).stat().st_mode) == 0o600
-        for path in ("/v1/admin/overview", "/v1/admin/deliveries", "/v1/events", "/readyz", "/healthz"):
-            assert (await client.ask("GET", path)).status_code == 200
-        for path in ("/v1/sources", "/v1/stream", "/docs", "/metrics", "/", "/bins/x", "/.well-known/jwks.json"):
-            with pytest.raises(CommandFailed, match="404"):
+        for path in ("/v1/admin/overview", "/v1/sources", "/v1/alerts", "/v1/webhook-bins", "/v1/events", "/metrics"):
+            answer = await client.ask("GET", path)
+            assert (answer.status_code, "RateLimit-Limit" in answer.headers) == (200, True)
+        for path in ("/", "/sources", "/sign-in", "/bins/x", "/docs"):
+            with pytest.raises(CommandFailed, match="There is nothing at this path"):
                 await client.ask("GET", path)
         with pytest.raises(CommandFailed, match="There is no such destination"):
             await client.ask("POST", f"/v1/destinations/{a_source_id(1)}/test")
         await client.ask("POST", "/v1/admin/drain")
     (act,) = [fields for event, fields in house.logs if event == "admin.act"]
-    assert (act["act"], act["by"], act["done"]) == ("drain", "socket", True)
+    assert (act["act"], act["by"], act["name"], act["done"]) == ("drain", "socket", "this machine", True)
+
+
+@pytest.mark.real
+async def test_a_stream_comes_over_the_socket_with_signs_of_life(tmp_path: Path) -> None:
+    came = b""
+    async with (
+        behind_a_socket(tmp_path, make_house(keepalive=1)),
+        await trio.open_unix_socket(str(tmp_path / ADMIN_SOCKET)) as stream,
+    ):
+        await stream.send_all(b"GET /v1/stream HTTP/1.1\r\nHost: local\r\n\r\n")
+        with trio.fail_after(20):
+            while came.count(b"\n: ") < 2:  # the first says where the stream begins
+                came += await stream.receive_some()
+    assert came.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://localhost"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "none"},
+        {"Cookie": "session=x"},
+        {"Host": "watch.example.org"},
+        {"X-Forwarded-For": "192.0.2.1"},
+        {"Forwarded": "for=192.0.2.1"},
+        {"Via": "1.1 proxy"},
+    ],
+)
+async def test_x25_what_a_browser_or_a_proxy_passes_on_is_refused(headers: dict[str, str], tmp_path: Path) -> None:
+    house = make_house(cors_origins=("http://localhost",))
+    async with behind_a_socket(tmp_path, house), client_of(str(tmp_path), None, None, {}) as client:
+        for method, path in (("GET", "/v1/sources"), ("POST", "/v1/sources"), ("OPTIONS", "/v1/sources")):
+            answer = await client._http.request(method, path, headers=headers, json={"url": "https://example.org/"})
+            assert answer.status_code == 403, (method, path)
+    assert house.registry.seen == []
 
 
 @pytest.mark.real
@@ -133,7 +172,7 @@ async def test_status_shows_the_worst_and_exits_by_readiness(
 @pytest.mark.real
 def test_nobody_there_is_69(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["status", "--data", str(tmp_path)]) == Exit.UNREACHABLE
-    assert f"{tmp_path}/admin.sock can't be reached" in capsys.readouterr().err
+    assert f"No service runs on the data folder {tmp_path}. Start it: " in capsys.readouterr().err
     assert run(["health", "--data", str(tmp_path)]) == Exit.FAILED
 
 

@@ -116,7 +116,7 @@ def test_who_may_not_look_is_told_why() -> None:
     service.forbidden = "The key svc_1234... lacks the scope admin."
 
     async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("NOT CONNECTED", "403: The key svc_1234... lacks the scope admin.")
+        await terminal.wait_for("NOT CONNECTED", "The key svc_1234... lacks the scope admin.")
 
     on_terminal(play, (120, 24), service)
 

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +92,28 @@ def test_the_page_of_the_api_has_every_operation() -> None:
 
     shown = page("reference").markdown
     assert [r.label for r in described(ROUTES, "http://a.test") if f"### `{r.label}`\n" not in shown] == []
+
+
+@pytest.mark.real
+@pytest.mark.skipif(shutil.which("less", path="/usr/bin:/bin") is None, reason="needs less")
+@pytest.mark.parametrize("more", [{}, {"NO_COLOR": "1"}], ids=["coloured", "plain"])
+def test_a_long_page_reads_well_in_the_pager_of_a_plain_system(more: dict[str, str]) -> None:
+    master, slave = pty.openpty()
+    reader = subprocess.Popen(
+        [sys.executable, "-P", "-m", "sanderling", "help", "start"],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "TERM": "xterm"} | more,
+        start_new_session=True,
+    )
+    os.close(slave)
+    shown = b""
+    while b"in five minutes" not in shown.lower() or b"\n:" not in shown:
+        assert select.select([master], [], [], 20)[0], shown
+        shown += os.read(master, 65_536)
+    os.write(master, b"q")
+    reader.wait(20)
+    os.close(master)
+    assert b"ESC" not in shown and b"^[" not in shown
+    assert (b"\x1b[1mStart in five minutes" in shown or b"\x1b[1mSTART" in shown) is not more

@@ -157,9 +157,7 @@ async def test_a_service_that_was_never_there_is_not_waited_for() -> None:
 async def test_a_service_that_stays_away_ends_it_with_what_was_done(autojump_clock: object) -> None:
     service = FakeService()
     service.fails = lambda number: httpx.Response(503, json={"detail": "down"}) if number > 3 else None
-    with pytest.raises(
-        CommandFailed, match=r"(?s)503: down.*\n60 sources added\. Run the same command again"
-    ) as caught:
+    with pytest.raises(CommandFailed, match=r"Down\.\n60 sources added\. Run the same command again") as caught:
         await done(service, Plan("urls", sources(*(f"https://a.test/{n}" for n in range(200)))))
     assert caught.value.code is Exit.TRY_AGAIN
 
@@ -168,7 +166,7 @@ async def test_a_service_that_stays_away_ends_it_with_what_was_done(autojump_clo
 async def test_a_key_that_may_not_ends_it_at_once(number: int) -> None:
     service = FakeService()
     service.fails = lambda asked: httpx.Response(403, json={"detail": "no scope"}) if asked >= number else None
-    with pytest.raises(CommandFailed, match="no scope"):
+    with pytest.raises(CommandFailed, match="No scope"):
         await done(service, Plan("urls", sources("https://a.test/"), (alert("https://a.test/"),)))
     assert len(service.asked) == number
 
@@ -278,6 +276,6 @@ async def test_a_destination_that_is_refused_is_told_by_its_host() -> None:
         service, Plan("urls", sources("https://a.test/"), (alert("https://a.test/", to=(refused, HOOK)),))
     )
     assert [(one.name, one.became, one.says, one.secret) for one in told[2:]] == [
-        ("hooks.example", "refused", "it is not public", ""),
+        ("hooks.example", "refused", "It is not public.", ""),
         ("hooks.example", "new", "", "whsec_x"),
     ]

@@ -94,10 +94,10 @@ async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(
 @pytest.mark.parametrize(
     ("error", "field", "words"),
     [
-        (INSIDE, "urls", "10.0.0.1 is not public (rule: address-private)"),
-        (Unprocessable("it can't be watched now: 404", "body.url"), "urls", "it can't be watched now: 404"),
-        (Unprocessable("no CSS at character 3", "body.selector"), "selector", "no CSS at character 3"),
-        (Overloaded("our own network is in trouble"), "urls", "our own network"),
+        (INSIDE, "urls", "10.0.0.1 is not public."),
+        (Unprocessable("it can't be watched now: 404", "body.url"), "urls", "It can't be watched now: 404."),
+        (Unprocessable("no CSS at character 3", "body.selector"), "selector", "No CSS at character 3."),
+        (Overloaded("our own network is in trouble"), "urls", "Our own network is in trouble."),
     ],
 )
 async def test_a_refusal_of_the_look_stands_beside_what_it_is_about(

@@ -278,9 +278,9 @@ async def test_an_edit_that_is_refused_keeps_what_was_typed(
 
     monkeypatch.setattr(house.registry, "_handle", refuses)
     await browser.submit(f"{here()}/edit", {"selector": "a[", "schedule": "", "tags": ""})
-    assert browser.page.xpath("//small[@id='e-selector']/text()") == ["no CSS at character 3"]
+    assert browser.page.xpath("//small[@id='e-selector']/text()") == ["No CSS at character 3."]
     await browser.post(f"{here()}/try", {"selector": "a["})
-    assert browser.page.xpath("//small[@id='e-selector']/text()") == ["no CSS at character 3"]
+    assert browser.page.xpath("//small[@id='e-selector']/text()") == ["No CSS at character 3."]
 
 
 async def test_of_two_people_who_edit_one_source_the_second_is_told_and_loses_nothing(
