@@ -31,9 +31,10 @@ from sanderling.commands import (
     templates,
 )
 from sanderling.commands import keys as api_keys
-from sanderling.environment import environ
+from sanderling.environment import environ, hinted, program
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, loaded, settings_flags
+from sanderling.manual.completion import VARIABLE
 
 INTERRUPTED = 130
 """What shells call the end by Ctrl-C."""
@@ -43,7 +44,7 @@ EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; what failed is told on stderr."""
     try:
-        return main.main(list(arguments), prog_name="sanderling", standalone_mode=False) or 0
+        return main.main(list(arguments), prog_name=program(), complete_var=VARIABLE, standalone_mode=False) or 0
     except BaseException as error:
         return _told(_innermost(error))
 
@@ -54,7 +55,7 @@ def _told(error: BaseException) -> int:
         case click.exceptions.Exit(exit_code=code):
             return int(code)
         case CommandFailed(message=message, code=code):
-            click.echo(f"sanderling: {message}", err=True)
+            click.echo(f"sanderling: {hinted(message)}", err=True)
             return code
         case click.ClickException(exit_code=code):
             error.show()

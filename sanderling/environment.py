@@ -9,12 +9,16 @@ worse than a refusal.
 from __future__ import annotations
 
 import os
+import re
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
+from shlex import quote
+from shutil import which
 from typing import Any
 
 from platformdirs import user_data_path
@@ -38,6 +42,7 @@ BESIDE = {
 RETIRED = {"tls_protocols": "The service speaks HTTP/1.1 only; a proxy in front speaks HTTP/2 (docs/proxies.md)."}
 """Settings of earlier versions: where one is still set, the service starts, and says why it does nothing."""
 
+_COMMANDS = re.compile(r"(`|[:;] |\n  )sanderling(?= [a-z])")
 _FIELDS = {item.name: item for item in fields(Settings)}
 
 
@@ -74,11 +79,33 @@ def wants_colour(variables: Mapping[str, str], stream: int = 1) -> bool:
 def typed(command: str, data: str = "") -> str:
     """Return a command as a person in this folder would type it to mean this program (and this data folder)."""
     top = Path(__file__).parents[1]
-    launcher = top / "bin" / "sanderling"
-    checkout = launcher.is_file()
-    if data and not (checkout and Path(data).absolute() == top / "data"):  # bin/sanderling's own default
-        command += f" --data {data}"
-    return f"{os.path.relpath(launcher) if checkout else 'sanderling'} {command}"
+    if data and not (_launcher().is_file() and Path(data).absolute() == top / "data"):  # bin/sanderling's own default
+        command += f" --data {quote(data)}"
+    return f"{program()} {command}"
+
+
+def program() -> str:
+    """Return the name by which a person in this folder starts this program: what works when it is copied."""
+    if _launcher().is_file():
+        return quote(os.path.relpath(_launcher()))
+    started = sys.argv[0]
+    if Path(started).name == "sanderling" and os.sep in started and which("sanderling") != os.path.abspath(started):
+        return quote(started)
+    return "sanderling"
+
+
+def _launcher() -> Path:
+    """Return a checkout's own command, which an installed program does not have."""
+    return Path(__file__).parents[1] / "bin" / "sanderling"
+
+
+def hinted(text: str) -> str:
+    """Return text whose commands work as they are shown: those in backquotes, behind a colon, or on lines of their own.
+
+    >>> hinted("None yet: `sanderling add URL`.") == f"None yet: `{program()} add URL`."
+    True
+    """
+    return _COMMANDS.sub(lambda found: found[1] + program(), text)
 
 
 def installed_by_pip() -> bool:

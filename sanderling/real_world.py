@@ -22,7 +22,7 @@ from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling.admin_listener import open_admin_socket
-from sanderling.environment import environ
+from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from sanderling.passwords import Argon2
@@ -155,5 +155,6 @@ def real_world(
         certificate=certificate,
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),
+        typed=typed,
         metrics=metrics,
     )

@@ -58,7 +58,6 @@ _WAYS_OUT = {
 COLLECT = (5_000, 4, 5_000)
 """When the garbage collector looks: often at a little, since it holds the loop meanwhile (a million objects of ten
 thousand new streams at once: 380 ms), and at everything hardly ever, since most of what lives here lives long."""
-FIRST_KEY = "keys create --name me --scope sources:read --scope sources:write --scope stream:read"
 
 
 def serve(loaded: Loaded) -> int:
@@ -305,7 +304,7 @@ class ReadyNotifier:
         if self._terminal:
             print(f"\nSanderling is at {self._url}; Ctrl-C stops it. {await self._hint(storage)}\n", file=sys.stderr)
         elif await storage.people.password() is None:  # a link is a secret: no line of a log holds one
-            self._log("dashboard.no_password", says="`sanderling setup-link` makes the link to set one.")
+            self._log("dashboard.no_password", says=f"`{typed('setup-link', self._data)}` makes the link to set one.")
         await child.stopping.wait()
 
     async def _hint(self, storage: Storage) -> str:
@@ -314,9 +313,7 @@ class ReadyNotifier:
             with suppress(StorageError):  # then the link is good for nothing, and says how to make another
                 await storage.people.offer(link)
             return f"Open this link within an hour to set the dashboard's password:\n\n  {self._url}{path}"
-        if await storage.keys.all():
-            return "In another terminal, with your key in SANDERLING_KEY:\n  " + typed("tail")
-        return "There is no API key yet; make one in another terminal:\n  " + typed(FIRST_KEY, self._data)
+        return f"In another terminal:\n  {typed('add URL', self._data)}\n  {typed('tail', self._data)}"
 
 
 def _raise_file_limit() -> None:

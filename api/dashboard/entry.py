@@ -61,7 +61,12 @@ async def show_set_up(visit: Visit) -> Page:
     Which link was opened is not known here; a script puts its code into the form, else the person does.
     """
     good = _good(await visit.context.storage.people.link(), visit.now) is not None
-    return Page("entry/set_up.html", "Set up", {"good": good}, 200 if good else 404)
+    return Page("entry/set_up.html", "Set up", {"good": good, "link": _link(visit)}, 200 if good else 404)
+
+
+def _link(visit: Visit) -> str:
+    """Return the command that makes a set-up link. It has no folder in it: strangers read these pages, too."""
+    return visit.context.world.typed("setup-link")
 
 
 async def set_up(visit: Visit) -> Reply:
@@ -93,7 +98,8 @@ async def show_sign_in(visit: Visit) -> Reply:
     if visit.session is not None:
         return Go(back)
     ready = await visit.context.storage.people.password() is not None
-    return Page("entry/sign_in.html", "Sign in", {"back": back, "ready": ready, "out": visit.query.out})
+    shows = {"back": back, "ready": ready, "out": visit.query.out, "link": _link(visit)}
+    return Page("entry/sign_in.html", "Sign in", shows)
 
 
 async def sign_in(visit: Visit) -> Reply:

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs/pictures/try.svg"
 WIDE, CELL, LINE, EDGE, SIZE = 118, 8.0, 19, 18, 13
-LEFT_OUT = re.compile(r"^(Starting a service|Take it with you|  curl |  sanderling |That was all)")
+LEFT_OUT = re.compile(r"^(Starting a service|That was all|  \S*sanderling )")
 KINDS = (("head", re.compile(r"^\d\. ")), ("came", re.compile(r"^ +\+ ")), ("went", re.compile(r"^ +- ")))
 LIGHT = {
     "paper": "#f6f8fa",

@@ -13,6 +13,7 @@ from sanderling.client.api import Client
 from sanderling.client.naming import ALERTS, SOURCES, id_of, record_of
 from sanderling.client.rendering import fit, moment
 from sanderling.client.speaking import agree, asked
+from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
@@ -40,7 +41,7 @@ def list_alerts(client: Client, *, as_json: bool) -> int:
                 click.echo(alert_line(alert))
             any_yet = True
         if not any_yet:
-            click.echo("There is no alert yet: `sanderling alerts create QUERY`.", err=True)
+            click.echo(hinted("There is no alert yet: `sanderling alerts create QUERY`."), err=True)
 
     asked(client, act)
     return Exit.WELL
@@ -81,7 +82,7 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
         state = DESTINATIONS[one["state"] if one["enabled"] else "paused"].word
         yield f"  sends to  {one['id']}  {state:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
     if not destinations:
-        yield "  sends to  nobody; `sanderling alerts deliver` names a URL"
+        yield hinted("  sends to  nobody; `sanderling alerts deliver` names a URL")
 
 
 def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
@@ -164,7 +165,9 @@ def create(
     if as_json:
         print_json(made)
     else:
-        click.echo(f"Made {plain(made['name'])}. It sends to nobody yet: `sanderling alerts deliver`.", err=True)
+        click.echo(
+            hinted(f"Made {plain(made['name'])}. It sends to nobody yet: `sanderling alerts deliver`."), err=True
+        )
         click.echo(made["id"])
     return Exit.WELL
 

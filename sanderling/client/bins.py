@@ -15,6 +15,7 @@ from sanderling.client.api import LONGEST_WAIT, Client
 from sanderling.client.naming import BINS, id_of, record_of
 from sanderling.client.rendering import moment
 from sanderling.client.speaking import agree, asked
+from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
@@ -53,7 +54,7 @@ def list_bins(client: Client, *, as_json: bool) -> int:
                 click.echo(f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}")
             any_yet = True
         if not any_yet:
-            click.echo("There is no bin yet: `sanderling bins create`.", err=True)
+            click.echo(hinted("There is no bin yet: `sanderling bins create`."), err=True)
 
     asked(client, act)
     return Exit.WELL

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from actors.destination_kinds.kind import DestinationKind
+from sanderling.environment import typed
 from sanderling.plain import plain
 
 
@@ -35,4 +36,4 @@ def _lines(kind: DestinationKind) -> Iterator[str]:
             yield f"  such as {plain(field.example)}"
     wanted = [f"--option {field.name}=..." for field in kind.fields if field.required and not field.default]
     target = [] if address.default else ["URL"]
-    yield "\n" + " ".join(["sanderling alerts deliver ALERT", *target, f"--kind {kind.id}", *wanted])
+    yield "\n" + " ".join([typed("alerts deliver ALERT"), *target, f"--kind {kind.id}", *wanted])

@@ -10,6 +10,7 @@ import click
 from sanderling.client.api import Client
 from sanderling.client.naming import ALERTS, PUBLICATIONS, SOURCES, id_of, record_of
 from sanderling.client.speaking import agree, asked
+from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
@@ -51,10 +52,10 @@ def list_publications(client: Client, *, as_json: bool) -> int:
             if as_json:
                 print_json(one)
             else:
-                click.echo(f"{one['id']}  {plain(one['title'])}  {plain(one['url'] or LOST)}")
+                click.echo(f"{one['id']}  {plain(one['title'])}  {plain(one['url'] or hinted(LOST))}")
             any_yet = True
         if not any_yet:
-            click.echo("Nothing is published: `sanderling publications create TITLE`.", err=True)
+            click.echo(hinted("Nothing is published: `sanderling publications create TITLE`."), err=True)
 
     asked(client, act)
     return Exit.WELL
@@ -101,7 +102,7 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {label:<8}  {plain(', '.join(values))}"
     if one["channel"]:
         yield f"  channel   {plain(one['channel'])}"
-    yield f"  page      {plain(one['url'] or LOST)}"
+    yield f"  page      {plain(one['url'] or hinted(LOST))}"
     for label, address in (one["feeds"] or {}).items():
         yield f"  {label:<8}  {plain(address)}"
 

@@ -12,6 +12,7 @@ from sanderling.client.api import Client
 from sanderling.client.naming import SOURCES, called, id_of, record_of
 from sanderling.client.rendering import moment
 from sanderling.client.speaking import agree, asked
+from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
@@ -47,7 +48,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     if source["tags"]:
         yield f"  tags        {plain(', '.join(source['tags']))}"
     if status["state"] == "disabled":
-        yield "  state       paused; `sanderling sources resume` watches it again"
+        yield hinted("  state       paused; `sanderling sources resume` watches it again")
     else:
         yield f"  next look   {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
     yield f"  last look   {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"

@@ -16,7 +16,7 @@ from httpx_sse import ServerSentEvent
 from sanderling.client.api import Client
 from sanderling.client.naming import called
 from sanderling.client.rendering import Renderer, fit, pad
-from sanderling.environment import typed, wants_colour
+from sanderling.environment import hinted, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import echo_json, print_json
 from sanderling.plain import plain
@@ -147,7 +147,7 @@ def list_sources(client: Client, *, as_json: bool) -> int:
                 print_json(source) if as_json else click.echo(source_line(source))
                 any_yet = True
         if not any_yet:
-            click.echo(f"Nothing is watched yet: `{typed('add URL')}`.", err=True)
+            click.echo(hinted("Nothing is watched yet: `sanderling add URL`."), err=True)
 
     trio.run(run)
     return Exit.WELL

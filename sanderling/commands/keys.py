@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.flags import loaded, settings_flags
 
@@ -67,7 +68,7 @@ def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     for line in () if as_json else key_lines(found):
         click.echo(line)
     if not (found or as_json):
-        click.echo("There is no key yet: `sanderling keys create --name me --scope stream:read`.", err=True)
+        click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
     return Exit.WELL
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import click
 
 from sanderling.client.rendering import fit
-from sanderling.environment import wants_colour
+from sanderling.environment import typed, wants_colour
 from sanderling.exits import Exit
 from sanderling.manual.layout import Look, lines
 from sanderling.manual.pages import DECISIONS, contents, page, title
@@ -39,7 +39,7 @@ def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: b
 
 def listing(width: int) -> str:
     """Return all pages by kind, a line each; the decisions, which are many, are on a page of their own."""
-    shown = ["sanderling help TOPIC shows a page; the beginning of a name is enough."]
+    shown = [f"{typed('help TOPIC')} shows a page; the beginning of a name is enough."]
     for kind, names in contents().items():
         shown += ["", kind]
         for name in names:

@@ -21,9 +21,9 @@ from httpx_sse import ServerSentEvent
 from actors.settings import Settings
 from actors.signatures.event import verify
 from sanderling import keyring
-from sanderling.client.api import DEFAULT_URL, Client
+from sanderling.client.api import Client
 from sanderling.client.rendering import Renderer
-from sanderling.environment import wants_colour
+from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.plain import plain
 from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service
@@ -52,15 +52,20 @@ async def _tour(variables: Mapping[str, str], folder: Path, *, keep: bool) -> in
             guide = _Guide(client, Renderer(width=100, colour=wants_colour(variables)))
             source = await guide.walk()
             finished = True
-            _show_way_on(url, f"?source={source}") if keep else _show_way_on(DEFAULT_URL)
             if keep:
-                _say(f"\nThe service stays at {url} until Ctrl-C. Its key is\n  {plaintext}")
+                _say("\nGo on in another terminal:")
+                _say(f"  {typed('tail', str(folder))}")
+                _say(f"  {typed('add https://example.org/news', str(folder))}")
+                _say(f'  curl -N -H "Authorization: Bearer {plaintext}" "{url}/v1/stream?source={source}"')
+                _say(f"\nThe service stays at {url} until Ctrl-C.")
                 await trio.sleep(inf)  # cancelled by Ctrl-C
         nursery.cancel_scope.cancel()
     if keep:
-        _say(f"\nTo go on later: sanderling serve --data {folder}")
+        _say(f"\nTo go on later: {typed('serve', str(folder))}")
     elif finished:
-        _say("\nThat was all; nothing of it is left. `sanderling serve` starts a service that stays.")
+        _say("\nThat was all; nothing of it is left. A service that stays, and in another terminal your first source:")
+        for command in ("serve", "add https://example.org/news", "tail"):
+            _say(f"  {typed(command)}")
     return Exit.WELL if finished else Exit.FAILED
 
 
@@ -161,13 +166,6 @@ class _Guide:
     def _station(self, title: str) -> None:
         self._stations += 1
         _say(f"\n{self._stations}. {title}")
-
-
-def _show_way_on(url: str, query: str = "") -> None:
-    _say("\nTake it with you: with a key in SANDERLING_KEY and a service at this address,")
-    _say(f'  curl -N -H "Authorization: Bearer $SANDERLING_KEY" "{url}/v1/stream{query}"')
-    _say(f"  sanderling tail --url {url}")
-    _say(f"  sanderling sources add --url {url} https://example.org/news")
 
 
 def _forged(event: bytes) -> bytes:

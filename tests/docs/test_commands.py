@@ -62,7 +62,7 @@ def test_every_command_is_understood(page: Path) -> None:
 def test_commands_are_found_where_pages_print_them() -> None:
     lines = [line for page in PAGES for line in printed(page.read_text("utf-8"))]
     assert len(lines) > 40
-    assert "keys create --name me --scope sources:read --scope sources:write --scope stream:read" in lines
+    assert "add https://github.com/python/cpython/releases.atom --backfill 1" in lines
 
 
 @pytest.mark.parametrize("line", ["serve --prot 1", "frobnicate", "keys make", "tail --count x", "sources add"])

@@ -152,3 +152,27 @@ def test_a_named_file_must_exist_and_may_move_the_data(tmp_path: Path) -> None:
 def test_x5_a_setting_that_could_end_a_header_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} = .* no control characters"):
         Settings(**{name: "http://x\r\nSet-Cookie: a"})
+
+
+def test_hints_name_the_program_as_it_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "None yet: `sanderling add URL`, or: sanderling keys master\n  sanderling tail\nsanderling is a bird."
+    monkeypatch.chdir(environment.Path(environment.__file__).parents[1])
+    assert environment.hinted(text) == (
+        "None yet: `bin/sanderling add URL`, or: bin/sanderling keys master\n  bin/sanderling tail\nsanderling is a bird."
+    )
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "sanderling/environment.py"))
+    for started, name in (
+        ("/opt/x y/sanderling", "'/opt/x y/sanderling'"),
+        ("dist/sanderling", "dist/sanderling"),
+        ("sanderling", "sanderling"),
+        ("/usr/lib/python3/site-packages/sanderling/__main__.py", "sanderling"),
+    ):
+        monkeypatch.setattr("sys.argv", [started])
+        assert environment.program() == name
+    monkeypatch.setattr(environment, "which", lambda _name: "/usr/bin/sanderling")
+    monkeypatch.setattr("sys.argv", ["/usr/bin/sanderling"])
+    assert environment.program() == "sanderling"
+
+
+def test_a_folder_with_spaces_is_one_word_of_a_hint() -> None:
+    assert environment.typed("tail", "/my data").endswith("sanderling tail --data '/my data'")

@@ -41,8 +41,7 @@ async def test_it_shows_everything_within_a_minute_and_leaves_nothing(tmp_path: 
         "The page changed by",
         "webhook signature (HMAC): verified",
         "event signature: verified",
-        "curl -N",
-        "sanderling tail",
+        "\n  bin/sanderling serve\n  bin/sanderling add https://example.org/news\n  bin/sanderling tail\n",
     ):
         assert words in shown, shown
     assert left_in(tmp_path) == []

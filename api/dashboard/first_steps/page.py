@@ -53,7 +53,7 @@ async def show(visit: Visit) -> Page:
             "earlier": _items(newest[1:]),
             "bin": bins[-1] if bins else None,
             "curl": curl(visit, f"/v1/stream?source={source}", "-N") if source else "",
-            "tail": f"sanderling tail --url {visit.context.settings.public_url()}",
+            "tail": visit.context.world.typed("tail"),
         },
     )
 

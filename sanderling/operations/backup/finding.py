@@ -8,6 +8,7 @@ from typing import Literal
 import click
 from msgspec import Struct, to_builtins
 
+from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
@@ -34,5 +35,5 @@ def tell(findings: Sequence[Finding], *, as_json: bool) -> Exit:
         for finding in findings:
             click.echo(f"{finding.level:<4}  {finding.what:<{width}}  {plain(finding.says)}")
             if finding.do:
-                click.echo(f"{'':<6}{'':<{width}}  -> {plain(finding.do)}")
+                click.echo(f"{'':<6}{'':<{width}}  -> {plain(hinted(finding.do))}")
     return Exit.FAILED if failed else Exit.WELL

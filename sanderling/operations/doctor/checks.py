@@ -11,7 +11,7 @@ import trio
 
 from actors.settings import Settings
 from sanderling.client.health import at_socket
-from sanderling.environment import FILE_NAME, Loaded, load
+from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.finding import Finding, tell
 from sanderling.operations.doctor import database, folder, machine, master_key, names, network
@@ -55,7 +55,7 @@ async def findings(
         second = Finding("ok", "service", "none runs on this folder")
     else:
         ready, says = service
-        second = Finding("ok" if ready else "warn", "service", says, "" if ready else "sanderling status says more.")
+        second = Finding("ok" if ready else "warn", "service", says, "" if ready else f"{typed('status')} says more.")
     patient = DoctorContext(settings, place, variables, service is not None, offline)
     found = [first, second]
     with as_owner(place):
