@@ -8,6 +8,7 @@ travels further than here, so there is no second resolution to lie in.
 from __future__ import annotations
 
 import errno
+import re
 import ssl
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
@@ -28,6 +29,7 @@ MOST_ADDRESSES = 64
 """More than any honest name has; each costs a check."""
 
 # Our own machine's trouble. EADDRNOTAVAIL: out of local ports. EPERM and EACCES: a local firewall.
+_OPENSSL = re.compile(r"^\[SSL(?:: \w+)?\] | \(_ssl\.c:\d+\)$")
 _LOCAL_ERRORS = frozenset(
     {errno.ENETUNREACH, errno.ENETDOWN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL}
     | {errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT}
@@ -190,4 +192,5 @@ def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> 
 
 
 def _words(error: OSError) -> str:
-    return error.strerror or str(error) or type(error).__name__
+    """Return what the system says, of OpenSSL's words without the code before them and the place in its source."""
+    return _OPENSSL.sub("", error.strerror or str(error)) or type(error).__name__

@@ -120,7 +120,7 @@ def add_sources(
                     if len(urls) == 1 or error.code is not Exit.FAILED:
                         raise
                     refused.append(url)
-                    _tell(f"{plain(url)}: {error.message}")
+                    _tell(error.message if error.message.startswith(url) else f"{plain(url)}: {error.message}")
                 else:
                     _show_added(answer.json(), created=answer.status_code == 201, as_json=as_json)
 

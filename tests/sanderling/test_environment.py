@@ -12,6 +12,7 @@ from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
 from sanderling.manual.settings_page import as_text
+from tests.rules.source_files import ROOT
 
 
 def refusal(flags: dict[str, str], variables: dict[str, str], config: str | None = None) -> str:
@@ -156,9 +157,10 @@ def test_x5_a_setting_that_could_end_a_header_is_refused(name: str) -> None:
 
 def test_hints_name_the_program_as_it_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "None yet: `sanderling add URL`, or: sanderling keys master\n  sanderling tail\nsanderling is a bird."
-    monkeypatch.chdir(environment.Path(environment.__file__).parents[1])
+    monkeypatch.chdir(ROOT)
     assert environment.hinted(text) == (
-        "None yet: `bin/sanderling add URL`, or: bin/sanderling keys master\n  bin/sanderling tail\nsanderling is a bird."
+        "None yet: `bin/sanderling add URL`, or: bin/sanderling keys master\n"
+        "  bin/sanderling tail\nsanderling is a bird."
     )
     monkeypatch.setattr(environment, "__file__", str(tmp_path / "sanderling/environment.py"))
     for started, name in (
