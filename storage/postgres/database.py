@@ -27,6 +27,8 @@ from storage.sql.stores import scan
 from storage.sql.stores.stores import Places, Stores
 
 READERS = 2
+LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
+"""Seconds that a look may take, its wait for a line included. A page has a bound of its own in the server, of 60 s."""
 DEADLINE = 15.0
 """Seconds after which a transaction is given up: nobody knows then whether it was committed."""
 EVERY = 1.0
@@ -88,8 +90,8 @@ class PostgresStorage(Stores):
     def __init__(self, lines: _Lines, known: Seq, lease: Lease, vault: Vault, warn: Callable[[str], None]) -> None:
         self._appender = PostgresWriter(APPENDER, lines.to("append"), warn, vault)
         self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
-        self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)])
-        self._lookups = ReaderPool([lines.to("look up")])
+        self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
+        self._lookups = ReaderPool([lines.to("look up")], LOOK_UP_WITHIN)
         places = Places(self._appender, self._writer, self._readers, self._lookups)
         super().__init__(places, SPACE, lease, known, vault)
         self._watch = Watch(lines.to("watch"), (self._appender, self._writer), self.log.follower.unknown)

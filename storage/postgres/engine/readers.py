@@ -1,7 +1,8 @@
 """The connections that only read: two for pages, one for look-ups, each used by one thread at a time.
 
 A look is one read-only transaction, or a single statement. One whose connection turns out to be ended is made again,
-once: it has changed nothing.
+once: it has changed nothing. One that has no answer in time, or that nobody waits for any more, is cut off: a lock that
+somebody holds, or a server that stands still, must not keep the line from all who come later.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ T = TypeVar("T")
 class ReaderPool:
     """Some lines behind a limiter of their own. A look that waits for its turn can be cancelled."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
+    def __init__(self, lines: Sequence[Line], within: float) -> None:
+        self._lines, self._within = lines, within
         self._limiter = trio.CapacityLimiter(len(lines))
         self._idle: queue.LifoQueue[Line] = queue.LifoQueue(len(lines))
         self._closed = False
@@ -41,7 +42,7 @@ class ReaderPool:
     async def run(self, look: Callable[[Connection], T]) -> T:
         """Return what `look` finds with a connection, in a thread; see `storage.sql.transaction.Readers`.
 
-        If cancelled, returns at once; the look ends by itself and its answer is dropped.
+        If cancelled, returns at once, and the look is cut off.
         """
         return await self._in_thread(_whole(look))
 
@@ -52,10 +53,24 @@ class ReaderPool:
     async def _in_thread(self, look: Callable[[PostgresConnection], T]) -> T:
         if self._closed:
             raise Unavailable("the storage is closed")
-        return await trio.to_thread.run_sync(self._look, look, limiter=self._limiter, abandon_on_cancel=True)
+        taken: list[Line] = []
+        with trio.move_on_after(self._within):
+            try:
+                return await trio.to_thread.run_sync(
+                    self._look, look, taken, limiter=self._limiter, abandon_on_cancel=True
+                )
+            except trio.Cancelled:
+                connections = [line.connection for line in taken]
+                taken.clear()  # or the look would be made again
+                for connection in connections:
+                    if connection is not None:
+                        connection.cut()
+                raise
+        raise Unavailable(f"PostgreSQL has not answered for {self._within:.0f} s")
 
-    def _look(self, look: Callable[[PostgresConnection], T]) -> T:
+    def _look(self, look: Callable[[PostgresConnection], T], taken: list[Line]) -> T:
         line = self._idle.get_nowait()
+        taken.append(line)
         try:
             with translated():
                 there = line.connection is not None
@@ -63,10 +78,11 @@ class ReaderPool:
                     return look(line.ready())
                 except psycopg.Error as error:
                     line.drop()
-                    if not there or not isinstance(in_our_words(error), Unavailable):
+                    if not taken or not there or not isinstance(in_our_words(error), Unavailable):
                         raise
                 return look(line.ready())
         finally:
+            taken.clear()
             self._idle.put(line)
 
     async def aclose(self) -> None:

@@ -15,6 +15,7 @@ from storage import postgres
 from storage.append import events_of
 from storage.errors import Corrupt, Fenced, NewerSchema, NoKey, Unavailable
 from storage.interface import Storage
+from storage.postgres import database
 from storage.postgres.engine.connection import PostgresConnection, connect
 from storage.postgres.engine.steps import all_steps, upgrade
 from storage.postgres.engine.writer import shard_of
@@ -244,6 +245,20 @@ async def test_tables_of_somebody_else_are_left_alone() -> None:
         other.execute("CREATE TABLE source(id TEXT)")
     with pytest.raises(Corrupt, match="not Sanderling's"):
         await opened(url)
+
+
+async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LOOK_UP_WITHIN", 0.5)
+    storage = await opened(url)
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(Unavailable, match="has not answered"):
+            await storage.keys.by_hash("0" * 64)
+        with trio.fail_after(5):
+            assert await storage.people.session("0" * 64) is None
+    await storage.aclose()
 
 
 async def test_a_server_whose_clock_is_off_is_warned_of_and_by_a_minute_it_is_refused(url: str) -> None:
