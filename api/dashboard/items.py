@@ -1,36 +1,27 @@
-"""Events as the items of a list: what `ui.items` shows, and the module makes of a live event. Pure."""
+"""Events as the items of a list, which `ui.items` shows, and the rows that a live list asks for as they come."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-EXCERPT = 120
+from actors.notification.item_lines import ListedEvent, host_of, lines_of
+from api.dashboard.screen import Page, Screen, Visit
+from storage.records.event import Stored
+from storage.records.identity import SourceId
 
-
-class _Seen(Struct):
-    id: str
-    source_type: str = ""
-    url: str = ""
-    title: str = ""
-    summary: str = ""
-    content: str = ""
-    emitted_at: str = ""
-    alert_type: str = ""
-    diff: msgspec.Raw = msgspec.Raw()
-
-
-_decode = msgspec.json.Decoder(_Seen).decode
+MOST_ROWS = 50
+"""Rows of one answer to a live list; it keeps no more."""
+_decode = msgspec.json.Decoder(ListedEvent).decode
 
 
 class Item(NamedTuple):
     """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339).
 
-    says: of a page's change its summary, of an entry or a notice the beginning of its text; "" where that is the title.
+    source: what its source is called, else its host. says: as `ItemLines.summary`.
     """
 
     id: str
@@ -39,38 +30,47 @@ class Item(NamedTuple):
     host: str
     at: str
     says: str = ""
+    source: str = ""
 
 
-def item_of(body: bytes) -> Item:
-    seen = _decode(body)
-    text = excerpt(seen.content)
-    title = seen.title or text or seen.url or "(no title)"
-    kind = seen.alert_type.replace("_", " ") or seen.source_type
-    says = seen.summary if len(seen.diff) else "" if text == title else text
-    return Item(seen.id, title, kind, _host(seen.url), seen.emitted_at, says)
+class RowsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """ids: of events, between commas. read: the newest event that the reader has read."""
+
+    ids: Annotated[str, Meta(max_length=40 * MOST_ROWS)] = ""
+    read: Annotated[str, Meta(max_length=100)] = ""
 
 
-def excerpt(text: str) -> str:
-    """Return the beginning of a text, on one line.
-
-    >>> excerpt("one\\ntwo")
-    'one two'
-    """
-    words = " ".join(text[: 2 * EXCERPT].split())
-    return words if len(words) <= EXCERPT else f"{words[:EXCERPT].rsplit(' ', 1)[0]}…"
+def item_of(body: bytes, name: str = "") -> Item:
+    """Return an event as an item. name: what its source is called; "" where the reader may not know that."""
+    event = _decode(body)
+    lines = lines_of(event, name)
+    return Item(event.id, lines.title, event.kind, host_of(event.url), event.emitted_at, lines.summary, lines.source)
 
 
-def items_of(bodies: Iterable[bytes]) -> list[Item]:
-    return [item_of(body) for body in bodies]
+async def items_of(visit: Visit, stored: Sequence[Stored]) -> list[Item]:
+    """Return events as items, each with the name of its source."""
+    names = await names_of(visit, {one.source for one in stored})
+    return [item_of(one.body, names.get(one.source, "")) for one in stored]
 
 
-def _host(url: str) -> str:
-    """Return host and port, as the module writes them.
+async def items_by_id(visit: Visit, ids: Iterable[str]) -> Mapping[str, Item]:
+    """Return the events of these ids as items; those that the log no longer has are absent."""
+    found = [one for id in dict.fromkeys(ids) if (one := await visit.context.storage.log.get(id)) is not None]
+    return {item.id: item for item in await items_of(visit, found)}
 
-    >>> _host("http://me@127.0.0.1:9100/a"), _host("https://[::1]:8443/"), _host("http://[")
-    ('127.0.0.1:9100', '[::1]:8443', '')
-    """
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:
-        return ""
+
+async def names_of(visit: Visit, ids: Iterable[SourceId]) -> dict[SourceId, str]:
+    """Return what these sources are called; those that are gone, or have no name, are absent."""
+    found = [one.source for id in ids if (one := await visit.context.storage.sources.get(id)) is not None]
+    return {source.id: source.name for source in found if source.name}
+
+
+async def rows(visit: Visit) -> Page:
+    """Show the rows of events that a live list was just told of, in the order asked for."""
+    query: RowsQuery = visit.query
+    ids = [id for id in query.ids.split(",") if id][:MOST_ROWS]
+    items = await items_by_id(visit, ids)
+    return Page("rows.html", "Rows", {"items": [items[id] for id in ids if id in items], "read": query.read})
+
+
+SCREENS = (Screen(path="/rows", run=rows, query=RowsQuery, live=True),)

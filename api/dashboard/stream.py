@@ -91,7 +91,7 @@ async def newest(
     """Return a page of events, newest first, and the path to the next one. Raises Refusal (400, 410)."""
     asked = _asked(filters, cursor=cursor, order="desc", limit=limit, **{"from": after})
     page = await events.history(visit, msgspec.convert(asked, EventsQuery), visit.target)
-    return items_of(stored.body for stored in page.events), visit.onward(page.cursor)
+    return await items_of(visit, page.events), visit.onward(page.cursor)
 
 
 async def show(visit: Visit) -> Page:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.dashboard import agreeing, entry, events, keys, live, settings, stream, system, today
+from api.dashboard import agreeing, entry, events, items, keys, live, settings, stream, system, today
 from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import table as bins
 from api.dashboard.catalogue import table as catalogue
@@ -21,6 +21,7 @@ SCREENS: tuple[Screen, ...] = (
     *events.SCREENS,
     *stream.SCREENS,
     *live.SCREENS,
+    *items.SCREENS,
     *catalogue.SCREENS,
     *bins.SCREENS,
     *publications.SCREENS,

@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 from unicodedata import combining, east_asian_width
 
+from actors.notification.item_lines import lines_of, listed
 from sanderling.plain import plain
 from storage.records.tiers import TIERS, Colour
 
@@ -31,12 +32,12 @@ class Renderer:
         self._width, self._colour, self._zone = width, colour, zone
 
     def lines(self, event: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the line of an event; of a page's change also its summary, and a few changes if there are several."""
+        """Yield the line of an event and its summary; of a page's change also a few changes if there are several."""
         notice = event.get("alert_type")
         kind = "notice" if notice else str(event["source_type"])
         host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
-        title = str(event.get("title") or event.get("content") or event.get("url") or "")
-        text = f"{notice}: {title}" if notice else title
+        said = lines_of(listed(event))
+        text = f"{notice}: {said.title}" if notice else said.title
         clock = self._clock(str(event["emitted_at"]))
         left = self._width - len(clock) - 1 - TIER - 1 - HOST - 1
         tier = self._paint(kind, f"{kind:<{TIER}}")
@@ -44,9 +45,10 @@ class Renderer:
         diff = event.get("diff") or {}
         indent = " " * (len(clock) + 1)
         room = self._width - len(indent)
-        if diff and (summary := undirected(str(event.get("summary") or ""))):
+        if summary := undirected(said.summary):
             yield indent + fit(summary, room)
-            if sum(len(diff.get(sort, ())) for sort in ("changed", "added", "removed")) == 1 and CUT not in summary:
+            count = sum(len(diff.get(sort, ())) for sort in ("changed", "added", "removed"))
+            if count == 1 and CUT not in summary:
                 return
         changes = list(_changes(diff))
         for sort, change in changes[:MOST_CHANGES]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from actors.notification.item_lines import lines_of, listed
 from sanderling.client.rendering import undirected
 from sanderling.console.text import Line, fit
 from sanderling.console.words import FAINT, clock
@@ -62,9 +63,11 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
 
 def said(event: Mapping[str, Any]) -> str:
     """Return what an event says in one line: of a page's change the change, of others the title."""
-    if event.get("diff") and event.get("summary"):
-        return undirected(str(event["summary"]))
-    return str(event.get("title") or event.get("summary") or event.get("source_url") or "")
+    one = listed(event)
+    lines = lines_of(one)
+    if one.is_change and lines.summary:
+        return undirected(lines.summary)
+    return lines.title
 
 
 def _host(event: Mapping[str, Any]) -> str:

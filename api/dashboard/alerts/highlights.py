@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.query import QueryError, UnknownLanguage, parse
+from api.dashboard.items import Item
 from api.schemas.alert_previews import ContentExcerpt, DiffExcerpt, PreviewMatch
 
 
@@ -27,11 +28,12 @@ class Excerpt(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A match as a page shows it."""
+    """A match as a page shows it. item: the event as lists have it, None when it is no longer kept."""
 
     match: PreviewMatch
     title: Sequence[Piece]
     excerpts: Sequence[Excerpt]
+    item: Item | None = None
 
 
 WORDS = {"added": "came", "removed": "went", "before": "was", "after": "now"}
@@ -62,11 +64,11 @@ def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[
     return [piece for piece in (*found, Piece(text[at:], False)) if piece.text]
 
 
-def shown(match: PreviewMatch) -> Shown:
+def shown(match: PreviewMatch, item: Item | None = None) -> Shown:
     marks = match.highlights
     excerpts = [Excerpt(WORDS[part.part], _in_pieces(part)) for part in marks.diff]
     excerpts += [Excerpt("", _in_pieces(part)) for part in marks.content]
-    return Shown(match, pieces(match.title, marks.title) or [Piece("(without a title)", False)], excerpts)
+    return Shown(match, pieces(match.title, marks.title) or [Piece("(without a title)", False)], excerpts, item)
 
 
 def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[Piece]:

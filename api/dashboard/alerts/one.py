@@ -12,15 +12,16 @@ from actors.errors import DomainError, TooSoon
 from actors.query import QueryError, UnknownLanguage, parse
 from api.dashboard.alerts.editing import NOTICES
 from api.dashboard.alerts.form import ABOUT
-from api.dashboard.alerts.highlights import Shown, shown
+from api.dashboard.alerts.highlights import Shown
 from api.dashboard.alerts.listing import language_name
+from api.dashboard.alerts.trying import matched
 from api.dashboard.alerts.volume import days_until, volume
 from api.dashboard.confirming import check_confirmed
 from api.dashboard.destinations.standing import standings
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import name_of
 from api.operations import alerts
-from api.operations.trials import Stretch, Trial, trial
+from api.operations.trials import Stretch, trial
 from api.ratelimit import Limit
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
@@ -112,12 +113,8 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
         found = await trial(visit, wanted, alert.source_ids, Stretch(before=before, full=True))
     except DomainError as error:
         return Matches(says=error.detail)
-    return _page_of(found)
-
-
-def _page_of(found: Trial) -> Matches:
     older = "" if found.further is None else id_of(found.further, 0)
-    return Matches([shown(match) for match in found.preview.matches], older, found.preview.looked_at)
+    return Matches(await matched(visit, found.preview.matches), older, found.preview.looked_at)
 
 
 def _check_pace(visit: Visit) -> None:

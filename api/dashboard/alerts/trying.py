@@ -11,11 +11,12 @@ from api.dashboard.alerts.form import AlertForm, asked
 from api.dashboard.alerts.highlights import Fault, Shown, fault_of, shown
 from api.dashboard.alerts.volume import DAYS, Volume, volume
 from api.dashboard.amounts import counted
+from api.dashboard.items import items_by_id
 from api.dashboard.screen import Visit
 from api.operations.alerts import check_query
 from api.operations.trials import Stretch, preview
 from api.problems import Refusal
-from api.schemas.alert_previews import MOST_EVENTS, AlertPreview
+from api.schemas.alert_previews import MOST_EVENTS, AlertPreview, PreviewMatch
 from storage.records.identity import Millis, Seq, day_of, seq_at
 from storage.records.times import parse_rfc3339
 
@@ -45,10 +46,16 @@ async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> T
         found = await preview(visit, asked(form, source_ids), week)
     except (Refusal, DomainError) as error:
         return TrialResult(says=error.detail)
-    return of(found, visit.now, visit.zone)
+    return of(found, await matched(visit, found.matches), visit.now, visit.zone)
 
 
-def of(found: AlertPreview, now: Millis, zone: ZoneInfo) -> TrialResult:
+async def matched(visit: Visit, matches: Sequence[PreviewMatch]) -> list[Shown]:
+    """Return matches as a page shows them, each with its line of the lists."""
+    items = await items_by_id(visit, (match.id for match in matches))
+    return [shown(match, items.get(match.id)) for match in matches]
+
+
+def of(found: AlertPreview, matches: Sequence[Shown], now: Millis, zone: ZoneInfo) -> TrialResult:
     """Return a preview as a page shows it."""
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
     return TrialResult(
@@ -56,7 +63,7 @@ def of(found: AlertPreview, now: Millis, zone: ZoneInfo) -> TrialResult:
         volume=volume(days, now, zone),
         headline=_headline(found),
         reach=_reach(found),
-        matches=[shown(match) for match in found.matches],
+        matches=matches,
     )
 
 

@@ -14,6 +14,7 @@ from api.dashboard.destinations.causes import cause_of, causes
 from api.dashboard.destinations.clock import clock_of
 from api.dashboard.destinations.standing import is_open, missed
 from api.dashboard.forms import Wrong
+from api.dashboard.items import items_by_id
 from api.dashboard.lists import address
 from api.dashboard.screen import Page, Visit
 from api.operations import destinations
@@ -94,6 +95,7 @@ async def deliveries(visit: Visit) -> Page:
     shows = {
         "hook": hook,
         "lines": page,
+        "items": await items_by_id(visit, (line.event_id for line in page)),
         "odd": odd,
         "filtered": bool(query.result or query.cause or query.delivery or query.start or query.end),
         "caption": f"{counted(len(page), 'attempt')}, the newest first",
@@ -133,6 +135,7 @@ async def attempt(visit: Visit) -> Page:
         "cause": cause_of(line),
         "clock": clock_of(mine[0]) if is_open(hook) else None,
         "mine": mine,
+        "items": await items_by_id(visit, [line.event_id]),
         "body": await _body(visit, line.event_id),
         "live": sum(secret.until is None or secret.until > visit.now for secret in hook.secrets),
         "open": is_open(hook),

@@ -8,6 +8,7 @@ from api.dashboard.destinations.causes import causes
 from api.dashboard.destinations.clock import Clock, clock_of
 from api.dashboard.destinations.deliveries import DeliveriesQuery, link
 from api.dashboard.destinations.standing import is_open, missed, quiet_words, standings
+from api.dashboard.items import items_by_id
 from api.dashboard.screen import Page, Visit
 from api.operations import alerts, destinations
 from storage.attempts import KEPT_ATTEMPTS
@@ -37,6 +38,7 @@ async def one(visit: Visit) -> Page:
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
         "attempts": len(lines),
         "recent": lines[:RECENT],
+        "items": await items_by_id(visit, (line.event_id for line in lines[:RECENT])),
         "missed": missed(hook),
         "open": is_open(hook),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +12,7 @@ from actors.signatures.event import verify
 from actors.signatures.verdict import Verdict
 from api.dashboard.difference import Line, Piece, lines_of
 from api.dashboard.events import changed_in, curl
-from api.dashboard.items import Item, items_of
+from api.dashboard.items import items_of
 from api.dashboard.screen import Page, Visit
 from api.operations import practice
 from api.operations.why import event_why
@@ -50,7 +49,7 @@ async def show(visit: Visit) -> Page:
         {
             "documents": [Document(named(view.source.url), view) for view in views],
             "noticed": await _noticed(visit, newest[0]) if newest else None,
-            "earlier": _items(newest[1:]),
+            "earlier": await items_of(visit, newest[1:]),
             "bin": bins[-1] if bins else None,
             "curl": curl(visit, f"/v1/stream?source={source}", "-N") if source else "",
             "tail": visit.context.world.typed("tail"),
@@ -63,7 +62,3 @@ async def _noticed(visit: Visit, stored: Stored) -> Noticed:
     verdict = verify(stored.body, await visit.context.jwks())
     why = await event_why(visit, event.id, named=True)
     return Noticed(event, lines_of(changed_in(event), LINES) or [Line("+", (Piece(event.title),))], verdict, why.says)
-
-
-def _items(stored: Sequence[Stored]) -> list[Item]:
-    return items_of(one.body for one in stored)

@@ -12,6 +12,7 @@ from actors.messages.views import SourceView
 from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
+from api.dashboard.items import Item, item_of
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
@@ -74,9 +75,10 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
 
 
 class EventsShown(Struct, frozen=True):
-    """A page of them, newest first."""
+    """A page of them, newest first; items: the same as a list shows them."""
 
     events: tuple[ShownEvent, ...]
+    items: tuple[Item, ...]
     next_cursor: str | None
 
 
@@ -133,7 +135,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "verdicts": {verdict: state.word for verdict, state in LOOK_STATES.items()},
         "last": rows[-1] if rows else None,
         "looked": _looked(rows, await notes_of(visit.context.storage.sources, id)),
-        "told": told.events,
+        "told": told.items,
         "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": next((one for one in told.events if one.lines), None) if not query.cursor else None,
@@ -154,7 +156,8 @@ async def _events(visit: Visit, id: SourceId, cursor: str) -> EventsShown:
     query = EventsQuery(source=(id,), order="desc", limit=EVENTS, cursor=cursor or None)
     # The cursor is of this list, whatever else the page was asked.
     page = await events.history(visit, query, f"/sources/{id}/events")
-    return EventsShown(tuple(_told.decode(stored.body) for stored in page.events), page.cursor)
+    bodies = [stored.body for stored in page.events]
+    return EventsShown(tuple(map(_told.decode, bodies)), tuple(map(item_of, bodies)), page.cursor)
 
 
 async def _history(visit: Visit, id: SourceId) -> Sequence[ShownEvent]:

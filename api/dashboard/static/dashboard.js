@@ -59,31 +59,45 @@ async function* following(url, {signal, onstate, since}) {
   }
 }
 
-/** One item of a list of events, as `events.html` makes it. */
-export function item(event, marked = false) {
-  const words = (event.content || "").slice(0, 240).split(/\s+/).join(" ").trim();
-  const excerpt = words.length > 120 ? `${words.slice(0, 120).replace(/ [^ ]*$/, "")}…` : words;
-  const title = event.title || excerpt || event.url || "(no title)";
-  const says = event.diff ? event.summary : excerpt === title ? "" : excerpt;
-  const tier = event.alert_type ? event.alert_type.replaceAll("_", " ") : event.source_type;
-  let host = "";
-  try { host = new URL(event.url).host; } catch { /* an event of the service itself has none */ }
-  return make("li", {class: "fresh", "data-id": event.id}, make("p", {dir: "auto"}, make("a", {href: `/events/${encodeURIComponent(event.id)}`}, title)), ...(says ? [make("p", {dir: "auto"}, says)] : []),
-    make("p", {class: "muted"}, ...(marked ? [make("span", {class: "badge calm"}, "new"), " "] : []), when(event.emitted_at), ` · ${tier}${host && ` · ${host}`}`));
+/** The rows of events of these ids, as the server shows them in every list; null when who asks has signed out. */
+async function rows(ids, read) {
+  const answer = await fetch(`/rows?${new URLSearchParams({ids, read})}`, {credentials: "same-origin", cache: "no-store"});
+  if (answer.status === 401) return null;
+  if (!answer.ok) throw new Error(String(answer.status));
+  return all("#events > li", parsed(await answer.text()));
 }
 
 // <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; a button [data-pause] beside it.
 function live(list) {
   const state = document.getElementById(list.dataset.state), pause = one(`[data-pause="${list.id}"]`);
   const most = Number(list.dataset.most || 50), waiting = [];
-  let stop = null, held = false, since = list.dataset.since || "";
+  let stop = null, held = false, asking = false, since = list.dataset.since || "";
   const say = (words) => { if (state && state.textContent !== words) state.textContent = words; };
-  const show = (event) => {
-    if (one(`li[data-id="${CSS.escape(event.id)}"]`, list)) return;
+  const add = (row) => {
+    if (one(`li[data-id="${CSS.escape(row.dataset.id)}"]`, list)) return;
     document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
-    list.prepend(item(event, "read" in list.dataset));
+    row.classList.add("fresh");
+    list.prepend(document.adoptNode(row));
     // The row in which the reader is stays as long as they are in it: without it the keyboard would begin at the top again.
     for (const row of [...list.children].slice(most)) if (!row.contains(document.activeElement)) row.remove();
+  };
+  // One question at a time, of all that came meanwhile: many events at once are one answer.
+  const show = async () => {
+    if (asking) return;
+    asking = true;
+    while (waiting.length && !held) {
+      const ids = waiting.splice(0);
+      try {
+        const found = await rows(ids, list.dataset.read ?? "");
+        if (!found) break;
+        found.forEach(add);
+      } catch {
+        waiting.unshift(...ids);
+        waiting.splice(0, waiting.length - most);
+      }
+      if (waiting.length) await new Promise((go) => setTimeout(go, 500));
+    }
+    asking = false;
   };
   const run = async () => {
     stop = new AbortController();
@@ -91,10 +105,10 @@ function live(list) {
       since = got.id;
       const event = JSON.parse(got.data);
       document.dispatchEvent(new CustomEvent("sanderling:event", {detail: event}));
-      if (!held) { show(event); continue; }
-      waiting.push(event);
+      waiting.push(event.id);
       if (waiting.length > most) waiting.shift();
-      say(`Paused, ${waiting.length === most ? `${most} or more` : waiting.length} new`);
+      if (!held) show();
+      else say(`Paused, ${waiting.length === most ? `${most} or more` : waiting.length} new`);
     }
   };
   document.addEventListener("visibilitychange", () => {  // no connection while nobody looks
@@ -107,7 +121,7 @@ function live(list) {
       pause.textContent = held ? "Go on" : "Pause";
       pause.setAttribute("aria-pressed", String(held));
       say(held ? "Paused" : "Live");
-      if (!held) waiting.splice(0).forEach(show);
+      if (!held) show();
     });
   }
   if (!document.hidden) run();

@@ -82,6 +82,18 @@ def test_what_comes_after_all_was_marked_as_read_is_marked_as_new_at_once_and_af
         tab.open("/stream")
 
 
+def test_what_comes_live_looks_as_it_does_after_a_reload(new_tab: NewTab, service: Service, origin: Origin) -> None:
+    publish(service, origin, "ebb tide")
+    tab = new_tab().open("/stream")
+    tab.sees("Live")
+    publish(service, origin, "ebb tide", "rip tide", "spring flood")
+    tab.sees("spring flood")
+    live = tab.page.locator("#events li p:last-child").first.inner_text()
+    assert live.endswith("feed · Tides")
+    rows = tab.page.locator("#events li a").all_inner_texts()
+    assert tab.open("/stream").page.locator("#events li a").all_inner_texts() == rows
+
+
 def hide(tab: Tab, *, hidden: bool) -> None:
     """Have a page believe that nobody looks at it: tabs without a window are always in sight."""
     said = "true" if hidden else "false"

@@ -14,7 +14,7 @@ from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.health import Health
-from storage.records.source import SourceRuntime
+from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.test_hostile import a_changed_page, ids, publish
 from tests.api.house import House, make_house, running
@@ -41,11 +41,27 @@ async def newest(house: House) -> list[Stored]:
 
 
 async def test_a_list_says_of_a_changed_page_what_changed(house: House, browser: Browser) -> None:
-    await publish(house, ["The rope is cheaper"])
+    summary = "Ropes: 19 → 17"
+    await house.publish(replace(a_changed_page("The rope is cheaper"), summary=summary))
     for path in ("/", "/stream"):
         await browser.get(path)
         (item,) = browser.page.xpath("//ol[@id='events']/li")
-        assert [part.text_content() for part in item.xpath("p")[:2]] == ["The rope is cheaper"] * 2
+        assert [part.text_content() for part in item.xpath("p")[:2]] == ["The rope is cheaper", summary]
+
+
+async def test_a_list_names_the_source_as_its_user_does_and_else_the_host(house: House, browser: Browser) -> None:
+    for number, name in ((1, "Ropes & sails"), (2, "")):
+        source = replace(a_source(number), title=name)
+        await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
+    told = [*await house.publish("one"), *await house.publish("two", source=2)]
+    await browser.get("/stream")
+    says = {item.get("data-id"): item.text_content() for item in browser.page.xpath("//ol[@id='events']/li")}
+    assert says[ids(told)[0]].endswith("feed · Ropes & sails") and says[ids(told)[1]].endswith("feed · site1.test")
+    gone = "01926f3b-0000-7000-8000-000000000000"
+    await browser.get(f"/rows?ids={ids(told)[1]},{gone},rubbish,{ids(told)[0]}")
+    live = {item.get("data-id"): item.text_content() for item in browser.page.xpath("//ol[@id='events']/li")}
+    assert live == says and list(live) == ids(told)[::-1]
+    assert (await browser.get("/rows")).status_code == 200 and not browser.page.xpath("//li")
 
 
 async def test_today_says_what_needs_somebody(house: House, browser: Browser) -> None:

@@ -35,6 +35,12 @@ def test_without_a_title_the_content_speaks_then_the_url() -> None:
     assert lines(an_event(title=""))[0].endswith("https://news.test/1")
 
 
+def test_below_an_entry_or_a_notice_stands_the_beginning_of_its_text() -> None:
+    shown = lines(an_event(content="It reads feeds\n\nfaster."))
+    assert [line.strip() for line in shown[1:]] == ["It reads feeds faster."]
+    assert len(lines(an_event(content="New  release 1.4.2"))) == 1
+
+
 def test_a_notice_is_named_as_one() -> None:
     assert " notice " in lines(an_event(alert_type="source_quiet"))[0]
     assert "source_quiet: New release" in lines(an_event(alert_type="source_quiet"))[0]

@@ -27,6 +27,17 @@ async def test_without_attempts_the_page_says_what_will_be_here(house: House, br
     assert "Nothing was sent yet" in browser.text
 
 
+async def test_a_delivery_is_named_by_its_event_while_that_is_kept(house: House, browser: Browser) -> None:
+    await a_hook(house)
+    (kept,) = await house.publish("High water")
+    attempts(house, an_attempt(ids([kept])[0], "sent"), an_attempt("a-digest-0000-0001", "sent"))
+    for path in (ALL, f"/destinations/{HOOK}"):
+        await browser.get(path)
+        (link,) = browser.page.xpath("//td[@data-is='Delivery']/a")
+        assert link.text_content() == "High water" and link.get("href") == f"/events/{ids([kept])[0]}"
+        assert "…st-0000-0001" in browser.text and "The text of High water." in browser.text
+
+
 async def test_attempts_are_filtered_by_result_time_cause_and_delivery(house: House, browser: Browser) -> None:
     await a_hook(house)
     attempts(
