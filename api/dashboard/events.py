@@ -1,8 +1,9 @@
-"""One event: its text, what changed, its signature, the alerts that it meets, and its JSON as it was signed."""
+"""One event: what changed, why it was told and to whom, its signature, and its JSON as it was signed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,11 +13,18 @@ from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, lines_of
 from api.dashboard.screen import Page, Screen, Visit
 from api.operations import events
+from api.operations.why import event_why
+from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert, covers
+from storage.records.cursor import Filter
+from storage.records.delivery import Attempt
+from storage.records.destination import Destination
 from storage.records.event import Delta, Diff, Event, Stored
-from storage.records.identity import SourceId
+from storage.records.identity import SourceId, millis_of
 from storage.records.tiers import Kind
 
+MOST_RECIPIENTS: Final = 20
+"""Destinations that a page names: of each, all kept attempts are looked through."""
 _decode = msgspec.json.Decoder(Event).decode
 
 
@@ -44,6 +52,38 @@ def _meets(alert: Alert, texts: Texts) -> bool:
         return False
 
 
+class Recipient(NamedTuple):
+    """A destination of an alert that an event meets. attempt: the newest with this event, None when none is kept.
+
+    newer: it was made after the event.
+    """
+
+    destination: Destination
+    attempt: Attempt | None
+    newer: bool
+
+
+async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[Alert]) -> list[Recipient]:
+    """Return the destinations of these alerts, `MOST_RECIPIENTS` at most, with what became of an event there."""
+    storage, found = visit.context.storage, list[Recipient]()
+    for alert in alerts:
+        for hook in await storage.alerts.destinations(alert.id):
+            if len(found) == MOST_RECIPIENTS:
+                return found
+            lines = await storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
+            attempt = next((line for line in lines if line.event_id == id), None)
+            found.append(Recipient(hook, attempt, hook.created_at > millis_of(stored.seq)))
+    return found
+
+
+async def neighbours_of(visit: Visit, stored: Stored) -> tuple[Stored | None, Stored | None]:
+    """Return the events of the same source before and after one, None where there is none."""
+    log, where = visit.context.storage.log, Filter(sources=(stored.source,))
+    before = (await log.read_back(stored.seq, 1, where)).events
+    after = (await log.read(stored.seq, 1, where)).events
+    return before[0] if before else None, after[0] if after else None
+
+
 async def show(visit: Visit) -> Page:
     stored = await events.named(visit, visit.path["id"])
     body, event = stored.body, _decode(stored.body)
@@ -51,6 +91,7 @@ async def show(visit: Visit) -> Page:
     verdict = signatures.verify(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))
+    earlier, later = await neighbours_of(visit, stored)
     return Page(
         "events/one.html",
         event.title or event.url or "Event",
@@ -59,6 +100,12 @@ async def show(visit: Visit) -> Page:
             "changes": lines_of(changed_in(event)),
             "cut": event.content_truncated is True,
             "alerts": alerts,
+            "earlier": "" if earlier is None else _decode(earlier.body).id,
+            "later": "" if later is None else _decode(later.body).id,
+            "why": await event_why(visit, event.id, named=False),
+            "recipients": await recipients_of(visit, stored, event.id, alerts),
+            "most": MOST_RECIPIENTS,
+            "address": f"{visit.context.settings.public_url()}/events/{event.id}",
             "verdict": verdict,
             "notice": event.alert_type if isinstance(event.alert_type, str) else "",
             "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,

@@ -18,19 +18,22 @@ _SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 class Moment(NamedTuple):
-    """iso: for `<time datetime>`. exact: UTC in words. words: the reader's clock. ago: the distance. "" for never."""
+    """iso: for `<time datetime>`. exact: UTC in words. words: the reader's clock. ago: the distance. full: the reader's
+    clock with date and zone, for what is a proof. "" for never.
+    """
 
     iso: str = ""
     exact: str = ""
     words: str = "never"
     ago: str = "never"
+    full: str = "never"
 
 
 def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
     """Return a moment as seen at another one, in a zone.
 
     >>> moment_of(1_800_000_000_000, Millis(1_800_000_000_000 + 90_000), ZULU)[1:]
-    ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago')
+    ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago', '2027-01-15 08:00:00 UTC')
     """
     if at is None or at == "":
         return Moment()
@@ -41,7 +44,8 @@ def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
         words = f"{here:%H:%M}"
     else:
         words = f"{here.day} {here:%b}{f' {here.year}' if here.year != today.year else ''}, {here:%H:%M}"
-    return Moment(rfc3339(Millis(millis)), f"{utc:%Y-%m-%d %H:%M:%S} UTC", words, distance(now - millis))
+    exact, full = f"{utc:%Y-%m-%d %H:%M:%S} UTC", f"{here.isoformat(' ', 'seconds')} {zone.key}"
+    return Moment(rfc3339(Millis(millis)), exact, words, distance(now - millis), exact if zone.key == "UTC" else full)
 
 
 def distance(millis: int) -> str:

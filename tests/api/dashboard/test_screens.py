@@ -14,8 +14,10 @@ from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.health import Health
+from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
+from tests.api.dashboard.destinations.rows import a_hook, an_attempt, attempts
 from tests.api.dashboard.test_hostile import a_changed_page, ids, publish
 from tests.api.house import House, make_house, running
 from tests.support.build import NOW, a_source, a_source_id
@@ -140,6 +142,58 @@ async def test_hours_that_are_over_are_counted_once(house: House, browser: Brows
     await trio.sleep(3600)
     await browser.get("/")
     assert counted == 4
+
+
+async def test_an_event_leads_to_the_ones_before_and_after_it_of_its_source(house: House, browser: Browser) -> None:
+    first, middle = await house.publish("one", "two")
+    await house.publish("elsewhere", source=2)
+    (last,) = await house.publish("three")
+    for event, ways in (
+        (first, {"next": middle}),
+        (middle, {"prev": first, "next": last}),
+        (last, {"prev": middle}),
+    ):
+        await browser.get(f"/events/{ids([event])[0]}")
+        found = {link.get("rel"): link.get("href") for link in browser.page.xpath("//nav[@class='pager']/a")}
+        assert found == {rel: f"/events/{ids([other])[0]}" for rel, other in ways.items()}
+
+
+async def test_an_event_says_why_it_was_told_and_who_got_it(house: House, browser: Browser) -> None:
+    (event,) = await house.publish("The price of rope")
+    (id,) = ids([event])
+    await browser.get(f"/events/{id}")
+    assert "No alert meets it now" in browser.text and "it is on your streams and in the log" in browser.text
+    await a_hook(house)
+    for hook, changes in (
+        ("waits", {}),
+        ("later", {"created_at": Millis(NOW + 86_400_000)}),
+        ("digest", {"delivery_mode": "daily"}),
+    ):
+        await house.storage.alerts.put_destination(replace(await a_hook(house), id=hook, label=hook, **changes))
+    attempts(house, an_attempt(id, "retry"), an_attempt(id, "sent"), an_attempt("another", "given_up"))
+    await browser.get(f"/events/{id}")
+    (why,) = browser.page.xpath("//section[@aria-labelledby='why']")
+    assert "an entry that had not been seen before" in why.text_content() and "Alert: Prices" in why.text_content()
+    says = {
+        item.xpath("a")[0].text_content(): " ".join(item.text_content().split())
+        for item in browser.page.xpath("//section[@aria-labelledby='who']//li")
+    }
+    assert says["hooks.test"] == "hooks.test delivered 2026-05-28 20:26:40 UTC"
+    assert "no attempt is kept" in says["waits"] and "was made later" in says["later"] and "by digest" in says["digest"]
+
+
+async def test_the_times_of_an_event_have_date_and_zone_and_its_hashes_are_folded(
+    house: House, browser: Browser
+) -> None:
+    (event,) = await house.publish("one")
+    browser.client.cookies.set("tz", "Asia/Kolkata")
+    await browser.get(f"/events/{ids([event])[0]}")
+    assert "+05:30 Asia/Kolkata" in browser.text and f"/events/{ids([event])[0]}" in browser.text
+    (folded,) = browser.page.xpath("//details[summary='Hashes']")
+    assert (
+        "sha256:" in folded.text_content()
+        and browser.text.count("sha256:") - folded.text_content().count("sha256:") == 1
+    )
 
 
 async def test_an_event_shows_its_change_by_sign_its_alerts_and_its_json(house: House, browser: Browser) -> None:
