@@ -51,7 +51,7 @@ async def test_the_first_five_minutes(tmp_path: Path) -> None:
             began = trio.current_time()
             said = await reader.press("/first-steps/change", what="page")
             assert trio.current_time() - began < EVENT_WITHIN
-            assert "− Single, adult: 18.00 euro" in said and "+ Single, adult: 21.70 euro" in said
+            assert "− removed: Single, adult: 18.00 euro" in said and "+ added: Single, adult: 21.70 euro" in said
             assert "✓ verified signed with key" in said
             assert "Why you are told: The page changed by" in said
             said = await reader.press("/first-steps/wire")

@@ -44,7 +44,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     tab.page.locator("#noticed").wait_for()
     assert time.perf_counter() - pressed < EVENT_WITHIN
     noticed = " ".join(tab.page.locator("#noticed").inner_text().split())
-    assert re.search(r"− Single, adult: \d.* \+ Single, adult: \d", noticed), noticed
+    assert re.search(r"− removed: Single, adult: \d.* \+ added: Single, adult: \d", noticed), noticed
     assert "✓ verified signed with key" in noticed
     assert "Why you are told: The page changed by" in noticed
 
