@@ -135,7 +135,8 @@ class World:
     passwords: of the dashboard.
     admin_socket: opens the listener for the owner of this machine's service, whom it lets in without a key; raises
     OSError. None: there is none.
-    typed: a command of this program as a person on this machine types it, for hints on pages and in logs.
+    typed: a command of this program as a person on this machine types it, for hints on pages; `folder=True`: with the
+    data folder, which strangers need not see.
     metrics: what is counted; no port, but like the log it is wherever something happens.
     """
 
@@ -153,7 +154,7 @@ class World:
     certificate: Certificate | None = None
     passwords: Passwords = field(default_factory=NoPasswords)
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
-    typed: Callable[[str], str] = "sanderling {}".format
+    typed: Callable[..., str] = "sanderling {}".format
     metrics: Metrics = field(default_factory=Metrics)
 
     def now(self) -> Millis:

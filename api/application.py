@@ -35,8 +35,7 @@ class Application(QuartTrio):
         self.context, self.owner, self.alone = context, owner, alone
         self.base_url = context.settings.public_url()
         self.only_https = only_https(self.base_url)
-        gauge = None if alone else context.world.metrics.streams
-        self.streams = Streams(context.storage, context.settings, gauge, context.world.jail)
+        self.streams = Streams(context.storage, context.settings, context.world.metrics.streams, context.world.jail)
         self.limiter = Limiter()
         self.unsent = Unsent()
         self.repeats = Repeats(context)

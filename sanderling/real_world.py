@@ -155,6 +155,6 @@ def real_world(
         certificate=certificate,
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),
-        typed=typed,
+        typed=lambda command, *, folder=False: typed(command, os.path.abspath(settings.data) if folder else ""),
         metrics=metrics,
     )

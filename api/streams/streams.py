@@ -96,13 +96,13 @@ class Streams:
             if self.ending:
                 scope.cancel()
             self._open[scope] = key
-            self._gauge.value = len(self._open)
+            self._gauge.value += 1  # the admin socket's streams are counted with it, too
             self._some.set()
             try:
                 yield scope
             finally:
                 del self._open[scope]
-                self._gauge.value = len(self._open)
+                self._gauge.value -= 1
 
     def spread(self) -> float:
         """Return the next of a row of numbers from 0 to 1 of which any stretch is spread evenly.

@@ -52,7 +52,7 @@ async def show(visit: Visit) -> Page:
             "earlier": await items_of(visit, newest[1:]),
             "bin": bins[-1] if bins else None,
             "curl": curl(visit, f"/v1/stream?source={source}", "-N") if source else "",
-            "tail": visit.context.world.typed("tail"),
+            "tail": visit.context.world.typed("tail", folder=True),
         },
     )
 

@@ -74,13 +74,10 @@ def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, ser
         sys.executable,
         "-P",
         "-m",
-        "sanderling",
-        *shlex.split(tab.page.locator("pre", has_text="sanderling tail").inner_text())[
-            1:
-        ],  # as the service was started
+        *shlex.split(tab.page.locator("pre", has_text="sanderling tail").inner_text().removeprefix("bin/")),
     ]
     open_before = service.streams()
-    with _running([*command, "--url", service.url, "--json"], {"SANDERLING_KEY": service.key}) as tail:
+    with _running([*command, "--json"]) as tail:
         wait_until(lambda: service.streams() > open_before)
         change_again(tab, "Add to the feed")
         assert '"practice:feed"' in _line(tail, "{")

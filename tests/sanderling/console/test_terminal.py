@@ -10,12 +10,13 @@ import struct
 import sys
 import termios
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 import trio
 
+from sanderling.exits import Exit
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
 
@@ -66,9 +67,9 @@ async def a_console(folder: Path) -> AsyncIterator[tuple[trio.Process, Seen]]:
 
 @pytest.mark.real
 async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
-    async with a_console(tmp_path) as (process, seen):
-        await seen.wait_for(b"NOT CONNECTED")
+    async with AsyncExitStack() as stack:
         async with a_service(tmp_path) as service:
+            process, seen = await stack.enter_async_context(a_console(tmp_path))
             await seen.wait_for(b"registry")
             seen.type(b"D")
             await seen.wait_for(b"Make no more looks")
@@ -86,3 +87,12 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
             with trio.fail_after(WITHIN):
                 assert await process.wait() == 0
     assert b"Traceback" not in seen.all
+
+
+@pytest.mark.real
+async def test_where_nobody_answers_it_says_so_and_takes_no_screen(tmp_path: Path) -> None:
+    async with a_console(tmp_path) as (process, seen):
+        await seen.wait_for(b"No service runs on the data folder")
+        with trio.fail_after(WITHIN):
+            assert await process.wait() == Exit.UNREACHABLE
+    assert b"\x1b[?1049h" not in seen.all
