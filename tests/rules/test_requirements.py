@@ -11,10 +11,20 @@ from tests.rules.source_files import ROOMS, ROOT, modules
 from tests.rules.test_rooms import imported
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def installed_with_it() -> set[str]:
+    """Return the packages that everybody gets; an extra comes only to who asks for it, and is passed on by nobody."""
+    return {_name(line) for line in PROJECT["dependencies"]}
+
+
 def asked_for() -> set[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    lines = [*project["dependencies"], *project["optional-dependencies"]["postgres"]]
-    return {canonical(re.split(r"[<>=~!;\[ ]", line)[0]) for line in lines}
+    return installed_with_it() | {_name(line) for line in PROJECT["optional-dependencies"]["postgres"]}
+
+
+def _name(requirement: str) -> str:
+    return canonical(re.split(r"[<>=~!;\[ ]", requirement)[0])
 
 
 def canonical(name: str) -> str:

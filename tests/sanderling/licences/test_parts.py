@@ -15,7 +15,7 @@ from sanderling.licences import native, parts
 from sanderling.licences.parts import expression_of, package
 from sanderling.licences.table import FORMS, NATIVE, ONLY_ITS_OWN, PACKAGES
 from tests.rules.source_files import ROOT
-from tests.rules.test_requirements import asked_for, canonical
+from tests.rules.test_requirements import canonical, installed_with_it
 
 PINS = dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", (ROOT / "requirements/run.txt").read_text("utf-8"), re.M))
 ALL = parts.parts()
@@ -31,7 +31,7 @@ def installed(folder: Path, *headers: str) -> metadata.Distribution:
 
 def test_the_table_names_every_package_that_is_pinned_or_asked_for() -> None:
     assert set(PACKAGES) == {canonical(name) for name in PINS}
-    assert asked_for() <= set(PACKAGES)
+    assert installed_with_it() <= set(PACKAGES)
 
 
 def test_no_part_lacks_its_text_or_its_expression() -> None:
@@ -44,7 +44,7 @@ def test_every_expression_is_one_of_spdx() -> None:
 
 
 def test_every_package_that_is_asked_for_is_here_to_be_looked_at() -> None:
-    assert asked_for() - {part.name for part in ALL} == set()
+    assert installed_with_it() - {part.name for part in ALL} == set()
 
 
 @pytest.mark.parametrize(
