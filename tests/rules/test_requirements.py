@@ -10,7 +10,6 @@ from importlib.metadata import packages_distributions
 from tests.rules.source_files import ROOMS, ROOT, modules
 from tests.rules.test_rooms import imported
 
-
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
