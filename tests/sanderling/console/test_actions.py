@@ -71,7 +71,7 @@ def test_a_refusal_is_told_in_the_services_words() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         await terminal.press("u", "y")
-        await terminal.wait_for("409: log is running: only what is in quarantine")
+        await terminal.wait_for("Log is running: only what is in quarantine")
 
     on_terminal(play, service=service)
 
