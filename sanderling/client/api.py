@@ -165,7 +165,10 @@ class Client:
         why = str(error) or type(error).__name__
         if self._absent and any(f"Errno {number}]" in why for number in (errno.ENOENT, errno.ECONNREFUSED)):
             return CommandFailed(self._absent, Exit.UNREACHABLE)
-        return CommandFailed(f"{self._called} can't be reached: {_without_number(why)}.", Exit.UNREACHABLE)
+        says = (
+            f"{self._called} can't be reached: {_without_number(why)}. Does it run there? `sanderling serve` starts it."
+        )
+        return CommandFailed(says, Exit.UNREACHABLE)
 
 
 def _without_number(words: str) -> str:

@@ -79,10 +79,16 @@ async def test_a_service_that_is_not_there_is_69() -> None:
     assert "sanderling serve" in words
 
 
-async def test_without_a_key_the_message_says_how_to_make_one() -> None:
-    code, words = await refusal("tail")
+async def test_without_a_key_the_message_says_how_to_make_one_for_a_service_elsewhere() -> None:
+    code, words = await refusal("tail", "--url", "http://127.0.0.1:9")
     assert code == Exit.USAGE
-    assert "keys create" in words
+    assert "SANDERLING_KEY" in words and "keys create" in words
+
+
+async def test_without_a_key_and_an_address_the_message_says_how_to_start_the_service(tmp_path: Path) -> None:
+    code, words = await refusal("tail", "--data", str(tmp_path))
+    assert code == Exit.UNREACHABLE
+    assert f"serve --data {tmp_path}" in words
 
 
 async def test_a_folder_in_which_an_import_was_cut_off_is_78_and_says_both_ways_out(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ async def test_a_key_made_and_revoked_beside_the_running_service_counts_at_once(
         async with Client(service.url, key) as client:
             assert (await client.ask("GET", "/v1/sources")).json() == []
             await run_command("keys", "revoke", "late", "--data", str(tmp_path))
-            with pytest.raises(CommandFailed, match="401"):
+            with pytest.raises(CommandFailed, match="malformed, unknown or deleted"):
                 await client.ask("GET", "/v1/sources")
 
 

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from sanderling.client.api import Client
-from sanderling.exits import CommandFailed
+from sanderling.client.refusals import ServiceRefused
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 from tests.support.node import modules
@@ -41,8 +41,8 @@ async def look(client: Client, source: object) -> None:
     for _ in range(50):
         try:
             await client.ask("POST", f"/v1/sources/{source}/check")
-        except CommandFailed as refused:
-            assert "429" in str(refused)
+        except ServiceRefused as refused:
+            assert refused.status == 429
             await trio.sleep(0.2)
         else:
             return
