@@ -1,10 +1,11 @@
-"""The promises of every storage engine: SQLite today, whose writer is a thread or the loop itself.
+"""The promises of every storage engine: SQLite, whose writer is a thread or the loop itself, and PostgreSQL.
 
 One file for each noun. `tests/storage/contract` runs one suite over all engines. Three promises carry the product:
 `append` is one transaction (events and source states, all or nothing) and its order is the ids' order; a read never
 outlives its page; durable cursors move by compare-and-set together with what they caused. A cancelled write may still
-happen: its caller knows nothing until it looks. Every write names a `Lease`, whose epoch is the fencing token: a write
-of an earlier life raises `Fenced`.
+happen: its caller knows nothing until it looks. Every write names a `Lease`, whose epoch is the fencing token: where
+one start owns the data, a write of an earlier one raises `Fenced`. Where several share them (PostgreSQL), each write
+compares what it began with: a source's version, a cursor, the alerts' revision, the claim on a row.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from storage.interface.bins import Bins
 from storage.interface.calls import Calls
 from storage.interface.keys import Keys
 from storage.interface.log import EventLog
+from storage.interface.members import Members
 from storage.interface.outbox import Outbox
 from storage.interface.people import People
 from storage.interface.publications import Publications
@@ -69,6 +71,10 @@ class Storage(Protocol):
     @property
     def people(self) -> People:
         """Who may use the dashboard."""
+
+    @property
+    def members(self) -> Members:
+        """Who works on these data."""
 
     @property
     def tail(self) -> Tail:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 from zlib import crc32
 
@@ -12,10 +13,11 @@ from storage.append import Lease
 from storage.errors import NoKey, Unavailable
 from storage.interface import Storage
 from storage.postgres.engine.asking import facts_of
-from storage.postgres.engine.connection import Line, connect, translated
-from storage.postgres.engine.readers import ReaderPool
+from storage.postgres.engine.connection import Line, PostgresConnection, connect, translated
+from storage.postgres.engine.members import WITHIN, PostgresMembers
+from storage.postgres.engine.readers import LinePool, ReaderPool
 from storage.postgres.engine.space import SPACE
-from storage.postgres.engine.steps import STEPS, all_steps, lock_of, upgrade
+from storage.postgres.engine.steps import FENCE, STEPS, all_steps, lock_of, upgrade
 from storage.postgres.engine.watch import Watch
 from storage.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
 from storage.postgres.server import SETTINGS, ServerFacts, judge
@@ -33,7 +35,10 @@ DEADLINE = 15.0
 """Seconds after which a transaction is given up: nobody knows then whether it was committed."""
 EVERY = 1.0
 """Seconds after which the log is read, whatever was heard."""
-_BUMP = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
+_BUMP = """UPDATE fact SET value=value+1 WHERE name='epoch'
+    RETURNING value, left(gen_random_uuid()::text, 8)"""
+_RAISE_FENCE = "UPDATE fact SET value=? WHERE name='fence'"
+_NOTE_ALONE = "UPDATE fact SET value=? WHERE name='alone'"
 
 
 async def open_postgres(
@@ -45,41 +50,45 @@ async def open_postgres(
     warn: Callable[[str], None],
     doing: Callable[[str], None] = lambda _says: None,
     safe: Collection[str] = SETTINGS,
+    shares: bool = False,
 ) -> Storage:
     """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
 
     url: as libpq takes it. `vault` is the master key, `clock` the wall clock in seconds, and `owner` names the process.
     `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the
-    settings that must not be off; only a cluster of the tests does with fewer.
+    settings that must not be off; only a cluster of the tests does with fewer. `shares`: whether other starts may work
+    on the data at the same time; without it, this one fences off every start before it.
 
     Raises Unavailable (also for a server that is too old, or may lose what it has committed), NoKey, NewerSchema,
     Corrupt, Unopened.
     """
-    opened = await trio.to_thread.run_sync(_open, url, vault, clock, safe, doing)
+    opened = await trio.to_thread.run_sync(partial(_open, url, vault, clock, safe, doing, shares=shares))
     for sentence in opened.warnings:
         warn(sentence)
-    line = _Lines(url, clock, owner, opened.epoch)
-    return PostgresStorage(line, opened.known, Lease(0, owner, opened.epoch), vault, warn)
+    lines = _Lines(url, clock, f"{owner}-{opened.chance}")
+    return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn)
 
 
 class _Lines(NamedTuple):
-    """How the lines of an engine are made."""
+    """How the lines of an engine are made. me: the member's id, another for each start."""
 
     url: str
     clock: Callable[[], float]
-    owner: str
-    epoch: int
+    me: str
 
     def to(self, name: str) -> Line:
         """Return a line; `name` is another for each."""
-        share = crc32(f"{self.owner} {self.epoch} {name}".encode()) / (1 << 32)
+        share = crc32(f"{self.me} {name}".encode()) / (1 << 32)
         return Line(self.url, self.clock, share)
 
 
 class _Opened(NamedTuple):
-    """This start's number, the newest position that anyone may have seen, and sentences about the server."""
+    """This start's number and 8 hex digits that it drew, the newest position that anyone may have seen, and sentences
+    about the server.
+    """
 
     epoch: int
+    chance: str
     known: Seq
     warnings: Sequence[str]
 
@@ -94,6 +103,8 @@ class PostgresStorage(Stores):
         self._lookups = ReaderPool([lines.to("look up")], LOOK_UP_WITHIN)
         places = Places(self._appender, self._writer, self._readers, self._lookups)
         super().__init__(places, SPACE, lease, known, vault)
+        self._beats = LinePool([lines.to("beat")], WITHIN)
+        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head)
         self._watch = Watch(lines.to("watch"), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
         self._writer.start()
@@ -143,12 +154,19 @@ class PostgresStorage(Stores):
         await self._watch.aclose()
         await self._readers.aclose()
         await self._lookups.aclose()
+        await self._beats.aclose()
         await self._appender.aclose()
         await self._writer.aclose()
 
 
 def _open(
-    url: str, vault: Vault, clock: Callable[[], float], safe: Collection[str], doing: Callable[[str], None]
+    url: str,
+    vault: Vault,
+    clock: Callable[[], float],
+    safe: Collection[str],
+    doing: Callable[[str], None],
+    *,
+    shares: bool,
 ) -> _Opened:
     connection = connect(url)
     try:
@@ -163,11 +181,27 @@ def _open(
             elif not opens_mark(vault, there):
                 raise NoKey("the master key that was named does not open the secrets of this database")
             examine_boxes(connection, vault)
-            (epoch,) = connection.execute(_BUMP).fetchone() or (0,)
+            epoch, chance = _begin_life(connection, shares=shares)
             connection.commit()
-            return _Opened(int(epoch), scan.bounds(connection, START).newest, warnings)
+            return _Opened(epoch, chance, scan.bounds(connection, START).newest, warnings)
     finally:
         connection.close()
+
+
+def _begin_life(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
+    """Take the number of this start, and fence off every start before it unless both share the data.
+
+    Fencing waits for the writes under way: each holds the lock `FENCE` with the others.
+    """
+    (alone,) = connection.execute("SELECT value FROM fact WHERE name='alone'").fetchone() or (0,)
+    fences = alone or not shares
+    if fences:
+        connection.run(lock_of(FENCE))
+    epoch, chance = connection.execute(_BUMP).fetchone() or (0, "")
+    if fences:
+        connection.execute(_RAISE_FENCE, (epoch,))
+    connection.execute(_NOTE_ALONE, (int(not shares),))
+    return int(epoch), str(chance)
 
 
 def _admitted(facts: ServerFacts) -> Sequence[str]:

@@ -77,6 +77,7 @@ class Cluster:
             made = connect(self.url(self._model))
             upgrade(made, all_steps())
             self._facts = made.execute("SELECT name, value FROM fact").fetchall()
+            self._views = made.execute("SELECT number FROM view").fetchall()
             self._tables = [name for (name,) in made.execute(_TABLES).fetchall()]
             made.close()
         cleaning = connect(self.url(self._model))
@@ -84,6 +85,7 @@ class Cluster:
         cleaning.run("SET session_replication_role=replica")  # neither foreign keys nor triggers
         cleaning.run(";".join(f"DELETE FROM {table}" for table in self._tables))
         cleaning.executemany("INSERT INTO fact VALUES(?, ?)", self._facts)
+        cleaning.executemany("INSERT INTO view VALUES(?)", self._views)
         cleaning.execute(_RESTART)
         cleaning.close()
         return self._model

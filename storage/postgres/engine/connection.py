@@ -22,6 +22,11 @@ KEEPALIVE = {
     "tcp_user_timeout": 10_000,
 }
 """A line that was cut is known within some ten seconds."""
+BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
+    SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s';"""
+CHECK = "SET LOCAL client_connection_check_interval='1s';"
+_MAY_CHECK = "SELECT set_config('client_connection_check_interval', '1s', true)"
+"""The bounds of a transaction that writes: while it is paused between two statements, or waits, it holds locks."""
 SHORTEST, LONGEST = 0.1, 1.0
 """Seconds between two tries to connect: they double."""
 
@@ -64,6 +69,7 @@ class PostgresConnection:
         self._raw = raw
         self.changes = 0
         self._warned = False
+        self._checks: bool | None = None
         self._lock = threading.Lock()
         raw.add_notice_handler(self._notice)
 
@@ -102,6 +108,30 @@ class PostgresConnection:
     def run(self, statements: str) -> None:
         """Run some statements of the engine's own, without parameters, in one round trip."""
         self._raw.execute(statements.encode())
+
+    def begin(self, then: str = "") -> psycopg.Cursor[Any]:
+        """Begin a transaction that may write, bounded by the server; `then` is run in the same round trip.
+
+        Returns the cursor, at the first result of all that was run.
+        """
+        if self._checks is None:
+            self._checks = self._may_check()
+        return self._raw.execute(f"BEGIN; {BOUNDS} {CHECK if self._checks else ''} {then}".encode())
+
+    def roll_back(self) -> None:
+        """Leave no transaction open; on a connection on which that fails, it ends with the connection."""
+        with suppress(psycopg.Error):
+            self.run("ROLLBACK")
+
+    def _may_check(self) -> bool:
+        """Return whether the server can see that we are gone while it works; some systems have no way to."""
+        try:
+            self.run(_MAY_CHECK)
+        except psycopg.OperationalError:
+            raise
+        except psycopg.DatabaseError:
+            return False
+        return True
 
     def commit(self, before: str = "") -> None:
         """Commit, after some statements in the same round trip. Raises Unavailable when nobody knows whether it is."""

@@ -25,8 +25,8 @@ _BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'"
 T = TypeVar("T")
 
 
-class ReaderPool:
-    """Some lines behind a limiter of their own. A look that waits for its turn can be cancelled."""
+class LinePool:
+    """Some lines behind a limiter of their own. A visit that waits for its turn can be cancelled."""
 
     def __init__(self, lines: Sequence[Line], within: float) -> None:
         self._lines, self._within = lines, within
@@ -37,20 +37,13 @@ class ReaderPool:
             self._idle.put(line)
 
     def __repr__(self) -> str:
-        return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {len(self._lines)})"
+        return f"{type(self).__name__}(busy={self._limiter.borrowed_tokens} of {len(self._lines)})"
 
-    async def run(self, look: Callable[[Connection], T]) -> T:
-        """Return what `look` finds with a connection, in a thread; see `storage.sql.transaction.Readers`.
+    async def visit(self, look: Callable[[PostgresConnection], T]) -> T:
+        """Return what comes of a function of a connection on which nothing is open, run in a thread.
 
-        If cancelled, returns at once, and the look is cut off.
+        It may run twice: nothing may depend on that. If cancelled, returns at once, and the visit is cut off.
         """
-        return await self._in_thread(_whole(look))
-
-    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row; see `storage.sql.transaction.Lookups`."""
-        return await self._in_thread(lambda connection: connection.execute(query, given).fetchone())
-
-    async def _in_thread(self, look: Callable[[PostgresConnection], T]) -> T:
         if self._closed:
             raise Unavailable("the storage is closed")
         taken: list[Line] = []
@@ -95,6 +88,18 @@ class ReaderPool:
                 await self._limiter.acquire_on_behalf_of(object())
         while not self._idle.empty():
             self._idle.get_nowait().drop()
+
+
+class ReaderPool(LinePool):
+    """See `storage.sql.transaction.Readers` and `Lookups`."""
+
+    async def run(self, look: Callable[[Connection], T]) -> T:
+        """Return what `look` finds with a connection; see Readers. If cancelled, the look is cut off."""
+        return await self.visit(_whole(look))
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Return the first row; see Lookups."""
+        return await self.visit(lambda connection: connection.execute(query, given).fetchone())
 
 
 def _whole(look: Callable[[Connection], T]) -> Callable[[PostgresConnection], T]:

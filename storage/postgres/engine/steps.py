@@ -15,7 +15,7 @@ import psycopg
 from storage.errors import Corrupt, NewerSchema
 from storage.postgres.engine.connection import PostgresConnection
 
-APPENDS, STEPS = 1, 3
+APPENDS, FENCE, STEPS = 1, 2, 3
 """What the program's advisory locks are for. The second key of each; the first is LOCKS."""
 LOCKS = 0x53414E44
 _THERE = "SELECT to_regclass('schema') IS NOT NULL"
@@ -24,6 +24,11 @@ _THERE = "SELECT to_regclass('schema') IS NOT NULL"
 def lock_of(what: int) -> str:
     """Return the statement that takes one of the locks until the transaction ends."""
     return f"SELECT pg_advisory_xact_lock({LOCKS}, {what});"
+
+
+def shared_lock_of(what: int) -> str:
+    """Return the statement that takes one of the locks beside others who take it so, until the transaction ends."""
+    return f"SELECT pg_advisory_xact_lock_shared({LOCKS}, {what});"
 
 
 def all_steps() -> Sequence[str]:

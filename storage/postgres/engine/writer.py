@@ -8,7 +8,7 @@ one. Past its deadline the line is cut instead (`PostgresStorage.follow`), and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -17,9 +17,11 @@ from zlib import crc32
 import psycopg
 from psycopg import errors
 
-from storage.errors import Unavailable
+from storage.append import Lease
+from storage.errors import Fenced, Unavailable
 from storage.postgres.engine.connection import Line, PostgresConnection, in_our_words
-from storage.postgres.engine.steps import APPENDS, lock_of
+from storage.postgres.engine.steps import APPENDS, FENCE, lock_of, shared_lock_of
+from storage.records.identity import START
 from storage.records.source import Source
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Transaction
@@ -30,8 +32,6 @@ AGAIN = 3
 SHARDS = 1024
 CHANNEL = "sanderling_log"
 """Where every commit of events is told to other nodes. It tells nothing but that there was one."""
-_BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
-    SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s'; SET LOCAL client_connection_check_interval='1s';"""
 
 
 def shard_of(url: str) -> int:
@@ -51,10 +51,19 @@ _HOLD = {
 
 
 class PostgresTransaction(Transaction):
-    """See Transaction. Others write at the same time, so what is read to be written is held."""
+    """See Transaction. Others write at the same time, so what is read to be written is held.
 
-    # Shared, as many write in one life: a start, which changes it, waits until they are through.
-    EPOCH = "SELECT value FROM fact WHERE name='epoch' FOR SHARE"
+    fence: starts below this number may not write. newest: the newest position there was when the log's lock was taken.
+    """
+
+    def __init__(self, connection: PostgresConnection, vault: Vault, fence: int, newest: int) -> None:
+        super().__init__(connection, vault)
+        self._fence, self._found = fence, newest
+
+    def fence(self, lease: Lease) -> None:
+        """Refuse a writer of an earlier life; see Transaction. Who shares the data with others is fenced by none."""
+        if lease.epoch < self._fence:
+            raise Fenced(f"start {self._fence} owns the data now, not start {lease.epoch} ({lease.owner})")
 
     def hold(self, table: str, id: str) -> None:
         """Lock a row; see Transaction."""
@@ -66,21 +75,37 @@ class PostgresTransaction(Transaction):
         self.execute(write, (shard_of(source.watch_url), source.id))
 
     def last(self, known: int) -> int:
-        """Return the newest position; see Transaction. A statement of its own sees what the lock has waited for."""
-        newest = "SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'))"
-        return max(known, int(self.execute(newest).fetchone()[0]))
+        """Return the newest position; see Transaction."""
+        return max(known, self._found)
 
 
 class Role(NamedTuple):
-    """What a thread is called, what begins its transactions, and whether it appends."""
+    """What a thread is called, what it runs when it begins a transaction, and whether it appends."""
 
     name: str
     begin: str
     appends: bool
 
+    def begun(self, connection: PostgresConnection) -> tuple[int, int]:
+        """Begin, and return the fence and the newest position, START for who does not append."""
+        found = [row[0] for row in _results(connection.begin(self.begin))]
+        return (found[-2], found[-1]) if self.appends else (found[-1], START)
 
-APPENDER = Role("postgres-append", f"BEGIN; {_BOUNDS} {lock_of(APPENDS)}", appends=True)
-WRITER = Role("postgres-write", f"BEGIN; {_BOUNDS}", appends=False)
+
+def _results(cursor: psycopg.Cursor[Any]) -> Iterator[Any]:
+    """Yield the first row of each statement that has rows."""
+    more: bool | None = True
+    while more:
+        if cursor.description is not None:
+            yield cursor.fetchone()
+        more = cursor.nextset()
+
+
+# Each lock and each look is a statement of its own: one that took its snapshot before it waited would see old rows.
+_FENCE = "SELECT value FROM fact WHERE name='fence';"
+_HEAD = "SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'));"
+APPENDER = Role("postgres-append", f"{lock_of(APPENDS)} {shared_lock_of(FENCE)} {_FENCE} {_HEAD}", appends=True)
+WRITER = Role("postgres-write", f"{shared_lock_of(FENCE)} {_FENCE}", appends=False)
 
 
 class PostgresWriter(WritingThread):
@@ -136,8 +161,8 @@ class PostgresWriter(WritingThread):
 
     def _attempt(self, tickets: Sequence[Ticket[Any]]) -> None:
         """Run jobs in one transaction and commit. Raises whatever makes the transaction unusable."""
-        connection = self._begun()
-        transaction = PostgresTransaction(connection, self._vault)
+        connection, found = self._begun()
+        transaction = PostgresTransaction(connection, self._vault, *found)
         for ticket in tickets:
             before = connection.changes
             try:
@@ -156,18 +181,20 @@ class PostgresWriter(WritingThread):
             for hear in transaction.afterwards:
                 self._tell(hear, known)
 
-    def _begun(self) -> PostgresConnection:
-        """Begin a transaction; on a fresh connection when the one that was there has been ended meanwhile."""
+    def _begun(self) -> tuple[PostgresConnection, tuple[int, int]]:
+        """Begin a transaction; on a fresh connection when the one that was there has been ended meanwhile.
+
+        Returns with it the fence and, for who appends, the newest position.
+        """
         connection = self._line.ready()
         try:
-            connection.run(self._role.begin)
+            return connection, self._role.begun(connection)
         except psycopg.Error as error:
             if not isinstance(in_our_words(error), Unavailable) or isinstance(error, errors.LockNotAvailable):
                 raise
             self._line.drop()
             connection = self._line.ready()
-            connection.run(self._role.begin)
-        return connection
+            return connection, self._role.begun(connection)
 
     def _roll_back(self) -> None:
         """Leave no transaction open; do without a connection on which that fails."""

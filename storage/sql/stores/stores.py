@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from storage.append import Lease
 from storage.damage import Damage
+from storage.interface.members import Members
 from storage.records.identity import Seq
 from storage.secrets.vault import Vault
 from storage.sql.noticing import NoticingLookups, NoticingReaders, NoticingWriter
 from storage.sql.stores.alerts import SqlAlerts
+from storage.sql.stores.alone import Alone
 from storage.sql.stores.bins import SqlBins
 from storage.sql.stores.calls import SqlCalls
 from storage.sql.stores.keys import SqlKeys
@@ -40,6 +42,7 @@ class Stores:
         appender, writer = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
         readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
         self.tail = Tail(known)
+        self.members: Members = Alone(f"{lease.owner}-{lease.epoch}")
         self.log = SqlLog(appender, readers, space, known, self.tail)
         self.sources = SqlSources(appender, readers, vault)
         self.keys = SqlKeys(writer, readers, own, lease, vault)

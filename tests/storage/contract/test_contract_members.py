@@ -1,0 +1,17 @@
+"""Every engine has members: whoever beats is inside, and sees itself with what it says."""
+
+from __future__ import annotations
+
+from storage.interface import Storage
+from storage.records.member import Says
+
+
+async def test_a_beat_brings_a_member_in_with_what_it_says(storage: Storage) -> None:
+    says = Says(version="1", address="http://node.example", sources=3)
+    view = await storage.members.beat(says)
+    assert view.inside() == (storage.members.me,)
+    mine = view.member(storage.members.me)
+    assert mine is not None and (mine.says, mine.left) == (says, False)
+    again = await storage.members.beat(says)
+    assert again.number == view.number, "nobody came and nobody went"
+    assert (await storage.members.view()).inside() == view.inside()

@@ -1,0 +1,160 @@
+"""Several starts on one database: who is inside, by PostgreSQL's clock only. Time passes by moving what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from itertools import count
+
+import psycopg
+import pytest
+import trio
+
+from sanderling.real_world import wall
+from storage import postgres
+from storage.errors import Fenced
+from storage.interface import Storage
+from storage.postgres.engine.members import PostgresMembers
+from storage.records.identity import Seq
+from storage.records.member import KEPT, LEASE, LEFT, Says
+from storage.secrets.vault import SIZE, Vault
+from tests.storage.contract.builders import an_api_key
+from tests.support.postgres import cluster
+
+pytestmark = pytest.mark.real
+SAYS = Says()
+
+
+@pytest.fixture
+def url() -> str:
+    return cluster().url(cluster().fresh())
+
+
+@pytest.fixture
+async def three(url: str) -> AsyncIterator[tuple[Storage, Storage, Storage]]:
+    first, second, third = [await opened(url, name) for name in ("a", "b", "c")]
+    yield first, second, third
+    for each in (first, second, third):
+        await each.aclose()
+
+
+async def opened(url: str, owner: str, *, shares: bool = True) -> Storage:
+    clock = partial(next, count(wall(), 0.05))
+    vault = Vault(bytes(SIZE))
+    named = {"vault": vault, "clock": clock, "owner": owner, "warn": lambda _: None, "safe": (), "shares": shares}
+    return await postgres.open_postgres(url, **named)  # type: ignore[arg-type]
+
+
+def passes(url: str, seconds: float) -> None:
+    """Let time pass for all rows."""
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("UPDATE member SET since=since-%(s)s, until=until-%(s)s", {"s": seconds})
+
+
+async def all_inside(url: str, *storages: Storage) -> tuple[str, ...]:
+    for storage in storages:
+        view = await storage.members.beat(SAYS)
+    assert set(view.inside()) >= {storage.members.me for storage in storages}
+    return view.inside()
+
+
+async def test_who_beats_comes_in_and_the_view_rises_by_one_for_each(
+    three: tuple[Storage, Storage, Storage],
+) -> None:
+    first, second, third = three
+    numbers = [(await each.members.beat(Says(sources=index))).number for index, each in enumerate(three)]
+    assert numbers == [1, 2, 3]
+    view = await first.members.view()
+    assert view.inside() == tuple(sorted(each.members.me for each in three))
+    assert [view.member(each.members.me).says.sources for each in three] == [0, 1, 2]  # type: ignore[union-attr]
+    assert len({member.timeline for member in view.members}) == 1
+    assert abs(view.at - wall()) < 60
+    assert first.members.me != second.members.me != third.members.me
+
+
+async def test_who_is_late_is_put_out_by_the_others_and_comes_in_again(
+    url: str, three: tuple[Storage, Storage, Storage]
+) -> None:
+    await all_inside(url, *three)
+    first, second, late = three
+    passes(url, LEASE - 1)
+    for storage in (first, second):
+        await storage.members.beat(SAYS)
+    passes(url, 2)  # the late one's lease is over, the others have beaten for a whole one
+    view = await first.members.beat(SAYS)
+    assert view.inside() == tuple(sorted((first.members.me, second.members.me)))
+    gone = view.member(late.members.me)
+    assert gone is not None and not gone.left
+    assert (await second.members.beat(SAYS)).number == view.number, "the second one finds nothing to do"
+    assert late.members.me in (await late.members.beat(SAYS)).inside()
+
+
+async def test_after_an_outage_nobody_is_thrown_out(url: str, three: tuple[Storage, Storage, Storage]) -> None:
+    inside = await all_inside(url, *three)
+    passes(url, 60)
+    first, second, third = three
+    number = (await first.members.view()).number
+    for _ in range(3):  # all that the first one back can do in less than a lease
+        assert (await first.members.beat(SAYS)).inside() == inside
+    await second.members.beat(SAYS)
+    view = await third.members.beat(SAYS)
+    assert (view.inside(), view.number) == (inside, number)
+
+
+async def test_who_leaves_is_out_at_once_and_does_not_knock_again(
+    url: str, three: tuple[Storage, Storage, Storage]
+) -> None:
+    await all_inside(url, *three)
+    first, leaving, _ = three
+    before = (await first.members.view()).number
+    await leaving.members.leave()
+    view = await first.members.view()
+    gone = view.member(leaving.members.me)
+    assert leaving.members.me not in view.inside() and view.number == before + 1
+    assert gone is not None and gone.left and gone.until == LEFT
+    await leaving.members.beat(SAYS)
+    # A beat that was under way at that moment, and whose sender did not know yet that it had left.
+    late = PostgresMembers(leaving._beats, leaving.members.me, lambda: Seq(0))  # type: ignore[attr-defined]
+    await late.beat(SAYS)
+    assert (await first.members.beat(SAYS)).inside() == view.inside()
+
+
+async def test_many_who_beat_at_once_agree(url: str, three: tuple[Storage, Storage, Storage]) -> None:
+    async def beat(storage: Storage) -> None:
+        for _ in range(10):
+            await storage.members.beat(SAYS)
+
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            for storage in three:
+                nursery.start_soon(beat, storage)
+    view = await three[0].members.view()
+    assert len(view.inside()) == 3
+    assert view.number <= 3, "the number rises with a change only"
+
+
+async def test_the_rows_of_long_ago_go(url: str, three: tuple[Storage, Storage, Storage]) -> None:
+    first, second, third = three
+    await all_inside(url, first, second)
+    await second.members.leave()
+    passes(url, KEPT + 1)
+    await first.members.beat(SAYS)
+    view = await third.members.beat(SAYS)
+    assert [member.id for member in view.members] == sorted((first.members.me, third.members.me))
+
+
+async def test_a_start_that_owns_the_data_alone_fences_off_those_that_share_them(
+    url: str, three: tuple[Storage, Storage, Storage]
+) -> None:
+    for number, each in enumerate(three):
+        await each.keys.add(an_api_key(f"k{number}"))
+    alone = await opened(url, "alone", shares=False)
+    with pytest.raises(Fenced):
+        await three[2].keys.add(an_api_key("late"))
+    await alone.keys.add(an_api_key("alone"))
+    again = await opened(url, "again")
+    with pytest.raises(Fenced):
+        await alone.keys.add(an_api_key("too late"))
+    await again.keys.add(an_api_key("again"))
+    await alone.aclose()
+    await again.aclose()

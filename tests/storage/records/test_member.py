@@ -1,0 +1,50 @@
+"""Who comes in and who goes out, as one member sees it at one moment."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from storage.records.member import KEPT, LEASE, LEFT, Change, Member, View
+
+AT = 10_000.0
+ME = Member("me", inside=True, since=AT - LEASE, until=AT + LEASE)
+
+
+def seen(*others: Member, me: Member = ME) -> Change | None:
+    return View(1, AT, (me, *others)).due("me")
+
+
+def test_while_all_beat_nothing_is_due() -> None:
+    assert seen(Member("other", inside=True, since=AT, until=AT + 0.1)) is None
+
+
+def test_who_knocks_comes_in_whoever_looks() -> None:
+    fresh = replace(ME, since=AT)
+    assert seen(Member("other", until=AT + LEASE), me=fresh) == Change(comes=("other",))
+    assert seen(me=replace(fresh, inside=False)) == Change(comes=("me",))
+
+
+def test_who_is_late_is_put_out_only_by_one_who_has_beaten_for_a_whole_lease() -> None:
+    late = Member("late", inside=True, since=0.0, until=AT - 0.1)
+    assert seen(late) == Change(goes=("late",))
+    assert seen(late, me=replace(ME, since=AT - LEASE + 0.1)) is None, "the first one back after an outage"
+    assert seen(late, me=replace(ME, until=AT - 0.1)) is None, "a member whose own lease is over"
+    assert View(1, AT, (late,)).due("stranger") is None
+
+
+def test_who_has_left_goes_at_once() -> None:
+    gone = Member("gone", inside=True, since=AT, until=LEFT)
+    assert seen(gone, me=replace(ME, since=AT)) == Change(goes=("gone",))
+
+
+def test_rows_of_those_who_are_long_gone_are_dropped_at_the_next_change() -> None:
+    old, new = AT - KEPT - 1, AT - KEPT + 1
+    rows = [
+        Member("left long ago", since=old, until=LEFT),
+        Member("left", since=new, until=LEFT),
+        Member("late long ago", until=old),
+        Member("late", until=new),
+    ]
+    assert seen(*rows) is None
+    knocks = Member("new", until=AT + LEASE)
+    assert seen(*rows, knocks) == Change(("new",), (), ("left long ago", "late long ago"))
