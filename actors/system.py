@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import trio
 
@@ -24,6 +25,8 @@ from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import Egress, build_egress
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
+from actors.members.membership import Membership
+from actors.members.ownership import PRUNER, Ownership
 from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.recorder import Record, RecorderMessage
@@ -46,6 +49,7 @@ from actors.templates.instantiation import Templates
 from actors.templates.template import Template
 from actors.world import World
 from storage.interface import Storage
+from storage.interface.sharing import Sharing
 from storage.records.alert import Alert
 from storage.records.identity import SERVICE
 from storage.records.key import SigningKey
@@ -107,11 +111,14 @@ class System:
         self._world, self._settings, self._storage = world, settings, storage
         self._catalogue = built_in() if templates is None else templates
         self._kinds = built_in_kinds() if kinds is None else kinds
+        self._version = version
         self._stopping, self._lost, self._damage_told = False, "", False
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
         self.importer_box: Mailbox[ImportMessage] = Mailbox("importer", 16)
+        sharing = storage.sharing
+        self.ownership = Ownership(None if sharing is None else sharing.members.me)
         self.egress = build_egress(world, settings)
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
@@ -123,6 +130,7 @@ class System:
             destinations=self.destinations,
             record=self.recorder_box.send_nowait,
             base_url=settings.public_url(),
+            ownership=self.ownership,
         )
         self.sources = DynamicSupervisor(
             "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
@@ -132,6 +140,7 @@ class System:
         self.registry = Registry(ports, self.sources, self.registry_box)
         self.overseer = self._overseer(ports.gate, journal or Journal(), version)
         signing = SigningKeys(storage, keys)
+        self.membership = None if sharing is None else self._membership(sharing)
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
         self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
@@ -166,6 +175,7 @@ class System:
             refresh=self.deliveries.refresh,
             heard=partial(_heard, self._ports_of_sources),
             world=self._world,
+            ownership=self.ownership,
         )
 
     def _overseer(self, gate: PauseSwitch, journal: Journal, version: str) -> Overseer:
@@ -189,6 +199,7 @@ class System:
         return [
             ChildSpec("storage", self._await_loss),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
+            *([] if self.membership is None else [ChildSpec("members", self.membership.run, shutdown=5.0)]),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
             ChildSpec("destinations", self.destinations.run, ready_within=10),
@@ -197,9 +208,32 @@ class System:
             ChildSpec("sources", self.sources.run, ready_within=10),
             ChildSpec("registry", self.registry.run, ready_within=READY_WITHIN, mailbox=self.registry_box),
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
-            ChildSpec("pruner", pruner.run),
+            ChildSpec("pruner", self._of_one_node(PRUNER, pruner.run)),
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
         ]
+
+    def _membership(self, sharing: Sharing) -> Membership:
+        return Membership(self._world, sharing.members, self.ownership, self._says, self._ports_of_sources.gate.park)
+
+    def _says(self) -> Mapping[str, Any]:
+        """Return what the other nodes are told of this one."""
+        return {
+            "version": self._version,
+            "sources": len(self.registry.table),
+            "overdue": self.registry.watchman.last.overdue,
+        }
+
+    def _of_one_node(self, key: str, run: Run) -> Run:
+        """Return a run that happens where a key is this node's, and rests elsewhere."""
+        if not self.ownership.shared:
+            return run
+
+        async def run_if_mine(child: Child) -> None:
+            while True:
+                await self.ownership.wait_mine(key)
+                await self.ownership.during(key, partial(run, child))
+
+        return run_if_mine
 
     def _ports(self) -> Ports:
         return Ports(
@@ -210,6 +244,7 @@ class System:
             self.recorder_box,
             Admission(self._storage.alerts),
             trio.CapacityLimiter(self._settings.looks_at_once),
+            ownership=self.ownership,
         )
 
     def _context(self, signing: SigningKeys) -> AppContext:
@@ -249,7 +284,7 @@ class System:
     def _draining(self) -> str:
         if self._stopping:
             return "the service is stopping"
-        return "no looks are made until somebody resumes them" if self.overseer.gate.closed else ""
+        return "no looks are made until somebody resumes them" if self.overseer.gate.drained else ""
 
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate when it can't be kept up."""
@@ -299,6 +334,7 @@ class System:
             "storage": self._stored_well(idle),
             "recorder": self.recorder.says(),
             "watching": self.registry.watchman.says(),
+            "members": "" if self.membership is None else self.membership.silence(),
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),
         }

@@ -58,7 +58,7 @@ def overview_of(context: AppContext) -> wire.Overview:
         url=context.settings.public_url(),
         local_url=context.settings.local_url(),
         ready=not failing,
-        draining=overseer.gate.closed,
+        draining=overseer.gate.drained,
         failing=failing,
         sources=wire.Sources(
             total=overseer.known_sources(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import trio
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from actors.delivery.notice_publisher import NoticePublisher
 from actors.delivery.sample import sample
 from actors.destination_kinds.kind import Outlet
 from actors.destination_kinds.table import Kinds
+from actors.members.ownership import NOBODY, Ownership
 from actors.messages.destinations import DestinationMessage, OutboxGrew
 from actors.messages.recorder import Record
 from actors.signatures.event import Signer
@@ -26,6 +28,8 @@ from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFul
 
 MAILBOX_BOUND = 8
 """Messages a destination may have waiting. A nudge that finds it full is dropped: the actor is awake and will look."""
+ROWS_EVERY = 0.5
+"""Seconds between two looks for rows that another node has put into the outbox."""
 PARKED = 5.0
 """Seconds between two tries to begin while storage takes nothing."""
 
@@ -46,12 +50,14 @@ class DeliveryRegistry:
         destinations: DynamicSupervisor,
         record: Callable[[Record], None],
         base_url: str = "",
+        ownership: Ownership | None = None,
     ) -> None:
         self._world = world
         self._storage = storage
         self.sender = Sender(kinds, egress, world)
         self._supervisor = destinations
         self._base_url = base_url
+        self._ownership = Ownership() if ownership is None else ownership
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
         self._room = ConcurrencyLimiter(egress.whereabouts)
@@ -71,11 +77,37 @@ class DeliveryRegistry:
                 child.ready()  # the rest of the service can do without deliveries for a while
                 await trio.sleep(PARKED)
         child.ready()
-        await self._crier.run()
+        async with trio.open_nursery() as nursery:
+            if self._ownership.shared:
+                nursery.start_soon(self._follow_views)
+                nursery.start_soon(self._look_for_rows)
+            await self._crier.run()
+
+    async def _follow_views(self) -> None:
+        """Start and end actors as destinations become this node's, and other nodes'."""
+        view = NOBODY
+        while True:
+            view = await self._ownership.wait_moved(view)
+            with suppress(*STANDSTILL):  # else whoever reads the alerts again does it
+                await self.refresh()
+
+    async def _look_for_rows(self) -> None:
+        """Wake the actors for which another node's matcher has found something: nobody tells this one."""
+        while True:
+            await trio.sleep(ROWS_EVERY)
+            with suppress(*STANDSTILL):
+                for id, waiting in (await self._storage.outbox.waiting(tuple(self._actors))).items():
+                    if waiting.next_due is not None and waiting.next_due <= self._world.now():
+                        self.nudge(id)
 
     async def _release(self) -> None:
-        """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands."""
-        if not self._released:
+        """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands.
+
+        Where nodes share the destinations, that is done for each as it becomes this node's.
+        """
+        if self._ownership.shared:
+            self._released = True
+        elif not self._released:
             rows = await self._storage.outbox.release(self._storage.lease)
             self._released = True
             self._world.log("delivery.released", rows=rows)
@@ -86,14 +118,23 @@ class DeliveryRegistry:
             return  # `run` does it once it may
         async with self._refreshing:
             stored = {each.id: each for each in await self._storage.alerts.destinations()}
-            for id in [id for id in self._actors if not _is_open(stored.get(id))]:
-                await self._stop(id, forget=id not in stored)
+            for id in [id for id in self._actors if not self._works(stored.get(id))]:
+                await self._stop(id, forget=id not in stored or not self._owns(stored[id]))
             for id, destination in stored.items():
-                if _is_open(destination):
+                if self._works(destination):
+                    if self._ownership.shared and id not in self._actors:
+                        await self._storage.outbox.release(self._storage.lease, destination=id)
                     self._start(id)
                     if not _same(destination, self._actors[id].record):
                         self._actors[id].renew()
                         self.nudge(id)
+
+    def _works(self, destination: Destination | None) -> bool:
+        return destination is not None and _is_open(destination) and self._owns(destination)
+
+    def _owns(self, destination: Destination) -> bool:
+        """Return whether a destination is this node's: by its machine, for which there is one room."""
+        return self._ownership.mine(f"machine/{urlsplit(destination.url).hostname or destination.id}")
 
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
         """Return the mailbox of a destination's actor; None when it has none, being paused, disabled or unknown."""
@@ -152,5 +193,5 @@ def _same(stored: Destination, known: Destination | None) -> bool:
     return known is not None and stored == replace(known, last_delivery_at=stored.last_delivery_at)
 
 
-def _is_open(destination: Destination | None) -> bool:
-    return destination is not None and destination.enabled and destination.state != "disabled"
+def _is_open(destination: Destination) -> bool:
+    return destination.enabled and destination.state != "disabled"

@@ -21,22 +21,25 @@ import trio
 
 from actors.matcher.audience import Audience
 from actors.matcher.lag import Lag, lag_of
+from actors.members.ownership import MATCHER, Ownership
 from actors.messages.matcher import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import EventView, told_in
 from actors.world import World
-from storage.errors import AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
+from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Hit, Match
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
-from supervision import Child, Mailbox, MailboxFull
+from supervision import Child, Mailbox, MailboxFull, Reply
 
 PAGE = 200
 PARKED = 5.0
 """Seconds between two tries while storage takes nothing."""
+REVISION_EVERY = 1.0
+"""Seconds between two looks at whether another node has written alerts."""
 LAST = Seq((1 << 63) - 1)
 MOST_EVENTS = 2_000
 """Events after which the cursor is saved, though nobody wants any of them: a next life need not read them again."""
@@ -58,6 +61,7 @@ class Matcher:
     nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
     line with what is stored, before a change is acknowledged. heard: given the alerts whenever they have been
     read, before a change is acknowledged; it waits for nobody else. The mailbox belongs to the composition root.
+    ownership: of several nodes one matches, and the others stand by.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Matcher:
         world: World,
         refresh: Callable[[], Awaitable[None]] = _nothing,
         heard: Callable[[Sequence[Alert]], Awaitable[None]] = _nobody,
+        ownership: Ownership | None = None,
     ) -> None:
         self._storage = storage
         self._mailbox = mailbox
@@ -76,9 +81,14 @@ class Matcher:
         self._world = world
         self._refresh = refresh
         self._heard = heard
+        self._ownership = Ownership() if ownership is None else ownership
+        self._revision = -1
         self._at = self._oldest = START
         self._left = 0
         self._changes = 0
+
+    def __repr__(self) -> str:
+        return f"<Matcher at {self._at}>"
 
     def changes(self) -> int:
         """Return how often this life has read the alerts again."""
@@ -94,7 +104,49 @@ class Matcher:
         self._child = child
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake)
-            await self._keep_following()
+            if self._ownership.shared:
+                nursery.start_soon(self._watch_revision)
+            while True:
+                await self._ownership.during(MATCHER, self._stand_by, mine=False)
+                await self._ownership.during(MATCHER, self._keep_following)
+
+    async def _watch_revision(self) -> None:
+        """Have the alerts read again when another node has written some: also where no event comes."""
+        while True:
+            await trio.sleep(REVISION_EVERY)
+            with suppress(*STANDSTILL, MailboxFull):
+                if self._revision not in (-1, await self._storage.alerts.revision()):
+                    self._mailbox.send_nowait(AlertsChanged(Reply()))
+
+    async def _stand_by(self) -> None:
+        """Go by the alerts as they are stored, while another node matches."""
+        while True:
+            try:
+                self._audience = Audience(self._refused)
+                await self._read_alerts()
+                await self._refresh()
+                while True:
+                    self._begin(await self._storage.outbox.cursor(MATCHED))
+                    self._child.ready()
+                    with trio.move_on_after(REVISION_EVERY):
+                        await self._hear(await self._mailbox.receive())
+            except STANDSTILL as error:
+                self._world.log("matcher.parked", error=str(error))
+                self._child.ready()
+                await trio.sleep(PARKED)
+
+    async def _hear(self, message: MatcherMessage) -> None:
+        match message:
+            case LogGrew():
+                pass
+            case AlertsChanged(reply):
+                with reply:
+                    self._changes += 1
+                    await self._read_alerts()
+                    await self._refresh()
+                    reply.answer(None)
+            case _:
+                assert_never(message)
 
     async def _wake(self) -> None:
         tail = self._storage.tail

@@ -177,6 +177,12 @@ RegistryMessage = (
 )
 
 
+OfOneSource = (
+    CheckNow | DeleteSource | DescribeSource | EditSource | ExamineSource | ExplainSource | PreviewSource | Teach
+)
+"""Questions that name a source."""
+
+
 @dataclass(frozen=True, slots=True)
 class LookNow:
     """Look as soon as politeness allows."""

@@ -29,7 +29,7 @@ from actors.sources.state_counts import StateCounts
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Source
+from storage.records.source import Source, WatchedSource
 from storage.records.source import SourceState as StoredState
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
@@ -80,16 +80,41 @@ class SourceIndex:
                 if live is None:
                     self._keep(live := LiveSource(watched.source, watched.hot, watched.version))
                     self._introduce(live)
-                if live.source.enabled and not self._supervisor.has(live.source.id):
+                if self._idles(live):
                     idle.append(live)
             if len(idle) >= MANY:
                 gc.freeze()
         await self._price_anew()
+        await self._start_all(idle)
+
+    async def take_over(self) -> tuple[int, Sequence[LiveSource]]:
+        """After a change of who watches what: start the actors of what has become ours; return how many.
+
+        Return also the sources whose actors run though they are another node's.
+        """
+        idle: list[LiveSource] = []
+        passed: list[LiveSource] = []
+        for part in self.slices():
+            idle += [live for live in part if self._idles(live)]
+            passed += [live for live in part if self.runs(live) and not self._ports.ownership.watches(live.source)]
+            await trio.lowlevel.checkpoint()
+        await self._start_all(idle)
+        return len(idle), passed
+
+    def runs(self, live: LiveSource) -> bool:
+        """Return whether a source has an actor here."""
+        return self._supervisor.has(live.source.id)
+
+    def _idles(self, live: LiveSource) -> bool:
+        return live.source.enabled and self._ports.ownership.watches(live.source) and not self.runs(live)
+
+    async def _start_all(self, idle: Sequence[LiveSource]) -> None:
         late, chance = await self._late(idle), self._ports.world.chance("registry/spread")
         for part in _slices(idle, START_SLICE):
             self._spread(part, late, chance)
             for live in part:
-                self.start(live)
+                if self._idles(live):  # another view may hold by now
+                    self.start(live)
             if len(idle) >= MANY:
                 gc.freeze()  # they live for as long as the process, or else are freed by their reference counts
             await trio.lowlevel.checkpoint()
@@ -106,9 +131,9 @@ class SourceIndex:
         return [self._live[id] for id in sorted(self._practice)]
 
     def put(self, live: LiveSource) -> None:
-        """Add a source and start its actor, if it is enabled."""
+        """Add a source and start its actor, if it is enabled and this node's."""
         self._keep(live)
-        if live.source.enabled:
+        if live.source.enabled and self._ports.ownership.watches(live.source):
             self.start(live)
 
     def start(self, live: LiveSource) -> None:
@@ -167,7 +192,7 @@ class SourceIndex:
 
     def state_of(self, live: LiveSource) -> SourceState:
         """Return how a source is now."""
-        return state_of(live.source, live.hot, overdue=_overdue(live, self._ports.world.now()))
+        return state_of(live.source, live.hot, overdue=self._overdue_now(live))
 
     def states(self) -> Mapping[SourceState, int]:
         """Return how many sources are in each state, worst first."""
@@ -202,6 +227,8 @@ class SourceIndex:
             for live in part:
                 if not live.source.enabled or live.source.practice is not None:
                     continue
+                if not self._ports.ownership.watches(live.source):
+                    continue
                 late, polled = _overdue(live, now), live.source.tier.polled
                 sources, overdue = sources + 1, overdue + late
                 calmly += late and state_of(live.source, live.hot, overdue=True) == "overdue"
@@ -234,18 +261,32 @@ class SourceIndex:
         """Return the looks a second that all polled sources together have planned. Walks over all sources."""
         total = 0.0
         for part in _slices(self._live.values()):
-            total += sum(1000 / max(1000, _planned_wait(live)) for live in part if _polled(live))
+            total += sum(1000 / max(1000, _planned_wait(live)) for live in part if self._polled(live))
             await trio.lowlevel.checkpoint()
         return total
+
+    async def share(self) -> float:
+        """Return which part of all polled sources is this node's; 1 when there are none. Walks over all sources."""
+        if not self._ports.ownership.shared:
+            return 1.0
+        everyone = ours = 0
+        for part in _slices(self._live.values()):
+            everyone += sum(map(_polled, part))
+            ours += sum(map(self._polled, part))
+            await trio.lowlevel.checkpoint()
+        return ours / everyone if everyone else 1.0
 
     async def _price_anew(self) -> None:
         """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
         settings, polled = self._ports.settings, 0
         for part in _slices(self._live.values()):
-            polled += sum(_polled(live) for live in part)
+            polled += sum(map(_polled, part))
             await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
+
+    def _polled(self, live: LiveSource) -> bool:
+        return _polled(live) and self._ports.ownership.watches(live.source)
 
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
@@ -263,7 +304,12 @@ class SourceIndex:
             self._ports.egress.line.knows(host_of(live.source.watch_url))
 
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:
-        return SourceView(live.source, live.hot, _overdue(live, self._ports.world.now()), place, live.push)
+        return SourceView(live.source, live.hot, self._overdue_now(live), place, live.push)
+
+    def _overdue_now(self, live: LiveSource) -> bool:
+        """Return whether a source is overdue. Of another node's, the newest looks may not be known here."""
+        known_late = 0 if self._ports.ownership.watches(live.source) else 1000 * self._ports.settings.sweep
+        return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
 
     def _run_of(self, live: LiveSource) -> Run:
         return BEHAVIOURS[live.source.type].run(self._ports, live, self.readers)
@@ -306,6 +352,15 @@ def _planned_wait(live: LiveSource) -> float:
 def _overdue(live: LiveSource, now: Millis) -> bool:
     due = live.hot.next_look_at
     return live.source.enabled and due is not None and now > due + LATE
+
+
+def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
+    """Return a source as it is stored, by whomever; `live` is what was known of it here."""
+    if live is None:
+        return LiveSource(stored.source, stored.hot, stored.version)
+    after = renewed(live, stored.source)
+    after.hot, after.version, after.unsaved = stored.hot, stored.version, False
+    return after
 
 
 def renewed(live: LiveSource, source: Source) -> LiveSource:

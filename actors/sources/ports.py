@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.egress.traffic import Egress
+from actors.members.ownership import Ownership
 from actors.messages.recorder import RecorderMessage
 from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
@@ -55,6 +56,7 @@ class Ports:
     market: SharedPrice = field(default_factory=SharedPrice)
     shelf: BodyCache = field(default_factory=BodyCache)
     gate: PauseSwitch = field(default_factory=PauseSwitch)
+    ownership: Ownership = field(default_factory=Ownership)
     patience: FailureDelays = field(default_factory=FailureDelays)
 
 

@@ -24,6 +24,7 @@ from storage.interface.members import Members
 from storage.interface.outbox import Outbox
 from storage.interface.people import People
 from storage.interface.publications import Publications
+from storage.interface.sharing import Sharing
 from storage.interface.sources import Sources
 from storage.interface.subscriptions import Subscriptions
 from storage.tail import Tail
@@ -73,8 +74,8 @@ class Storage(Protocol):
         """Who may use the dashboard."""
 
     @property
-    def members(self) -> Members:
-        """Who works on these data."""
+    def sharing(self) -> Sharing | None:
+        """What nodes need that share it; None where only one process may open it."""
 
     @property
     def tail(self) -> Tail:

@@ -1,34 +1,37 @@
-"""The members of a database: who works on it now."""
+"""Which nodes work on one database, by its own clock."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
-from storage.records.member import Says, View
+
+class View(NamedTuple):
+    """Who is inside, in the order of their names. `number` rises with each change."""
+
+    number: int
+    inside: tuple[str, ...]
 
 
 class Members(Protocol):
-    """The processes that work on one database. On SQLite there is one, always inside.
-
-    A process is a member from its first beat until `leave`, or until others have put it out: a lease after its last
-    beat. Whoever was put out comes in again with its next beat.
-    """
+    """The members of an installation of several nodes."""
 
     @property
     def me(self) -> str:
-        """The id of this start."""
+        """This member: the node's name, and chance that is new at each start."""
 
-    async def beat(self, says: Says) -> View:
-        """Tell that this member lives, let in who knocks, put out who is late, and return the view after that.
+    async def beat(self, says: Mapping[str, Any]) -> View:
+        """Say that this node is there, and let in who knocks and put out who is late; return the view.
 
-        Call it each second, from one task. After `leave` it tells nothing any more. Raises Unavailable.
+        A member is late once it has not beaten for `LEASE` seconds. Raises Unavailable.
         """
 
     async def leave(self) -> None:
-        """Go out by oneself, at once: no beat after this one, also none that is under way, comes in again.
-
-        Raises Unavailable: the lease then ends by itself.
-        """
+        """Be inside no longer, at once. Nothing beats after it. Raises Unavailable."""
 
     async def view(self) -> View:
-        """Return the view as it is stored, without a beat. Raises Unavailable."""
+        """Return the view as it is."""
+
+
+LEASE = 5.0
+"""Seconds for which a beat holds."""

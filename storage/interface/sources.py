@@ -17,15 +17,22 @@ class Sources(Protocol):
         """Add a source with its first state. Raises Duplicate with the existing one when the URL is watched."""
 
     async def update(
-        self, source: Source, lease: Lease, version: Version = FIRST, state: SourceState | None = None
+        self,
+        source: Source,
+        lease: Lease,
+        version: Version = FIRST,
+        state: SourceState | None = None,
+        *,
+        before: Source | None = None,
     ) -> None:
         """Replace what the user asked for, and give its state this version: a harvest that is under way is refused.
 
-        Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate.
+        Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate, and StateMoved when the
+        stored record is not the one `before`, where that is given.
         """
 
-    async def delete(self, source: SourceId, lease: Lease) -> None:
-        """Forget a source and its state; its events stay in the log."""
+    async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
+        """Forget a source and its state; its events stay in the log. `before` as in `update`."""
 
     async def get(self, source: SourceId) -> WatchedSource | None:
         """Return one source."""

@@ -50,7 +50,8 @@ class _DrawnVault(Vault):
 
 
 @cache
-def _vault() -> Vault:
+def vault() -> Vault:
+    """Return the master key of every database in memory."""
     return _DrawnVault(bytes(range(SIZE)))
 
 
@@ -59,8 +60,8 @@ def _empty() -> sqlite3.Connection:
     """Return a database of today's schema, to be copied: the schema itself takes a hundred times as long."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA auto_vacuum=2")
-    migrate(connection, vault=_vault())
-    mark(connection, _vault())
+    migrate(connection, vault=vault())
+    mark(connection, vault())
     return connection
 
 
@@ -105,11 +106,15 @@ class Disk:
         if self.silent == "before":
             raise Unavailable("the disk does not answer")
 
+    def transaction(self) -> Transaction:
+        """Return the open transaction as a job sees it."""
+        return Transaction(self.connection, vault())
+
     def run(self, job: Job[T]) -> T:
         """Run a job in a transaction of its own; nothing has changed when it raises."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
-            transaction = Transaction(self.connection, _vault())
+            transaction = self.transaction()
             result = job(transaction)
             self.connection.execute("COMMIT")
         except BaseException as error:
@@ -142,7 +147,7 @@ class Disk:
 
     def sources(self) -> Mapping[SourceId, WatchedSource]:
         """Return all sources in the order of their ids."""
-        return {watched.source.id: watched for watched in all_watched(self.connection, _vault())}
+        return {watched.source.id: watched for watched in all_watched(self.connection, vault())}
 
 
 def _survived(commit: Callable[[], object]) -> None:
@@ -169,7 +174,7 @@ class InLoopStorage(Stores):
         self.disk = disk
         self._writer, self._readers = LoopWriter(disk, lease.epoch, sync, reach), LoopReaders(disk, seek)
         places = Places(self._writer, self._writer, self._readers, OwnConnection(disk.connection))
-        super().__init__(places, SPACE, lease, disk.head(), _vault())
+        super().__init__(places, SPACE, lease, disk.head(), vault())
 
     def __repr__(self) -> str:
         return f"InLoopStorage({self.lease}, {self.disk})"

@@ -29,6 +29,7 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
+    OfOneSource,
     PreviewSource,
     RegistryMessage,
     ShowPractice,
@@ -40,12 +41,14 @@ from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.lanes import Lane, Lanes
+from actors.sources.registry.other_nodes import OtherNodes
 from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.service import SourceService
 from actors.sources.schedule.budget import Spending
 from actors.sources.schedule.look_price import moved
 from actors.sources.schedule.overdue import EVERY, News, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
+from storage.records.identity import SourceId
 from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
@@ -69,6 +72,8 @@ class Registry:
         self._service = SourceService(ports, self.table)
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
+        sharing, locks = ports.storage.sharing, self._service.locks
+        self._others = None if sharing is None else OtherNodes(ports, sharing, self.table, locks)
         self.lanes = Lanes()
 
     async def run(self, child: Child) -> None:
@@ -79,6 +84,8 @@ class Registry:
             nursery.start_soon(self._watch_for_ever)
             nursery.start_soon(self._price_for_ever)
             nursery.start_soon(self._answer_for_ever)
+            if self._others is not None:
+                nursery.start_soon(self._others.run)
             child.ready()
             await child.stopping.wait()
             nursery.cancel_scope.cancel()
@@ -91,6 +98,8 @@ class Registry:
         """
         while True:
             try:
+                if self._others is not None:
+                    await self._others.begin()
                 return await self.table.load()
             except STANDSTILL as error:
                 self._ports.world.log("registry.parked", error=str(error))
@@ -104,7 +113,7 @@ class Registry:
                 reply: Reply[Any] = message.reply
                 if reply.gone:
                     continue
-                lane = self.lanes.of(message)
+                lane = self._lane_of(message)
                 if lane is None:
                     await self._serve(message)
                     continue
@@ -114,6 +123,15 @@ class Registry:
                     reply.fail(busy)
                 else:
                     nursery.start_soon(self._answer, message, lane)
+
+    def _lane_of(self, message: RegistryMessage) -> Lane | None:
+        if isinstance(message, CheckNow) and not self._watches(message.source):
+            return self.lanes.storage  # the wish is handed on by storage
+        return self.lanes.of(message)
+
+    def _watches(self, source: SourceId) -> bool:
+        live = self.table.look_up(source)
+        return live is None or self._ports.ownership.watches(live.source)
 
     async def _answer(self, message: RegistryMessage, lane: Lane) -> None:
         try:
@@ -130,6 +148,8 @@ class Registry:
         reply: Reply[Any] = message.reply
         with reply:
             try:
+                if self._others is not None and isinstance(message, OfOneSource):
+                    await self._service.learn(message.source)
                 reply.answer(await self._result(message))
             except Exception as error:
                 # Handed to the asker, who knows what to do with it; an unexpected one is logged there as a 500.
@@ -150,6 +170,8 @@ class Registry:
             case DeleteSource():
                 await self._service.delete(message.source, message.expected)
                 return None
+            case CheckNow() if not self._watches(message.source):
+                return await self._service.check_elsewhere(message.source)
             case CheckNow():
                 return self._service.check(message.source)
             case ShowPractice():
@@ -176,7 +198,7 @@ class Registry:
         market, budget = self._ports.market, self._ports.settings.looks_per_second
         while True:
             await trio.sleep(REPRICE)
-            value = moved(market.price.value, await self.table.planned(), budget, REPRICE)
+            value = moved(market.price.value, await self.table.planned(), budget * await self.table.share(), REPRICE)
             market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:

@@ -14,7 +14,7 @@ from actors.egress.failures import LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
-from actors.errors import Conflict, DomainError, LibraryFull, Overloaded, Stale, TooSoon, Unprocessable
+from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable
 from actors.locks import KeyedLocks
 from actors.messages.recorder import Record
 from actors.messages.requests import DetectRequest, SourcePatch, settings_of
@@ -25,7 +25,7 @@ from actors.query import QueryError, parse
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
-from actors.sources.index import SourceIndex, renewed
+from actors.sources.index import SourceIndex, renewed, stored_anew
 from actors.sources.looks.fetch import host_of, look_at
 from actors.sources.looks.reading import Reading, in_jail
 from actors.sources.page.preview import Narrowing, check_selectors, preview_page
@@ -35,7 +35,7 @@ from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.push.preview import LISTEN
 from actors.sources.schedule.cadence import START_INTERVAL
 from actors.sources.tiers import BEHAVIOURS
-from storage.errors import StorageError
+from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import note
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
@@ -111,7 +111,7 @@ class SourceService:
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
                 await message.reply.commit()
-                return AddedSource(await self._marked(existing.id, message.mark), created=False)
+                return await self._existing(existing, message.mark)
             self._check_room()
             try:
                 found = await classify(
@@ -130,6 +130,8 @@ class SourceService:
             try:
                 await self.begin(live, found)
                 self._table.put(live)
+            except Duplicate as duplicate:  # another node was quicker
+                return await self._existing(duplicate.existing, message.mark)
             finally:
                 self._beginning -= 1
             return AddedSource(self._table.describe(live.source.id), created=True)
@@ -147,6 +149,8 @@ class SourceService:
             state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
             await storage.sources.add(live.source, state, storage.lease)
             self._table.put(live)
+        except Duplicate as duplicate:
+            return await self._existing(duplicate.existing, message.mark)
         finally:
             self._beginning -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
@@ -155,6 +159,30 @@ class SourceService:
         most = self._ports.settings.max_sources
         if len(self._table) + self._beginning >= most:
             raise LibraryFull(f"the library is full: max_sources is {most}")
+
+    async def learn(self, source: SourceId) -> None:
+        """Read a source that another node has added a moment ago, if it is one. Raises StorageError."""
+        if self._ports.ownership.shared and self._table.look_up(source) is None:
+            stored = await self._ports.storage.sources.get(source)
+            if stored is not None:
+                async with self.locks.hold(stored.source.url):
+                    await self._read_back(source)
+
+    async def _read_back(self, source: SourceId) -> None:
+        """Go by what is stored: another node has written it. The lock of its URL is held."""
+        stored, live = await self._ports.storage.sources.get(source), self._table.look_up(source)
+        if live is not None:
+            await self._table.stop(live)
+        if stored is not None:
+            self._table.put(stored_anew(live, stored))
+        elif live is not None:
+            self._table.drop(source)
+
+    async def _existing(self, known: Source, mark: Sequence[str]) -> AddedSource:
+        """Return a source that is there already. The lock of its URL is held."""
+        if self._table.look_up(known.id) is None:
+            await self._read_back(known.id)
+        return AddedSource(await self._marked(known.id, mark), created=False)
 
     async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
         """Give a source the tags that it lacks."""
@@ -165,9 +193,13 @@ class SourceService:
     async def edit(self, source: SourceId, patch: SourcePatch, expected: Expected = None) -> SourceView:
         """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
         async with self.locks.hold(self._table.get(source).source.url):
-            live = self._table.get(source)
-            _refuse_stale(live.source, expected)
-            return await self._edit(live, settings_of(patch))
+            while True:
+                live = self._table.get(source)
+                _refuse_stale(live.source, expected)
+                try:
+                    return await self._edit(live, settings_of(patch))
+                except StateMoved:  # another node has edited it meanwhile
+                    await self._read_back(source)
 
     async def _edit(self, live: LiveSource, given: Mapping[str, Any]) -> SourceView:
         """Set some fields of a source's record."""
@@ -206,7 +238,8 @@ class SourceService:
         if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
             hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
             state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
-        await storage.sources.update(after, storage.lease, version, state)
+        known = before if self._ports.ownership.shared else None
+        await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
         if state is not None:
             changed.hot = state.hot
@@ -243,15 +276,22 @@ class SourceService:
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
         """Stop watching and forget; a look under way ends first, so no event comes after the answer."""
         async with self.locks.hold(self._table.get(source).source.url):
-            live = self._table.get(source)
-            _refuse_stale(live.source, expected)
-            await self._table.stop(live)
-            try:
-                await self._ports.storage.sources.delete(source, self._ports.storage.lease)
-            except StorageError:
-                self._table.put(live)
-                raise
-            self._table.drop(source)
+            storage = self._ports.storage
+            while True:
+                live = self._table.get(source)
+                _refuse_stale(live.source, expected)
+                await self._table.stop(live)
+                known = live.source if self._ports.ownership.shared else None
+                try:
+                    await storage.sources.delete(source, storage.lease, before=known)
+                except StateMoved:
+                    await self._read_back(source)
+                except StorageError:
+                    self._table.put(live)
+                    raise
+                else:
+                    self._table.drop(source)
+                    return
 
     def check(self, source: SourceId) -> Millis:
         """Ask for a look now. Raises TooSoon while politeness forbids it."""
@@ -266,6 +306,21 @@ class SourceService:
         except MailboxFull:
             self._ports.world.log("check.merged", source_id=source)  # a look is already asked for
         return now
+
+    async def check_elsewhere(self, source: SourceId) -> Millis:
+        """Ask the node that watches a source for a look now: it finds the source due. Raises as `check` does."""
+        async with self.locks.hold(self._table.get(source).source.url):
+            live, storage = self._table.get(source), self._ports.storage
+            if not live.source.enabled:
+                raise Conflict(f"source {source} is paused: resume it first")
+            now, stored = self._check_polite(live), await storage.sources.get(source)
+            if stored is None:
+                raise NotFound(f"there is no source {source}")
+            version = drawn(self._ports.world)
+            due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
+            await storage.sources.update(stored.source, storage.lease, version, due)
+            live.asked_at = now
+            return now
 
     def _check_polite(self, live: LiveSource) -> Millis:
         """Return the time. Raises TooSoon while politeness forbids a look."""

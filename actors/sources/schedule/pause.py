@@ -1,4 +1,5 @@
-"""The pause switch of the whole service: while it is closed no look is made. An operator drains the service with it.
+"""The pause switch of this process: while it is closed no look is made. An operator drains the service with it, and a
+node that can't tell the others that it is there parks by it.
 
 Nothing is lost by it: looks under way end, and what is found goes on to the log and to the destinations.
 """
@@ -15,23 +16,37 @@ class PauseSwitch:
     """Open from the start. A process that starts anew has an open one."""
 
     def __init__(self) -> None:
-        self._closed = False
+        self._drained = self._parked = False
         self._opened = trio.Event()
 
     @property
     def closed(self) -> bool:
         """Whether looks wait."""
-        return self._closed
+        return self._drained or self._parked
+
+    @property
+    def drained(self) -> bool:
+        """Whether looks wait because somebody wants it."""
+        return self._drained
 
     def close(self) -> None:
         """Let nobody look any more."""
-        if not self._closed:
-            self._closed, self._opened = True, trio.Event()
+        self._drained = True
 
     def open(self) -> None:
-        """Let everybody look again."""
-        self._closed = False
-        self._opened.set()
+        """Let everybody look again, unless this node is parked."""
+        self._drained = False
+        self._wake()
+
+    def park(self, parked: bool) -> None:
+        """Let nobody look while this node can't tell the others that it is there."""
+        self._parked = parked
+        self._wake()
+
+    def _wake(self) -> None:
+        if not self.closed:
+            self._opened.set()
+            self._opened = trio.Event()
 
     async def clearance(self, draw: float) -> float:
         """Wait while it is closed; return the seconds until a look may be made: 0 if it was open."""
@@ -42,4 +57,4 @@ class PauseSwitch:
         return draw * SPREAD if waited else 0.0
 
     def __repr__(self) -> str:
-        return f"<PauseSwitch {'closed' if self._closed else 'open'}>"
+        return f"<PauseSwitch {'closed' if self.closed else 'open'}>"

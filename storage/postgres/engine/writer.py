@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
-from zlib import crc32
 
 import psycopg
 from psycopg import errors
@@ -20,8 +18,8 @@ from psycopg import errors
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.postgres.engine.connection import Line, PostgresConnection, in_our_words
-from storage.postgres.engine.steps import APPENDS, FENCE, lock_of, shared_lock_of
-from storage.records.identity import START
+from storage.postgres.engine.steps import APPENDS, lock_of
+from storage.records.shard import shard_of
 from storage.records.source import Source
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Transaction
@@ -29,18 +27,8 @@ from storage.sql.writing import Ticket, WritingThread
 
 AGAIN = 3
 """How often a job is tried that PostgreSQL has undone because it was in another's way."""
-SHARDS = 1024
 CHANNEL = "sanderling_log"
 """Where every commit of events is told to other nodes. It tells nothing but that there was one."""
-
-
-def shard_of(url: str) -> int:
-    """Return the shard of a watched address: of its host, so that one node asks a machine.
-
-    >>> shard_of("https://www.news.example/feed") == shard_of("http://news.example:8080/other")
-    True
-    """
-    return crc32((urlsplit(url).hostname or "").removeprefix("www.").encode()) % SHARDS
 
 
 _HOLD = {

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from storage.append import Lease
-from storage.errors import Duplicate
+from storage.errors import Duplicate, StateMoved
 from storage.records.identity import SourceId
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
 from storage.secrets.connection import Connection
@@ -46,7 +46,13 @@ class SqlSources:
         await self._writer.submit(job, rows=3)
 
     async def update(
-        self, source: Source, lease: Lease, version: Version = FIRST, state: SourceState | None = None
+        self,
+        source: Source,
+        lease: Lease,
+        version: Version = FIRST,
+        state: SourceState | None = None,
+        *,
+        before: Source | None = None,
     ) -> None:
         """Replace what the user asked for; see Sources."""
 
@@ -55,6 +61,7 @@ class SqlSources:
             existing = by_url(transaction, source.url)
             if existing is not None and existing.id != source.id:
                 raise Duplicate(existing)
+            _check_unmoved(transaction, before)
             update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
             transaction.execute(update, (source.url, *_row(source, transaction.vault), source.id))
             transaction.place(source)
@@ -64,11 +71,12 @@ class SqlSources:
 
         await self._writer.submit(job)
 
-    async def delete(self, source: SourceId, lease: Lease) -> None:
+    async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
         """Forget a source and its state; see Sources."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
+            _check_unmoved(transaction, before)
             transaction.execute("DELETE FROM source WHERE key=(SELECT key FROM source_key WHERE id=?)", (source,))
 
         await self._writer.submit(job, rows=3)
@@ -76,7 +84,7 @@ class SqlSources:
     async def get(self, source: SourceId) -> WatchedSource | None:
         """Return one source; see Sources."""
         row = await self._readers.run(lambda c: c.execute(_WATCHED + "WHERE k.id=?", (source,)).fetchone())
-        return None if row is None else _watched(row, self._vault)
+        return None if row is None else watched_of(row, self._vault)
 
     async def by_url(self, url: str) -> Source | None:
         """Return the source of a URL; see Sources."""
@@ -87,7 +95,7 @@ class SqlSources:
 
         def look(connection: Connection) -> Sequence[WatchedSource]:
             rows = connection.execute(_WATCHED + "WHERE k.id>? ORDER BY k.id LIMIT ?", (after or "", limit))
-            return [_watched(row, self._vault) for row in rows.fetchall()]
+            return [watched_of(row, self._vault) for row in rows.fetchall()]
 
         return await self._readers.run(look)
 
@@ -108,7 +116,7 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
 
 def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]:
     """Return all sources in the order of their ids."""
-    return [_watched(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
+    return [watched_of(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
 
 
 def by_url(transaction: Transaction, url: str) -> Source | None:
@@ -123,12 +131,21 @@ def write_state(transaction: Transaction, state: SourceState) -> None:
         transaction.execute(_WRITE_BASE, (state.base, state.source))
 
 
+def _check_unmoved(transaction: Transaction, before: Source | None) -> None:
+    if before is not None:
+        query = "SELECT s.body, s.sealed FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
+        row = transaction.execute(query, (before.id,)).fetchone()
+        if row is not None and _source(row[0], row[1], transaction.vault) != before:
+            raise StateMoved(before.id)
+
+
 def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:
     row = connection.execute("SELECT body, sealed FROM source WHERE url=?", (url,)).fetchone()
     return None if row is None else _source(row[0], row[1], vault)
 
 
-def _watched(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault) -> WatchedSource:
+def watched_of(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault) -> WatchedSource:
+    """Return a source from what a row says: record, sealed, hot, base, version."""
     body, sealed, hot, base, version = row
     return WatchedSource(_source(body, sealed, vault), decode_hot(hot), base, Version(version))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from storage.append import Lease
 from storage.damage import Damage
-from storage.interface.members import Members
+from storage.interface.sharing import Sharing
 from storage.records.identity import Seq
 from storage.secrets.vault import Vault
 from storage.sql.noticing import NoticingLookups, NoticingReaders, NoticingWriter
@@ -36,6 +36,8 @@ class Places(NamedTuple):
 
 class Stores:
     """The tables by their nouns. `known`: the newest position that anyone has seen."""
+
+    sharing: Sharing | None = None
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()

@@ -423,7 +423,7 @@ async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
         )
         for number, (last, due) in enumerate(waits)
     }
-    there: Any = SimpleNamespace(_live=lives)
+    there: Any = SimpleNamespace(_live=lives, _polled=lambda live: True)
     assert await table.SourceIndex.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
     lives["0"].hot.last_look_at = None
     assert await table.SourceIndex.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
@@ -433,9 +433,12 @@ async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(aut
     async def planned() -> float:
         return 100.0
 
+    async def share() -> float:
+        return 1.0
+
     market = SimpleNamespace(price=Price(10.0))
     ports = SimpleNamespace(market=market, settings=SimpleNamespace(looks_per_second=1.0))
-    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned))
+    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned, share=share))
     seen = list[float]()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(Registry._price_for_ever, registry)

@@ -1,0 +1,112 @@
+"""What is this node's: rendezvous hashing over the members that are inside.
+
+The owner of a key is the member with the highest hash of member and key: pure, the same at all nodes, and when one of n
+members leaves only its own 1/n moves. Ownership is for courtesy and economy: two nodes may think for a moment that
+they own one thing, and no promise rests on it. What they write is compared with what they began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from hashlib import blake2b
+from typing import Final
+
+import trio
+
+from storage.interface.members import View
+from storage.records.shard import SHARDS, shard_of
+from storage.records.source import Source
+
+MATCHER: Final = "matcher"
+PRUNER: Final = "pruner"
+HUB: Final = "hub"
+NOBODY: Final = View(-1, ())
+
+
+def owner(inside: Sequence[str], key: str) -> str:
+    """Return the member that owns a key, "" when nobody is inside."""
+    return max(inside, key=partial(_weight, key), default="")
+
+
+def _weight(key: str, member: str) -> bytes:
+    return blake2b(f"{member}\0{key}".encode(), digest_size=8).digest()
+
+
+class Ownership:
+    """This node's share. `me` is this member's name; None: there are no others, and everything is this node's."""
+
+    def __init__(self, me: str | None = None) -> None:
+        self._me = me
+        self._view = NOBODY
+        self._shards = bytes(SHARDS) if me is not None else b"\1" * SHARDS
+        self._moved = trio.Event()
+
+    def __repr__(self) -> str:
+        return f"<Ownership of {self._me or 'everything'}, {self._view}>"
+
+    @property
+    def me(self) -> str | None:
+        """This member's name; None when there are no others."""
+        return self._me
+
+    @property
+    def shared(self) -> bool:
+        """Whether there may be others."""
+        return self._me is not None
+
+    @property
+    def view(self) -> View:
+        """Who is inside, as far as this node knows."""
+        return self._view
+
+    def take(self, view: View) -> None:
+        """Go by another view from now on. One that is older than the present changes nothing."""
+        if self._me is None or view.number <= self._view.number:
+            return
+        self._view = view
+        self._shards = bytes(owner(view.inside, f"shard/{shard}") == self._me for shard in range(SHARDS))
+        self._moved.set()
+        self._moved = trio.Event()
+
+    def mine(self, key: str) -> bool:
+        """Return whether a key is this node's."""
+        return self._me is None or owner(self._view.inside, key) == self._me
+
+    def watches(self, source: Source) -> bool:
+        """Return whether a source is this node's to watch: by the host that is asked, so that one node asks it."""
+        if self._me is None:
+            return True
+        return (
+            self.mine(f"source/{source.id}")
+            if source.practice is not None
+            else self._shards[shard_of(source.watch_url)] == 1
+        )
+
+    async def wait_moved(self, known: View) -> View:
+        """Wait until the view is another than the known one; return it."""
+        while self._view == known:
+            await self._moved.wait()
+        return self._view
+
+    async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
+        """Run for as long as a key is this node's, or with `mine` False another's; the end of that cancels the run."""
+        if self._me is None:
+            if mine:
+                await run()
+            return
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._cancel_when, key, not mine, nursery.cancel_scope)
+            if self.mine(key) is mine:
+                await run()
+            nursery.cancel_scope.cancel()
+
+    async def wait_mine(self, key: str) -> None:
+        """Wait until a key is this node's."""
+        while not self.mine(key):
+            await self._moved.wait()
+
+    async def _cancel_when(self, key: str, mine: bool, scope: trio.CancelScope) -> None:
+        while self.mine(key) is not mine:
+            await self._moved.wait()
+        scope.cancel()

@@ -1,0 +1,123 @@
+"""Follows what other nodes write about sources, and who watches which of them.
+
+Each node keeps all sources in memory, so that it answers for all, and runs the actors of its own. What others have
+stored is read each second, in the order of commits. Each change of the view starts actors here and ends others.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from actors.locks import KeyedLocks
+from actors.members.ownership import NOBODY
+from actors.messages.recorder import SaveStates
+from actors.sources.index import SourceIndex, stored_anew
+from actors.sources.ports import LiveSource, Ports
+from storage.errors import STANDSTILL
+from storage.interface.sharing import Sharing, SourceChange
+from storage.records.source import WatchedSource
+
+EVERY = 1.0
+"""Seconds between two readings of what has changed."""
+AT_ONCE = 500
+STOPPED_AT_ONCE = 50
+
+
+class OtherNodes:
+    """See above. `locks` are those under which a source is edited here."""
+
+    def __init__(self, ports: Ports, sharing: Sharing, table: SourceIndex, locks: KeyedLocks) -> None:
+        self._ports, self._sharing, self._table, self._locks = ports, sharing, table, locks
+        self._at = 0
+        self._reading = trio.Lock()
+
+    def __repr__(self) -> str:
+        return f"<OtherNodes up to change {self._at}>"
+
+    async def begin(self) -> None:
+        """Note where the changes are that come after what is loaded next. Raises StorageError."""
+        self._at = await self._sharing.newest_change()
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._follow_views)
+            while True:
+                try:
+                    await self.catch_up()
+                except STANDSTILL as error:
+                    self._ports.world.log("registry.behind", level="debug", error=str(error))
+                await trio.sleep(EVERY)
+
+    async def catch_up(self) -> None:
+        """Take in everything that is stored by now. Raises StorageError."""
+        async with self._reading:
+            while changes := await self._sharing.changes(self._at, AT_ONCE):
+                for change in changes:
+                    await self._take(change)
+                    self._at = change.number
+
+    async def _follow_views(self) -> None:
+        view = NOBODY
+        while True:
+            view = await self._ports.ownership.wait_moved(view)
+            try:
+                await self.catch_up()
+            except STANDSTILL as error:
+                # What is not known yet is refused at the first commit, and read then.
+                self._ports.world.log("registry.behind", error=str(error))
+            taken, passed = await self._table.take_over()
+            for start in range(0, len(passed), STOPPED_AT_ONCE):
+                async with trio.open_nursery() as nursery:
+                    for live in passed[start : start + STOPPED_AT_ONCE]:
+                        nursery.start_soon(self._pass_on, live)
+            if taken or passed:
+                self._ports.world.log("registry.shared_anew", view=view.number, taken=taken, passed=len(passed))
+
+    async def _pass_on(self, live: LiveSource) -> None:
+        """End the actor of a source that is another node's, and save what it has learned."""
+        async with self._locks.hold(live.source.url):
+            live = self._table.look_up(live.source.id) or live
+            if self._ports.ownership.watches(live.source):
+                return
+            await self._table.stop(live)
+            if live.unsaved:
+                await self._ports.recorder.send(SaveStates((self._table.take_unsaved(live),)))
+            self._table.put(LiveSource(live.source, live.hot, live.version))
+
+    async def _take(self, change: SourceChange) -> None:
+        known = self._table.look_up(change.source)
+        if change.watched is None:
+            if known is not None:
+                await self._drop(known)
+        elif known is None or not self._same(known, change.watched):
+            await self._renew(change.watched)
+
+    def _same(self, known: LiveSource, stored: WatchedSource) -> bool:
+        """Return whether there is nothing to learn: this node's own actor knows more of its state than storage does."""
+        if known.source != stored.source:
+            return False
+        if not self._table.runs(known):
+            return known.hot == stored.hot and known.version == stored.version
+        now, due = self._ports.world.now(), stored.hot.next_look_at
+        sooner = due is not None and due <= now < (known.hot.next_look_at or 0)
+        return known.version == stored.version or not sooner  # else somebody wants a look now
+
+    async def _drop(self, known: LiveSource) -> None:
+        async with self._locks.hold(known.source.url):
+            if self._table.look_up(known.source.id) is not None:
+                await self._table.stop(known)
+                self._table.drop(known.source.id)
+
+    async def _renew(self, read: WatchedSource) -> None:
+        """Go by what is stored: under the lock, where nothing of this node's own is on its way."""
+        async with self._locks.hold(read.source.url):
+            stored = await self._ports.storage.sources.get(read.source.id)
+            if stored is None:
+                return  # that is a change of its own
+            known = self._table.look_up(stored.source.id)
+            if known is not None:
+                if self._same(known, stored):
+                    return
+                await self._table.stop(known)
+            self._table.put(stored_anew(known, stored))

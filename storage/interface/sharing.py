@@ -1,0 +1,32 @@
+"""What an engine offers that several nodes share: who they are, and what the others have written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from storage.interface.members import Members
+from storage.records.identity import SourceId
+from storage.records.source import WatchedSource
+
+
+class SourceChange(NamedTuple):
+    """A source as it is now, None when it is gone. `number`: that of its last change."""
+
+    number: int
+    source: SourceId
+    watched: WatchedSource | None
+
+
+class Sharing(Protocol):
+    """See above. Numbers of changes rise in the order of commits."""
+
+    @property
+    def members(self) -> Members:
+        """The nodes."""
+
+    async def newest_change(self) -> int:
+        """Return the number of the newest change of a source or its state, 0 before any."""
+
+    async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
+        """Return each source that has changed after a number, by its last change; oldest first."""

@@ -1,0 +1,17 @@
+"""The shard of a source: by it, nodes share the sources among each other."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+from zlib import crc32
+
+SHARDS = 1024
+
+
+def shard_of(url: str) -> int:
+    """Return the shard of a watched address: of its host, so that one node asks a machine.
+
+    >>> shard_of("https://www.news.example/feed") == shard_of("http://news.example:8080/other")
+    True
+    """
+    return crc32((urlsplit(url).hostname or "").removeprefix("www.").encode()) % SHARDS

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+import pytest
+import trio
+
+from actors.errors import NotFound, Stale
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource
+from actors.messages.views import AddedSource
+from storage.records.revision import Expected, revision_of
+from tests.actors.members.harness import Land, Node
+
+HOUR = 3600.0
+
+
+def owner_of(url: str, *nodes: Node) -> tuple[Node, Node]:
+    """Return the node that watches a URL, and another one."""
+    (mine,) = [node for node in nodes if url in node.watched()]
+    return mine, next(node for node in nodes if node is not mine)
+
+
+async def test_nodes_share_the_sources_and_each_lists_all(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        urls = {land.site(number) for number in range(12)}
+        for number, url in enumerate(sorted(urls)):
+            await (a, b)[number % 2].add(url)
+        await trio.sleep(2)
+        assert a.knows() == b.knows() == urls
+        assert a.watched() | b.watched() == urls and not a.watched() & b.watched()
+        assert len(a.watched()) > 1 and len(b.watched()) > 1
+        for number in range(12):
+            land.publish(number, "first", f"news {number}")
+        await trio.sleep(2 * HOUR)
+        assert land.told() == {f"news {number}": 1 for number in range(12)}
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        added = await a.add(url)
+        await trio.sleep(2)
+        mine, other = owner_of(url, a, b)
+        source, patch = added.view.source.id, SourcePatch(enabled=False)
+        await other.system.registry_box.ask(lambda reply: EditSource(source, patch, reply))
+        await trio.sleep(2)
+        assert url not in mine.watched() and not mine.sources()[0].enabled
+        resumed = SourcePatch(enabled=True, tags=("label:x",))
+        await other.system.registry_box.ask(lambda reply: EditSource(source, resumed, reply))
+        await trio.sleep(2)
+        assert url in mine.watched() and mine.sources()[0].tags == ("label:x",)
+        await other.system.registry_box.ask(lambda reply: DeleteSource(source, reply))
+        await trio.sleep(2)
+        assert not mine.knows() and not mine.watched() and not other.knows()
+        looks = len(land.origins["site1.test"].asked)
+        await trio.sleep(2 * HOUR)
+        assert len(land.origins["site1.test"].asked) == looks
+        nursery.cancel_scope.cancel()
+
+
+async def test_whoever_asks_for_a_look_the_owner_makes_it(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery, cadence_floor=10.0)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        added = await a.add(url, schedule="1d")
+        await trio.sleep(60)
+        _, other = owner_of(url, a, b)
+        land.publish(1, "first", "news")
+        await other.system.registry_box.ask(lambda reply: CheckNow(added.view.source.id, reply))
+        await trio.sleep(5)
+        assert land.told() == {"news": 1}
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_node_that_leaves_is_followed_at_once_and_one_that_is_killed_within_seconds(
+    autojump_clock: object,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b, c = [await land.start(name) for name in "abc"]
+        urls = {land.site(number) for number in range(12)}
+        for url in sorted(urls):
+            await a.add(url)
+        await trio.sleep(2)
+        a.system.stop()
+        await trio.sleep(4)
+        assert b.watched() | c.watched() == urls and not b.watched() & c.watched()
+        c.kill()
+        await trio.sleep(10)
+        assert b.watched() == urls
+        for number in range(12):
+            land.publish(number, "first", f"news {number}")
+        await trio.sleep(2 * HOUR)
+        assert land.told() == {f"news {number}": 1 for number in range(12)}
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_node_that_cannot_reach_the_database_parks_and_comes_back(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        urls = {land.site(number) for number in range(8)}
+        for url in sorted(urls):
+            await a.add(url)
+        await trio.sleep(2)
+        land.disk.away.add(b.storage.lease.epoch)
+        await trio.sleep(12)
+        assert a.watched() == urls
+        assert "could not tell" in b.system.readiness()["members"]
+        asked = {host: len(origin.asked) for host, origin in land.origins.items()}
+        for number in range(8):
+            land.publish(number, "first", f"news {number}")
+        await trio.sleep(HOUR)
+        assert land.told() == {f"news {number}": 1 for number in range(8)}
+        assert all(len(origin.asked) > asked[host] for host, origin in land.origins.items())
+        land.disk.away.clear()
+        await trio.sleep(10)
+        assert a.watched() | b.watched() == urls and not a.watched() & b.watched()
+        assert b.watched() and b.system.readiness()["members"] == ""
+        for number in range(8):
+            land.publish(number, "first", f"news {number}", f"more {number}")
+        await trio.sleep(2 * HOUR)
+        assert sum(land.told().values()) == 16 and set(land.told().values()) == {1}
+        nursery.cancel_scope.cancel()
+
+
+async def test_one_matches_and_each_destination_has_one_owner_also_over_kills(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        nodes = [await land.start(name) for name in "abc"]
+        urls = [land.site(number) for number in range(6)]
+        for url in urls:
+            await nodes[0].add(url)
+        hosts = [land.hook(number) for number in range(6)]
+        await nodes[1].alert("news", *hosts)
+        await trio.sleep(2)
+        owned = [set(node.system.deliveries._actors) for node in nodes]
+        assert sum(map(len, owned)) == 6 and len(set.union(*owned)) == 6
+        matching = [node for node in nodes if node.system.ownership.mine("matcher")]
+        assert len(matching) == 1
+        for round_, gone in enumerate((None, matching[0])):
+            if gone is not None:
+                gone.kill()
+            for number in range(6):
+                land.publish(number, "first", f"news {round_} {number}")
+            await trio.sleep(HOUR)
+        assert land.told() == {f"news {round_} {number}": 1 for round_ in range(2) for number in range(6)}
+        posted = [(post.headers["host"], post.headers["webhook-id"]) for post in land.posts]
+        assert len(posted) == len(set(posted)) == 72
+        nursery.cancel_scope.cancel()
+
+
+async def test_an_alert_changed_on_any_node_holds_for_the_next_event(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        await a.add(url)
+        other = b if a.system.ownership.mine("matcher") else a
+        alert = await other.alert("rain", land.hook(0))
+        await trio.sleep(5)
+        await other.realert(alert, "sun")
+        land.publish(1, "first", "rain again", "sun at last")
+        await trio.sleep(HOUR)
+        assert [msgspec.json.decode(post.body)["title"] for post in land.posts] == ["sun at last"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_two_nodes_may_add_edit_and_delete_one_source_at_once(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url, added = land.site(1), list[AddedSource]()
+
+        async def add(node: Node) -> None:
+            added.append(await node.add(url))
+
+        async with trio.open_nursery() as both:
+            both.start_soon(add, a)
+            both.start_soon(add, b)
+        assert sorted(each.created for each in added) == [False, True]
+        source = added[0].view.source.id
+        assert {each.view.source.id for each in added} == {source}
+
+        refused = list[Stale]()
+
+        async def edit(node: Node, expected: Expected, **changes: object) -> None:
+            patch = SourcePatch(**changes)  # type: ignore[arg-type]
+            try:
+                await node.system.registry_box.ask(lambda reply: EditSource(source, patch, reply, expected))
+            except Stale as stale:
+                refused.append(stale)
+
+        async with trio.open_nursery() as both:
+            both.start_soon(partial(edit, a, None, tags=("label:x",)))
+            both.start_soon(partial(edit, b, None, title="Ours"))
+        await trio.sleep(2)
+        assert {(node.sources()[0].tags, node.sources()[0].title) for node in (a, b)} == {(("label:x",), "Ours")}
+        expected = (revision_of(a.sources()[0]),)
+        async with trio.open_nursery() as both:
+            both.start_soon(partial(edit, a, expected, title="A"))
+            both.start_soon(partial(edit, b, expected, title="B"))
+        await trio.sleep(2)
+        assert len(refused) == 1 and a.sources() == b.sources()
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_was_added_at_one_node_is_found_at_another_at_once(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        added = await a.add(land.site(1))
+        found = await b.system.registry_box.ask(lambda reply: DescribeSource(added.view.source.id, reply))
+        assert found.source == added.view.source
+        await a.system.registry_box.ask(lambda reply: DeleteSource(added.view.source.id, reply))
+        await trio.sleep(2)
+        with pytest.raises(NotFound):
+            await b.system.registry_box.ask(lambda reply: DescribeSource(added.view.source.id, reply))
+        nursery.cancel_scope.cancel()
