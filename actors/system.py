@@ -122,16 +122,7 @@ class System:
         self.egress = build_egress(world, settings)
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
-        self.deliveries = DeliveryRegistry(
-            world=world,
-            storage=storage,
-            egress=self.outlet,
-            kinds=self._kinds,
-            destinations=self.destinations,
-            record=self.recorder_box.send_nowait,
-            base_url=settings.public_url(),
-            ownership=self.ownership,
-        )
+        self.deliveries = self._deliveries()
         self.sources = DynamicSupervisor(
             "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
         )
@@ -155,6 +146,18 @@ class System:
             on_change=partial(_tell, world, self.overseer),
             steps=steps,
             on_stuck=stuck,
+        )
+
+    def _deliveries(self) -> DeliveryRegistry:
+        return DeliveryRegistry(
+            world=self._world,
+            storage=self._storage,
+            egress=self.outlet,
+            kinds=self._kinds,
+            destinations=self.destinations,
+            record=self.recorder_box.send_nowait,
+            base_url=self._settings.public_url(),
+            ownership=self.ownership,
         )
 
     def _recorder(self, signing: SigningKeys) -> Recorder:

@@ -1,4 +1,4 @@
-"""What is this node's: rendezvous hashing over the members that are inside.
+"""This node's share of the work: rendezvous hashing over the members that are inside.
 
 The owner of a key is the member with the highest hash of member and key: pure, the same at all nodes, and when one of n
 members leaves only its own 1/n moves. Ownership is for courtesy and economy: two nodes may think for a moment that

@@ -1,4 +1,4 @@
-"""Which nodes work on one database, by its own clock."""
+"""The nodes that work on one database, by its own clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine offers that several nodes share: who they are, and what the others have written."""
+"""The part of an engine that several nodes share: who they are, and what the others have written."""
 
 from __future__ import annotations
 
