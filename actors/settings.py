@@ -17,6 +17,7 @@ _HOST = r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])"
 _ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{_HOST}(?!:80$)(?::[1-9][0-9]{{0,4}})?")
 
 _WALL_TIMES, _WALL_GRACE = 10.0, 5.0
+_NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?")
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
@@ -43,6 +44,10 @@ def _setting(default: Any, says: str, unit: str = "", low: float | None = None, 
     return field(default=default, metadata=meta)
 
 
+def _secret(says: str) -> Any:
+    return field(default="", repr=False, metadata={"meaning": Meaning(says, secret=True)})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings. Make it through `sanderling.environment.load`, or directly in tests; `check` runs either way."""
@@ -50,6 +55,15 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
+    storage_url: str = _secret(
+        "The PostgreSQL database that holds everything, as postgresql://user@host/database; several nodes may share "
+        "it. Empty: SQLite in the data folder."
+    )
+    storage_url_file: str = _setting("", "File with the storage_url, for who wants no password in the settings.")
+    listen_url: str = _secret(
+        "The same server's own address, where a pooler such as PgBouncer stands before it: notices pass by no pooler."
+    )
+    node_name: str = _setting("", "This node's name among several on one database; empty: the machine's name.")
     metrics_bind: str = _setting(
         "",
         "Address and port of /metrics, such as 127.0.0.1:9464, and it is nowhere else. Empty: where the rest is.",
@@ -163,6 +177,12 @@ class Settings:
         if bool(self.tls_cert) != bool(self.tls_key):
             one, other = ("tls_cert", "tls_key") if self.tls_cert else ("tls_key", "tls_cert")
             raise ValueError(f"{one} is set and {other} is not: https needs both, http neither")
+        if self.storage_url and self.storage_url_file:
+            raise ValueError("storage_url and storage_url_file are both set: one is enough")
+        if self.listen_url and not (self.storage_url or self.storage_url_file):
+            raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
+        if self.node_name and not _NODE.fullmatch(self.node_name):
+            raise ValueError(f"node_name = {self.node_name!r}: write letters, digits, dots and hyphens, 63 at most")
 
     def watch_networks(self) -> tuple[Network, ...]:
         """Return the networks that may be watched although they are not public."""
@@ -231,7 +251,8 @@ def one_of(words: tuple[str, ...]) -> str:
 def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
     if isinstance(value, str) and not value.isprintable():  # some become headers, and all may be logged
-        raise ValueError(f"{item.name} = {value!r}: must have no control characters")
+        shown = "" if says.secret else f" = {value!r}"
+        raise ValueError(f"{item.name}{shown}: must have no control characters")
     if (says.low is not None and value < says.low) or (says.high is not None and value > says.high):
         raise ValueError(f"{item.name} = {value!r}: must be from {says.low:g} to {says.high:g} {says.unit}".rstrip())
     if item.name.endswith("_networks") or item.name == "trusted_proxies":

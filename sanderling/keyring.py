@@ -1,4 +1,4 @@
-"""The keys and the password of a data folder, for the command line: with a server running on it, or without one."""
+"""The keys and the password, for the command line: with a server running on the same data, or without one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
 from api.dashboard.entry import new_link
 from sanderling.data_folder import working_in
+from sanderling.engines import opened_keys, refuse_postgres
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.keys import find_key, make_key
-from sanderling.master_key import find_master_key, master_in, named_vault
+from sanderling.master_key import find_master_key, master_in
 from sanderling.real_world import entropy, now
 from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.sqlite.database import open_keys
 from storage.sqlite.upkeep.rotation import RotationResult, rotate
 
 
@@ -26,37 +26,32 @@ def create(
 ) -> tuple[ApiKey, str]:
     """Make and store a key; return it and its plaintext. A running server takes it from the next request on."""
     plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
-    folder = Path(settings.data)
-    with working_in(folder), open_keys(folder) as keys:
+    with opened_keys(settings, existing=False) as keys:
         keys.add(key)
     return key, plaintext
 
 
 def every(settings: Settings) -> Sequence[ApiKey]:
     """Return all keys, oldest first. Raises CommandFailed."""
-    folder = _existing(settings)
-    with working_in(folder), open_keys(folder) as keys:
+    with opened_keys(settings) as keys:
         return keys.all()
 
 
 def signing(settings: Settings) -> Sequence[SigningKey]:
     """Return the keys that sign events, the active one first; none before the first start."""
-    folder = _existing(settings)
-    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+    with opened_keys(settings) as keys:
         return keys.signing()
 
 
 def published(settings: Settings) -> bytes:
     """Return what /.well-known/jwks.json has: our keys' public halves, and those of other instances."""
-    folder = _existing(settings)
-    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+    with opened_keys(settings) as keys:
         return jwks(keys.signing(), keys.public())
 
 
 def forget_signing(settings: Settings, key_id: str) -> None:
     """Publish the public half of another instance's key no more; a running server follows. Raises CommandFailed."""
-    folder = _existing(settings)
-    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+    with opened_keys(settings) as keys:
         if keys.forget_public(key_id):
             return
         if any(key.key_id == key_id for key in keys.signing()):
@@ -70,16 +65,14 @@ def forget_signing(settings: Settings, key_id: str) -> None:
 
 def foreign(settings: Settings) -> Sequence[PublicKey]:
     """Return the keys of other instances that are published here."""
-    folder = _existing(settings)
-    with working_in(folder), open_keys(folder) as keys:
+    with opened_keys(settings) as keys:
         return keys.public()
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
     """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
-    folder = _existing(settings)
     key = new_signing_key(entropy(32), now())
-    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+    with opened_keys(settings) as keys:
         keys.add_signing(key)
     return key
 
@@ -89,6 +82,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
 
     lost: the old key is; what it sealed is given up. Raises CommandFailed.
     """
+    refuse_postgres(settings, "Its secrets can't be sealed anew yet: keep the master key that it was made with.")
     folder = _existing(settings)
     named = find_master_key(environ())
     new = None if to is None else master_in(to)
@@ -113,8 +107,7 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
     url: the service's address, where it is another than that of the settings.
     """
     path, link = new_link(entropy, now())
-    folder = Path(settings.data)
-    with working_in(folder), open_keys(folder) as keys:
+    with opened_keys(settings, existing=False) as keys:
         keys.offer(link)
     return (url or settings.public_url()) + path
 
@@ -129,8 +122,7 @@ def _existing(settings: Settings) -> Path:
 
 def revoke(settings: Settings, word: str) -> ApiKey:
     """Delete the key that an id, a name or a beginning names, and return it. Raises CommandFailed."""
-    folder = _existing(settings)
-    with working_in(folder), open_keys(folder) as keys:
+    with opened_keys(settings) as keys:
         key = find_key(keys.all(), word)
         keys.revoke(key.id)
     return key

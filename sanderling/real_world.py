@@ -1,4 +1,4 @@
-"""The real World: wall clock, the system's entropy, TCP and DNS, worker processes, SQLite.
+"""The real World: wall clock, the system's entropy, TCP and DNS, worker processes, the engine that is chosen.
 
 With `environment.py` and the ports' own files the only place that reads what is not deterministic.
 """
@@ -21,6 +21,7 @@ from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
+from sanderling import engines
 from sanderling.admin_listener import open_admin_socket
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
@@ -29,7 +30,6 @@ from sanderling.passwords import Argon2
 from sanderling.program import worker_command, worker_environment
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.sqlite.database import open_sqlite
 
 BACKLOG = 1024
 """Connections that the system holds until they are accepted; 10,000 clients may come back at once."""
@@ -121,10 +121,9 @@ def real_world(
     named = named_vault(environ())
 
     async def open_storage() -> Storage:
-        return await open_sqlite(
-            Path(settings.data),
+        return await engines.open_storage(
+            settings,
             clock=wall,
-            owner=f"pid {os.getpid()}",
             warn=lambda sentence: log("storage.warning", level="warning", says=sentence),
             named=named,
             doing=doing,

@@ -33,11 +33,10 @@ from api.server.admin_socket import admin_socket
 from api.server.metrics_listener import metrics_listener
 from api.server.server import front, tell_renewal
 from api.server.startup_listener import StartupListener
-from sanderling import __version__
+from sanderling import __version__, engines
 from sanderling.catalogue_folders import messengers_of, templates_of
 from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.core_dumps import forbid_core_dumps
-from sanderling.data_folder import told_plainly
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
@@ -130,12 +129,13 @@ async def _serve_behind(
     terminal: bool,
 ) -> int:
     """Open what there is and run the tree, while the porch answers until the front end takes the listeners over."""
-    _refuse_half_an_import(Path(settings.data))
+    if engines.address_of(settings) is None:
+        _refuse_half_an_import(Path(settings.data))
     world = real_world(settings, listening, log, certificate, doing=porch.say)
-    with told_plainly(Path(settings.data)):
+    with engines.told(settings):
         storage = await world.open_storage()
     try:
-        with told_plainly(Path(settings.data)):
+        with engines.told(settings):
             keys = await signing_keys(world, storage)
         herald = ReadyNotifier(settings, log, terminal)
         outside = herald.after(partial(doorways, loaded.origins))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sanderling.real_world import wall
 from storage.interface import Storage
-from storage.postgres import open_postgres
+from storage.postgres.database import open_postgres
 from storage.secrets.vault import SIZE, Vault
 from storage.sqlite import open_sqlite
 from storage.sqlite.in_loop import Disk, InLoopStorage

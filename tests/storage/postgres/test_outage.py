@@ -11,7 +11,6 @@ import pytest
 import trio
 
 from sanderling.real_world import wall
-from storage import postgres
 from storage.append import events_of
 from storage.errors import Corrupt, Fenced, NewerSchema, NoKey, Unavailable
 from storage.interface import Storage
@@ -34,7 +33,7 @@ _OTHERS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 async def opened(url: str, vault: Vault = VAULT, safe: tuple[str, ...] = ()) -> Storage:
     clock = partial(next, count(wall(), 0.05))
-    return await postgres.open_postgres(url, vault=vault, clock=clock, owner="test", warn=lambda _: None, safe=safe)
+    return await database.open_postgres(url, vault=vault, clock=clock, owner="test", warn=lambda _: None, safe=safe)
 
 
 @pytest.fixture
@@ -145,14 +144,14 @@ async def test_a_commit_that_gets_no_answer_is_cut_off(storage: Storage, monkeyp
             connection.run("SET LOCAL statement_timeout=0; SELECT pg_sleep(2)")
         whole(connection, before)
 
-    monkeypatch.setattr(postgres.database, "DEADLINE", 0.2)
-    monkeypatch.setattr(postgres.database, "EVERY", 0.1)
+    monkeypatch.setattr(database, "DEADLINE", 0.2)
+    monkeypatch.setattr(database, "EVERY", 0.1)
     monkeypatch.setattr(PostgresConnection, "commit", slow)
     mint = CountingMint()
     async with following(storage):
         with pytest.raises(Unavailable):
             await appended(storage, mint, "stuck")
-        monkeypatch.setattr(postgres.database, "DEADLINE", 20)
+        monkeypatch.setattr(database, "DEADLINE", 20)
         await until(storage, mint, "after")
 
 
@@ -264,11 +263,11 @@ async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting
 async def test_a_server_whose_clock_is_off_is_warned_of_and_by_a_minute_it_is_refused(url: str) -> None:
     said: list[str] = []
     named = {"vault": VAULT, "owner": "test", "warn": said.append, "safe": ()}
-    storage = await postgres.open_postgres(url, clock=lambda: wall() - 30, **named)
+    storage = await database.open_postgres(url, clock=lambda: wall() - 30, **named)
     await storage.aclose()
     assert [sentence.partition(" s ahead")[1] for sentence in said] == [" s ahead"]
     with pytest.raises(Unavailable, match=r"s behind ours\. Set both clocks"):
-        await postgres.open_postgres(url, clock=lambda: wall() + 90, **named)
+        await database.open_postgres(url, clock=lambda: wall() + 90, **named)
 
 
 @pytest.mark.parametrize("unsafe", ["fsync", "full_page_writes"])

@@ -1,0 +1,181 @@
+"""The engine that the settings choose: SQLite in the data folder, or PostgreSQL at `storage_url`.
+
+psycopg is an extra: it is imported only where PostgreSQL is chosen.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from actors.settings import Settings
+from sanderling.data_folder import told_plainly, working_in
+from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import named_vault
+from storage.errors import Corrupt, DiskFull, NewerSchema, NoKey, Unavailable
+from storage.interface import Storage
+from storage.interface.command_keys import CommandKeys
+from storage.postgres.address import Address, BadAddress, read_address
+from storage.secrets.vault import Vault
+from storage.sqlite.database import open_keys, open_sqlite
+from storage.sqlite.engine.folder import prepare
+from storage.sqlite.ownership import as_root
+
+_REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")
+"""Variables of libpq that would lead elsewhere than the address says; others are overruled at each connection."""
+NO_DRIVER = (
+    "storage_url names PostgreSQL, and its driver is not installed here: pip install 'sanderling[postgres]' "
+    "(docs/postgresql.md)."
+)
+NO_NAMED_KEY = (
+    "Beside PostgreSQL the master key must be one that you name, since every node needs the same. Make one with "
+    "`(umask 077; sanderling keys master > master.key)` and name it in SANDERLING_MASTER_KEY_FILE (docs/postgresql.md)."
+)
+
+
+def address_of(settings: Settings) -> Address | None:
+    """Return the address of PostgreSQL, None where SQLite is chosen. Raises CommandFailed."""
+    url = _from_file(Path(settings.storage_url_file)) if settings.storage_url_file else settings.storage_url
+    return _read(url, "storage_url_file" if settings.storage_url_file else "storage_url") if url else None
+
+
+def listen_address_of(settings: Settings) -> Address | None:
+    """Return the address at which notices are heard, None for the same. Raises CommandFailed."""
+    return _read(settings.listen_url, "listen_url") if settings.listen_url else None
+
+
+def place_of(settings: Settings) -> str:
+    """Return where the data are, as it may be shown."""
+    address = address_of(settings)
+    return settings.data if address is None else str(address)
+
+
+def node_of(settings: Settings) -> str:
+    """Return this node's name among others."""
+    return settings.node_name or socket.gethostname()
+
+
+async def open_storage(
+    settings: Settings,
+    *,
+    clock: Callable[[], float],
+    warn: Callable[[str], None],
+    doing: Callable[[str], None] = lambda _says: None,
+    named: Vault | None = None,
+) -> Storage:
+    """Open the engine that is chosen. Raises CommandFailed, StorageError, OSError."""
+    address = address_of(settings)
+    if address is None:
+        return await open_sqlite(
+            Path(settings.data), clock=clock, owner=f"pid {os.getpid()}", warn=warn, named=named, doing=doing
+        )
+    vault = _vault(named)
+    prepare(Path(settings.data))  # of this node's own: its socket for commands
+    try:
+        from storage.postgres.database import open_postgres
+    except ImportError:
+        raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
+    return await open_postgres(address.url, vault=vault, clock=clock, owner=node_of(settings), warn=warn, doing=doing)
+
+
+@contextmanager
+def opened_keys(settings: Settings, *, existing: bool = True) -> Iterator[CommandKeys]:
+    """Open the keys and the password for a command. Raises CommandFailed.
+
+    existing: a data folder that is not there is not made.
+    """
+    address = address_of(settings)
+    if address is not None:
+        vault = _vault(named_vault(environ()))
+        try:
+            from storage.postgres.keys import open_postgres_keys
+        except ImportError:
+            raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
+        with told(settings), open_postgres_keys(address.url, vault) as keys:
+            yield keys
+        return
+    folder = Path(settings.data)
+    if existing and not folder.is_dir():
+        raise CommandFailed(f"{folder}: there is no such data folder; name the service's with --data.", Exit.BAD_DATA)
+    with working_in(folder), open_keys(folder, named_vault(environ())) as keys:
+        yield keys
+
+
+@contextmanager
+def told(settings: Settings) -> Iterator[None]:
+    """Turn the storage's errors, and the system's about the data folder, into CommandFailed."""
+    address = address_of(settings)
+    with told_plainly(Path(settings.data)):
+        if address is None:
+            yield
+        else:
+            with _told_of(address):
+                yield
+
+
+@contextmanager
+def _told_of(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except NoKey as error:
+        raise CommandFailed(
+            f"{address}: {error}. Name the file of the master key that this database was made with in "
+            "SANDERLING_MASTER_KEY_FILE.",
+            Exit.BAD_SETTING,
+        ) from None
+    except NewerSchema as error:
+        says = f"{address} was written by a newer version: {error}. Upgrade Sanderling on this node."
+        raise CommandFailed(says, Exit.BAD_DATA) from None
+    except Corrupt as error:
+        raise CommandFailed(f"{address}: {error}", Exit.BAD_DATA) from None
+    except DiskFull as error:
+        raise CommandFailed(f"{address}: {error}. Free some room there and try again.", Exit.TRY_AGAIN) from None
+    except Unavailable as error:
+        raise CommandFailed(f"{address}: {error}", Exit.TRY_AGAIN) from None
+
+
+def refuse_postgres(settings: Settings, why: str) -> None:
+    """Raise CommandFailed where PostgreSQL is chosen: a command is about SQLite's file."""
+    address = address_of(settings)
+    if address is not None:
+        raise CommandFailed(f"The data are in {address}, and no file of ours. {why}", Exit.USAGE)
+
+
+def _vault(named: Vault | None) -> Vault:
+    if named is None:
+        raise CommandFailed(NO_NAMED_KEY, Exit.BAD_SETTING)
+    return named
+
+
+def _read(url: str, setting: str) -> Address:
+    for name in _REDIRECTING:
+        if environ().get(name):
+            raise CommandFailed(
+                f"{name} is set: it would lead to another server than {setting} says. Unset it.", Exit.BAD_SETTING
+            )
+    try:
+        return read_address(url, setting)
+    except BadAddress as error:
+        raise CommandFailed(f"{error}.", Exit.BAD_SETTING) from None
+
+
+def _from_file(path: Path) -> str:
+    try:
+        with as_root():
+            mode, text = path.stat().st_mode, path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise CommandFailed(f"storage_url_file: {path} cannot be read: {why}.", Exit.BAD_SETTING) from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise CommandFailed(
+            f"storage_url_file: others may read {path} (mode {stat.S_IMODE(mode):04o}); run: chmod 600 {path}",
+            Exit.BAD_SETTING,
+        )
+    if not text:
+        raise CommandFailed(f"storage_url_file: {path} is empty.", Exit.BAD_SETTING)
+    return text

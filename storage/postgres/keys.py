@@ -1,0 +1,106 @@
+"""The command line's way to the keys in PostgreSQL, beside running services or without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from storage.errors import NoKey
+from storage.postgres.engine.connection import PostgresConnection, connect, translated
+from storage.postgres.engine.steps import STEPS, all_steps, lock_of, upgrade
+from storage.records.key import ApiKey, PublicKey, SigningKey
+from storage.records.session import Password, SetUpLink
+from storage.secrets.mark import mark, opens_mark, read_mark
+from storage.secrets.vault import Vault
+from storage.sql.stores.keys import (
+    all_keys,
+    all_public,
+    all_signing,
+    delete_key,
+    forget_public,
+    insert_key,
+    insert_signing,
+)
+from storage.sql.stores.people import insert_link, read_password
+
+T = TypeVar("T")
+OTHER = "the master key that was named does not open the secrets of this database"
+
+
+class PostgresKeys:
+    """See `storage.interface.command_keys.CommandKeys`. Each act is a transaction."""
+
+    def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
+        self._connection, self._vault = connection, vault
+
+    def add(self, key: ApiKey) -> None:
+        """Add a key; see CommandKeys."""
+        self._run(lambda connection: insert_key(connection, key))
+
+    def all(self) -> Sequence[ApiKey]:
+        """Return all keys; see CommandKeys."""
+        return self._run(all_keys)
+
+    def revoke(self, key_id: str) -> bool:
+        """Delete a key; see CommandKeys."""
+        return self._run(lambda connection: delete_key(connection, key_id))
+
+    def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys; see CommandKeys."""
+        return self._run(lambda connection: all_signing(connection, self._vault))
+
+    def public(self) -> Sequence[PublicKey]:
+        """Return foreign keys; see CommandKeys."""
+        return self._run(all_public)
+
+    def forget_public(self, key_id: str) -> bool:
+        """Forget a foreign key; see CommandKeys."""
+        return self._run(lambda connection: forget_public(connection, key_id))
+
+    def add_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one; see CommandKeys."""
+
+        def add(connection: PostgresConnection) -> None:
+            connection.run("LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE")  # else two at once are both active
+            insert_signing(connection, key, self._vault)
+
+        self._run(add)
+
+    def password(self) -> Password | None:
+        """Return the password; see CommandKeys."""
+        return self._run(read_password)
+
+    def offer(self, link: SetUpLink) -> None:
+        """Keep a set-up link; see CommandKeys."""
+        self._run(lambda connection: insert_link(connection, link))
+
+    def _run(self, act: Callable[[PostgresConnection], T]) -> T:
+        with translated():
+            self._connection.run("BEGIN")
+            try:
+                found = act(self._connection)
+            except BaseException:
+                self._connection.run("ROLLBACK")
+                raise
+            self._connection.commit()
+            return found
+
+
+@contextmanager
+def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
+    """Open the keys; the tables are made when they are missing. Raises NoKey, NewerSchema, Unavailable."""
+    connection = connect(url)
+    try:
+        with translated():
+            upgrade(connection, all_steps())
+            connection.run(f"BEGIN; {lock_of(STEPS)}")
+            there = read_mark(connection)
+            if there is None:
+                mark(connection, vault)
+            elif not opens_mark(vault, there):
+                raise NoKey(OTHER)
+            connection.commit()
+        yield PostgresKeys(connection, vault)
+    finally:
+        connection.close()
