@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from actors.settings import Settings
@@ -35,6 +35,11 @@ NO_DRIVER = (
 NO_NAMED_KEY = (
     "Beside PostgreSQL the master key must be one that you name, since every node needs the same. Make one with "
     "`(umask 077; sanderling keys master > master.key)` and name it in SANDERLING_MASTER_KEY_FILE (docs/postgresql.md)."
+)
+
+BACKUPS = (
+    "Back it up with PostgreSQL's own tools (pg_dump, base backups), and keep the file of the master key beside it, "
+    "but not in the same place; `sanderling export` moves an instance."
 )
 
 
@@ -81,6 +86,20 @@ async def open_storage(
     except ImportError:
         raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
     return await open_postgres(address.url, vault=vault, clock=clock, owner=node_of(settings), warn=warn, doing=doing)
+
+
+@asynccontextmanager
+async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
+    """Open one moment of the data in PostgreSQL, only to be read. Raises CommandFailed, StorageError."""
+    address = address_of(settings)
+    assert address is not None
+    vault = _vault(named_vault(environ()))
+    try:
+        from storage.postgres.snapshot import open_postgres_snapshot
+    except ImportError:
+        raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
+    async with open_postgres_snapshot(address.url, vault) as storage:
+        yield storage
 
 
 @contextmanager

@@ -31,6 +31,7 @@ def backup(
     sanderling backup /mnt/backups/sanderling.tar
     sanderling backup --verify /mnt/backups/sanderling.tar
     """
+    from sanderling.engines import BACKUPS, refuse_postgres
     from sanderling.master_key import find_master_key
     from sanderling.operations.backup import archive
     from sanderling.operations.backup.making import make_backup
@@ -38,7 +39,9 @@ def backup(
     if only_verify:
         manifest = archive.verify(file)
     else:
-        manifest = make_backup(loaded(config, flags).settings, file, environ(), secrets=not without_secrets)
+        settings = loaded(config, flags).settings
+        refuse_postgres(settings, BACKUPS)
+        manifest = make_backup(settings, file, environ(), secrets=not without_secrets)
     standing = manifest.standing(find_master_key(environ()))
     if as_json:
         from sanderling.json_lines import print_json
@@ -122,9 +125,12 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     """
     from msgspec import to_builtins
 
+    from sanderling.engines import refuse_postgres
     from sanderling.operations.backup import migrating
 
-    folder = Path(loaded(config, flags).settings.data)
+    settings = loaded(config, flags).settings
+    refuse_postgres(settings, "The first start of a newer program brings the tables up to date.")
+    folder = Path(settings.data)
     found = migrating.need(folder) if dry_run else migrating.migrate(folder)
     if as_json:
         from sanderling.json_lines import print_json
@@ -179,7 +185,10 @@ def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None)
     \b
     sanderling sources sizes --limit 5
     """
+    from sanderling.engines import refuse_postgres
     from sanderling.operations.backup import sizes as weighing
 
-    found = weighing.sizes(Path(loaded(config, flags).settings.data))
+    settings = loaded(config, flags).settings
+    refuse_postgres(settings, "GET /v1/sources/{id}/status says what each source's events weigh.")
+    found = weighing.sizes(Path(settings.data))
     return weighing.tell(found, limit, as_json=as_json)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from sanderling.exits import CommandFailed, Exit
@@ -30,6 +28,7 @@ def move_out(
     sanderling export - --no-events | zstd > sources.ndjson.zst
     """
     from sanderling.migration.whole.lines import counted
+    from sanderling.migration.whole.snapshot import snapshot_of
     from sanderling.migration.whole.writing import position_of, write_export
 
     if schema:
@@ -41,8 +40,7 @@ def move_out(
         raise CommandFailed("Name the file to write, or - for the standard output.", Exit.USAGE)
     if no_events and since is not None:
         raise CommandFailed("--no-events and --since exclude each other.", Exit.USAGE)
-    folder = Path(loaded(config, flags).settings.data)
-    end = write_export(folder, file, position_of(since), events=not no_events)
+    end = write_export(snapshot_of(loaded(config, flags).settings), file, position_of(since), events=not no_events)
     where = "" if file == "-" else f"{file}: "
     click.echo(f"{where}written: {counted(end)}, without secrets.", err=True)
     return Exit.WELL

@@ -96,6 +96,9 @@ class Outbox(Protocol):
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed."""
 
+    async def first_waiting(self, destination: str) -> Seq | None:
+        """Return the position of the earliest event that waits, claimed or not, in a digest or by itself."""
+
     async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
         """Return what waits for each, claimed or not; a destination for which nothing waits is absent."""
 

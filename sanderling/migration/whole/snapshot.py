@@ -1,8 +1,8 @@
 """One moment of an instance, to be read at leisure while the service goes on.
 
-A copy, as a backup makes it: a read transaction held for as long as the slowest reader of an export takes would keep
-the write-ahead log from being reused all that time. The copy is nobody else's, so it may be opened as a storage of its
-own, be upgraded, and have its outbox claimed.
+Of SQLite a copy, as a backup makes it: a read transaction held for as long as the slowest reader of an export takes
+would keep the write-ahead log from being reused all that time. The copy is nobody else's, so it may be opened as a
+storage of its own, and be upgraded. Of PostgreSQL one read transaction: its old rows cost room until it ends.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 
 import trio
 
+from actors.settings import Settings
+from sanderling import engines
 from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -27,6 +29,18 @@ from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.upkeep.copying import copy_database, key_of
 
 CLOSE_WITHIN = 10.0
+
+
+@asynccontextmanager
+async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
+    """Open one moment of the instance that the settings name. Raises CommandFailed."""
+    if engines.address_of(settings) is None:
+        async with snapshot(Path(settings.data)) as storage:
+            yield storage
+        return
+    with engines.told(settings):
+        async with engines.open_snapshot(settings) as storage:
+            yield storage
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,12 +42,10 @@ from sanderling.migration.whole.lines import (
     named,
 )
 from sanderling.migration.whole.reading import is_export
-from sanderling.migration.whole.snapshot import snapshot
 from sanderling.operations.import_stage import sync
 from sanderling.real_world import now
 from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Alert
-from storage.records.body import first_seq_in
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination
 from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
@@ -97,15 +95,15 @@ class Written:
             raise CannotWrite(error) from None
 
 
-def write_export(folder: Path, file: str, since: Seq | None, *, events: bool) -> End:
-    """Export a data folder to a file, `-` for the standard output; return the last line.
+def write_export(opened: AbstractAsyncContextManager[Storage], file: str, since: Seq | None, *, events: bool) -> End:
+    """Export one moment of an instance to a file, `-` for the standard output; return the last line.
 
     Raises CommandFailed, and BrokenPipeError when the reader of the standard output has what it wanted.
     """
     made_at = now()
     try:
         with fresh(Path(file)) if file != "-" else nullcontext(sys.stdout.buffer) as out:
-            end = trio.run(lambda: export(folder, out, made_at, since, events=events))
+            end = trio.run(lambda: export(opened, out, made_at, since, events=events))
             out.flush()
             return end
     except CannotWrite as failed:
@@ -130,13 +128,20 @@ def position_of(since: str | None) -> Seq | None:
         ) from None
 
 
-async def export(folder: Path, out: BinaryIO, made_at: Millis, since: Seq | None, *, events: bool = True) -> End:
-    """Write what a data folder holds; return the last line. Raises CommandFailed, CannotWrite.
+async def export(
+    opened: AbstractAsyncContextManager[Storage],
+    out: BinaryIO,
+    made_at: Millis,
+    since: Seq | None,
+    *,
+    events: bool = True,
+) -> End:
+    """Write what an instance holds; return the last line. Raises CommandFailed, CannotWrite.
 
-    since: only events after this position.
+    opened: one moment of it; see `snapshot.py`. since: only events after this position.
     """
     span: Span = "none" if not events else "all" if since is None else "since"
-    async with snapshot(folder) as storage:
+    async with opened as storage:
         floor, _, newest = await storage.log.bounds()
         begin = Seq(max(floor, newest if not events else min(since or START, newest)))
         matched = await storage.outbox.cursor(MATCHED)
@@ -193,27 +198,9 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
     """
     if not destination.enabled or destination.state == "disabled":
         return destination.missed_after
-    first = await _first_waiting(storage, destination.id)
+    first = await storage.outbox.first_waiting(destination.id)
     before = matched if first is None else min(matched, Seq(first - 1))
     return destination.missing(before).missed_after
-
-
-async def _first_waiting(storage: Storage, destination: str) -> Seq | None:
-    """Return the position of the earliest event that waits, in a digest or by itself. Claims it: this is a copy."""
-    work, lease = storage.outbox, storage.lease
-    await work.release(lease, destination=destination)
-    first: list[Seq] = []
-    while digests := await work.claim(destination, LAST, PAGE, lease, digests=True):
-        first += [first_seq_in(each.body, each.seq) for each in digests]
-    backlog = await work.backlog(destination)
-    while backlog > 0:
-        if rows := await work.claim(destination, LAST, PAGE, lease):
-            return min(*first, rows[0].seq) if first else rows[0].seq
-        left = await work.backlog(destination)
-        if left == backlog:
-            break
-        backlog = left  # a row whose event retention has deleted is gone now
-    return min(first, default=None)
 
 
 async def _events(storage: Storage, written: Written, after: Seq) -> None:

@@ -14,7 +14,7 @@ from sanderling.client.health import at_socket
 from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.finding import Finding, tell
-from sanderling.operations.doctor import database, folder, machine, master_key, names, network
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network, postgres
 from sanderling.operations.doctor.context import DoctorContext
 from storage.errors import Corrupt, DiskFull, StorageError
 from storage.sqlite.ownership import as_owner
@@ -36,6 +36,9 @@ QUESTIONS: Mapping[str, Question] = {
     "port": network.port,
     "proxy": network.proxies,
 }
+
+OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "master key", "names"})
+"""Questions about the data folder's own database."""
 
 
 def doctor(
@@ -59,9 +62,15 @@ async def findings(
     patient = DoctorContext(settings, place, variables, service is not None, offline)
     found = [first, second]
     with as_owner(place):
-        for what, question in QUESTIONS.items():
+        for what, question in _questions(settings).items():
             found += await _answers(what, question, patient)
     return found
+
+
+def _questions(settings: Settings) -> Mapping[str, Question]:
+    if not (settings.storage_url or settings.storage_url_file):
+        return QUESTIONS
+    return {"PostgreSQL": postgres.postgres} | {what: QUESTIONS[what] for what in QUESTIONS if what not in OF_SQLITE}
 
 
 async def _answers(what: str, question: Question, patient: DoctorContext) -> Sequence[Finding]:

@@ -21,10 +21,12 @@ _HOLDER = """SELECT extract(epoch FROM clock_timestamp() - coalesce(a.xact_start
     WHERE l.locktype='advisory' AND l.granted AND l.classid=? AND l.objid=? LIMIT 1"""
 
 
-def facts_of(connection: PostgresConnection, clock: Callable[[], float], named: Collection[str]) -> ServerFacts:
+def facts_of(
+    connection: PostgresConnection, clock: Callable[[], float], named: Collection[str], *, listens: bool = False
+) -> ServerFacts:
     """Return what the server says. clock: our wall clock, in seconds. named: the settings that are looked at.
 
-    Raises psycopg.Error.
+    listens: notices have an address of their own. Raises psycopg.Error.
     """
     version, encoding, writable, may_create, pid, sees_all = _row(connection, _SERVER)
     asked = clock()
@@ -42,7 +44,7 @@ def facts_of(connection: PostgresConnection, clock: Callable[[], float], named: 
         asynchronous=tuple(name for (name,) in connection.execute(_STANDBYS).fetchall()) if sees_all else None,
         log_lock=None if held is None else (held[0], held[1]),
         pooled=pid != connection.pid,  # a pooler gives itself a number of its own
-        listens=False,
+        listens=listens,
     )
 
 

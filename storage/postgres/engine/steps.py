@@ -12,7 +12,7 @@ from importlib import resources
 
 import psycopg
 
-from storage.errors import Corrupt, NewerSchema
+from storage.errors import Corrupt, NewerSchema, Unavailable
 from storage.postgres.engine.connection import PostgresConnection
 
 APPENDS, FENCE, STEPS = 1, 2, 3
@@ -52,6 +52,15 @@ def upgrade(connection: PostgresConnection, steps: Sequence[str]) -> None:
             connection.run("ROLLBACK")
             raise
         connection.commit()
+
+
+def check_version(connection: PostgresConnection, known: int) -> None:
+    """Refuse tables that are not these steps'. Raises NewerSchema, Corrupt, Unavailable."""
+    version = _version(connection, known)
+    if not version:
+        raise Unavailable("there is no Sanderling in this database yet: its first start makes one")
+    if version < known:
+        raise Unavailable("the database is of an older program: start this one on it once, which brings it up to date")
 
 
 def _version(connection: PostgresConnection, known: int) -> int:

@@ -57,6 +57,10 @@ _OLD_DAYS = "DELETE FROM matched_day WHERE day<=?"
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
 _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
     WHERE d.destination=(SELECT key FROM destination WHERE id=?) AND o.claimed=0"""
+_FIRST_ALONE = """SELECT min(o.seq) FROM outbox o JOIN log l ON l.seq=o.seq
+    WHERE o.destination=(SELECT key FROM destination WHERE id=?)
+    AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq)"""
+_DIGESTS = "SELECT seq, body FROM digest WHERE destination=(SELECT key FROM destination WHERE id=?)"
 _GATHERED = """SELECT min(first_due) FROM outbox o WHERE destination=(SELECT key FROM destination WHERE id=?)
     AND +claimed=0 AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq)"""
 _WAITING = """SELECT count(*), min(first_due), min(CASE claimed WHEN 0 THEN due END) FROM outbox
@@ -235,6 +239,18 @@ class SqlOutbox:
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed; see Work."""
         return await self._one(_BACKLOG, destination) or 0
+
+    async def first_waiting(self, destination: str) -> Seq | None:
+        """Return the position of the earliest event that waits; see Work."""
+
+        def look(connection: Connection) -> Seq | None:
+            (alone,) = connection.execute(_FIRST_ALONE, (destination,)).fetchone()
+            first = [] if alone is None else [Seq(alone)]
+            with closing(connection.execute(_DIGESTS, (destination,))) as digests:
+                first += [first_seq_in(body, Seq(seq)) for seq, body in digests]
+            return min(first, default=None)
+
+        return await self._readers.run(look)
 
     async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
         """Return what waits for each; see Work."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
+from sanderling.migration.whole.snapshot import snapshot
 from sanderling.migration.whole.writing import export
 from storage.append import events_of
 from storage.interface import Storage
@@ -133,7 +134,7 @@ async def a_folder(folder: Path, events: int = 7) -> Path:
 async def exported(folder: Path, since: Seq | None = None, *, events: bool = True) -> bytes:
     """Return an export of a data folder."""
     out = io.BytesIO()
-    await export(folder, out, NOW, since, events=events)
+    await export(snapshot(folder), out, NOW, since, events=events)
     return out.getvalue()
 
 

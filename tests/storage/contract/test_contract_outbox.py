@@ -391,3 +391,23 @@ async def test_what_another_life_claimed_is_settled_by_nobody_until_it_is_due_ag
     await second.outbox.settle([sent(event.seq)], second.lease)
     assert await second.outbox.backlog("hook") == 0
     await second.aclose()
+
+
+async def test_the_first_that_waits_is_known_whether_claimed_or_in_a_digest(storage: Storage) -> None:
+    assert await storage.outbox.first_waiting("hook") is None
+    events = await prepared(storage, 4)
+    assert await storage.outbox.first_waiting("hook") == events[0].seq
+    await storage.outbox.claim("hook", NOW, 1, storage.lease)
+    assert await storage.outbox.first_waiting("hook") == events[0].seq
+    await storage.outbox.settle([sent(events[0].seq)], storage.lease)
+    assert await storage.outbox.first_waiting("hook") == events[1].seq
+
+    def both(bodies: Sequence[bytes]) -> tuple[str, bytes]:
+        return "digest", b'{"events":[{"id":"%s"}]}' % id_of(events[1].seq, 0).encode()
+
+    portion = Portion(Millis(NOW), Millis(NOW + 60), 2, 1 << 20)
+    assert await storage.outbox.freeze("hook", portion, both, storage.lease) == 2
+    assert await storage.outbox.first_waiting("hook") == events[1].seq
+    (digest,) = await storage.outbox.claim("hook", Millis(NOW + 99), 1, storage.lease, digests=True)
+    await storage.outbox.settle([sent(digest.seq)], storage.lease)
+    assert await storage.outbox.first_waiting("hook") == events[3].seq

@@ -28,6 +28,7 @@ from sanderling.migration.whole.inventory import CARRIED, LEFT_OUT
 from sanderling.migration.whole.lines import DestinationLine
 from sanderling.migration.whole.loading import Loaded, load, look_through
 from sanderling.migration.whole.schema import as_text, schema
+from sanderling.migration.whole.snapshot import snapshot
 from sanderling.migration.whole.writing import CannotWrite, export, position_of, write_export
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy
@@ -278,7 +279,9 @@ async def test_it_is_one_moment_of_an_instance_that_goes_on(tmp_path: Path) -> N
         nursery.start_soon(go_on)
         await begun.wait()
         file = tmp_path / "e.ndjson"
-        end = await trio.to_thread.run_sync(lambda: write_export(tmp_path / "old", str(file), None, events=True))
+        end = await trio.to_thread.run_sync(
+            lambda: write_export(snapshot(tmp_path / "old"), str(file), None, events=True)
+        )
         stop.set()
     await storage.aclose()
     (source,) = lines_of(file.read_bytes(), "source")
@@ -315,12 +318,12 @@ async def test_what_is_no_export_is_never_written_over(tmp_path: Path) -> None:
 
     def refused(file: str) -> str:
         with pytest.raises(CommandFailed) as failed:
-            write_export(folder, file, None, events=True)
+            write_export(snapshot(folder), file, None, events=True)
         return failed.value.message
 
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(CannotWrite, match="No space left"), open("/dev/full", "wb", buffering=0) as full:  # noqa: ASYNC230
-        await export(folder, full, NOW, None)
+        await export(snapshot(folder), full, NOW, None)
     assert "is no export; it stays as it is" in await trio.to_thread.run_sync(refused, str(tmp_path / "mine.txt"))
     assert "there is no such folder" in await trio.to_thread.run_sync(refused, str(tmp_path / "no/e.ndjson"))
     assert "cannot be written" in await trio.to_thread.run_sync(refused, str(tmp_path / ("e" * 300)))
