@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+import trio
+
 from actors.settings import Settings
 from sanderling.data_folder import told_plainly, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
-from storage.errors import Corrupt, DiskFull, NewerSchema, NoKey, Unavailable
+from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavailable
 from storage.interface import Storage
 from storage.interface.command_keys import CommandKeys
 from storage.postgres.address import Address, BadAddress, read_address
@@ -28,6 +30,7 @@ from storage.sqlite.ownership import as_root
 
 _REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")
 """Variables of libpq that would lead elsewhere than the address says; others are overruled at each connection."""
+CLOSE_WITHIN = 30.0
 NO_DRIVER = (
     "storage_url names PostgreSQL, and its driver is not installed here: pip install 'sanderling[postgres]' "
     "(docs/postgresql.md)."
@@ -100,6 +103,51 @@ async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
         raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
     async with open_postgres_snapshot(address.url, vault) as storage:
         yield storage
+
+
+@asynccontextmanager
+async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIterator[Storage]:
+    """Open an empty database in PostgreSQL to be filled; it is served once that has ended well.
+
+    Raises CommandFailed, StorageError.
+    """
+    from storage.postgres import importing as filling
+
+    address = address_of(settings)
+    assert address is not None
+    vault = _vault(named_vault(environ()))
+    try:
+        await trio.to_thread.run_sync(filling.begin, address.url)
+    except filling.NotEmpty as error:
+        raise CommandFailed(
+            f"{address}: this instance has {error.there} already, and an import of a whole one needs an empty one. "
+            "Name another database.",
+            Exit.BAD_DATA,
+        ) from None
+    except Locked as error:
+        raise CommandFailed(f"{address} is in use: {error}.", Exit.BAD_DATA) from None
+    storage = await open_storage(settings, clock=clock, warn=lambda _: None, named=vault)
+    try:
+        yield storage
+    finally:
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await storage.aclose()
+    await trio.to_thread.run_sync(filling.end, address.url)
+
+
+def refuse_half_a_database(settings: Settings) -> None:
+    """Raise CommandFailed where an import into PostgreSQL was cut off: not all that its owner waits for is there."""
+    address = address_of(settings)
+    if address is None:
+        return
+    with told(settings):
+        try:
+            from storage.postgres.importing import is_half
+        except ImportError:
+            raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
+        if is_half(address.url):
+            says = "an import into it was cut off, and is not whole. Run it again (`sanderling import`)"
+            raise CommandFailed(f"{address}: {says}, or name another database.", Exit.BAD_DATA)
 
 
 @contextmanager

@@ -131,6 +131,8 @@ async def _serve_behind(
     """Open what there is and run the tree, while the porch answers until the front end takes the listeners over."""
     if engines.address_of(settings) is None:
         _refuse_half_an_import(Path(settings.data))
+    else:
+        await trio.to_thread.run_sync(engines.refuse_half_a_database, settings)
     world = real_world(settings, listening, log, certificate, doing=porch.say)
     with engines.told(settings):
         storage = await world.open_storage()

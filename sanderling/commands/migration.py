@@ -47,7 +47,8 @@ def move_in(
     sanderling import --yes --from urls list.txt
     sanderling import sanderling.ndjson --data /var/lib/sanderling
     """
-    from sanderling.client.running import client_here, folder_here
+    from sanderling.client.running import client_here
+    from sanderling.flags import loaded, told_folder
     from sanderling.migration import moving_in
     from sanderling.migration.whole.taking_over import take_over, whole_instance
 
@@ -57,8 +58,8 @@ def move_in(
         program = "changedetection"
     with whole_instance(file, program) as stream:
         if stream is not None:
-            folder = Path(folder_here(config))
-            return take_over(stream, file, folder, dry_run=dry_run, yes=yes, as_json=as_json)
+            settings = loaded(config, {"data": told_folder()}).settings
+            return take_over(stream, file, settings, dry_run=dry_run, yes=yes, as_json=as_json)
     data = moving_in.bytes_of(file)
     kind = cast("Kind", program) if program else moving_in.found_kind(file, data)
     plan = moving_in.plan_of(file, data, kind)

@@ -1,8 +1,9 @@
 """Making an empty instance hold what an export holds. The service must not run, and cannot start meanwhile.
 
-All goes into a database of its own, in a folder `.importing` beside what there is, and takes the place of the old one
-by one rename after the last line has been checked. Until then nothing has changed; a folder in which that was cut off
-(`unfinished`) is not served, and an import into it begins anew.
+In a data folder, all goes into a database of its own, in a folder `.importing` beside what there is, and takes the
+place of the old one by one rename after the last line has been checked. Until then nothing has changed; a folder in
+which that was cut off (`unfinished`) is not served, and an import into it begins anew. A database in PostgreSQL is
+filled in its place, and marked until it is whole.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import BinaryIO, NamedTuple, assert_never
 import trio
 from msgspec.structs import replace
 
+from actors.settings import Settings
 from actors.signatures.webhook import new_secret
+from sanderling import engines
 from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -89,6 +92,22 @@ def look_through(stream: BinaryIO, name: str) -> Loaded:
     return report.loaded()
 
 
+def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> Loaded:
+    """Take an export over into the empty instance that the settings name. Raises CommandFailed.
+
+    Nothing has changed then in a data folder. A database in PostgreSQL is not served before an import has ended well.
+    """
+    if engines.address_of(settings) is None:
+        return load(stream, name, Path(settings.data), entropy)
+    with engines.told(settings):
+        return trio.run(_fill_database, settings, read(stream, name), entropy)
+
+
+async def _fill_database(settings: Settings, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    async with engines.importing(settings, wall) as storage:
+        return await _filled(storage, lines, entropy)
+
+
 def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
     """Take an export over into the data folder of an empty instance. Raises CommandFailed, with nothing changed."""
     with working_in(folder):
@@ -109,14 +128,18 @@ async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Ca
     storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named)
     try:
         await _refuse_unless_empty(storage, folder)
-        filling, report = _Filling(storage, entropy), _Report()
-        for line in lines:
-            await filling.take(line)
-            report.note(line)
-        return report.loaded()
+        return await _filled(storage, lines, entropy)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
+
+
+async def _filled(storage: Storage, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    filling, report = _Filling(storage, entropy), _Report()
+    for line in lines:
+        await filling.take(line)
+        report.note(line)
+    return report.loaded()
 
 
 async def _refuse_unless_empty(storage: Storage, folder: Path) -> None:

@@ -11,11 +11,13 @@ from typing import BinaryIO
 
 import click
 
+from actors.settings import Settings
+from sanderling import engines
 from sanderling.environment import on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.migration.whole.lines import begins_export, counted
-from sanderling.migration.whole.loading import Loaded, load, look_through
+from sanderling.migration.whole.loading import Loaded, load_into, look_through
 from sanderling.plain import plain
 from sanderling.real_world import entropy
 
@@ -48,25 +50,26 @@ def _standard_input() -> BufferedReader:
     return stream
 
 
-def take_over(stream: BinaryIO, name: str, folder: Path, *, dry_run: bool, yes: bool, as_json: bool) -> int:
-    """Take an export over into a data folder; return the exit code. Raises CommandFailed.
+def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Take an export over into an empty instance; return the exit code. Raises CommandFailed.
 
     Without `yes` it is read through first and a person is asked, so it must be a file then.
     """
     if dry_run:
         _tell(look_through(stream, name), "in it", as_json=as_json)
         return Exit.WELL
+    place = engines.place_of(settings)
     if not yes:
         if not on_terminal(0) or not stream.seekable():
             raise CommandFailed("There is nobody to ask: say --yes to do it, or --dry-run to see it.", Exit.USAGE)
         _tell(look_through(stream, name), "in it", as_json=False)
-        if not click.confirm(f"Take all of it over into {folder}?", default=False, err=True):
+        if not click.confirm(f"Take all of it over into {place}?", default=False, err=True):
             return Exit.WELL
         stream.seek(0)
-    loaded = load(stream, name, folder, entropy)
-    _tell(loaded, f"now in {folder}", as_json=as_json)
+    loaded = load_into(stream, name, settings, entropy)
+    _tell(loaded, f"now in {place}", as_json=as_json)
     if not as_json:
-        _tell_what_is_left_to_do(loaded, folder)
+        _tell_what_is_left_to_do(loaded, Path(settings.data))
     return Exit.WELL
 
 
