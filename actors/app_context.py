@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from actors.destination_kinds.kind import Inviter, Outlet
 from actors.destination_kinds.table import Kinds
 from actors.matcher.lag import Lag
+from actors.members.ownership import Ownership
 from actors.messages.destinations import DestinationMessage
 from actors.messages.hub import HubMessage
 from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.sources import RegistryMessage
+from actors.messages.views import TestResult
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
@@ -20,6 +22,7 @@ from actors.sources.schedule.budget import LookRate
 from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
+from storage.records.destination import Destination
 from supervision import Mailbox
 
 
@@ -40,6 +43,8 @@ class AppContext:
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
     spent: how many looks are made, and whether that is within the budget.
+    ownership: which node does what; of a node that is alone, everything is its own.
+    test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     """
@@ -65,4 +70,6 @@ class AppContext:
     hub: Mailbox[HubMessage]
     outlet: Outlet
     spent: Callable[[], LookRate] = LookRate
+    ownership: Ownership = field(default_factory=Ownership)
+    test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -275,6 +275,8 @@ class System:
             hub=Mailbox("hub", WISHES),
             outlet=self.outlet,
             spent=lambda: self.registry.watchman.spent,
+            ownership=self.ownership,
+            test_elsewhere=self.deliveries.test_elsewhere if self.ownership.shared else None,
         )
 
     def _stored_well(self, idle: float) -> str:

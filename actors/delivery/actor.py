@@ -290,10 +290,7 @@ class DestinationActor:
                 message.reply.fail(error)
                 return
             if self._record is not None:
-                answer = await self._post(self._record, webhook_id, body)
-                result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
-                detail = answer.error or f"the receiver answered {answer.status}"
-                message.reply.answer(TestResult(result, answer.status, answer.latency_ms, detail, answer.said))
+                message.reply.answer(result_of(await self._post(self._record, webhook_id, body)))
 
     # --- delivering ----------------------------------------------------------------------------------------------
 
@@ -362,6 +359,13 @@ class DestinationActor:
         if news is not None:
             self._news = None
             self._owes(self._id)
+
+
+def result_of(answer: Answer) -> TestResult:
+    """Return what became of a sample that was sent."""
+    result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
+    detail = answer.error or f"the receiver answered {answer.status}"
+    return TestResult(result, answer.status, answer.latency_ms, detail, answer.said)
 
 
 def _gathers(destination: Destination) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import trio
 from msgspec.structs import replace
 
-from actors.delivery.actor import DestinationActor
+from actors.delivery.actor import DestinationActor, result_of
 from actors.delivery.attempt import Sender
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.notice_publisher import NoticePublisher
@@ -19,6 +19,7 @@ from actors.destination_kinds.table import Kinds
 from actors.members.ownership import NOBODY, Ownership
 from actors.messages.destinations import DestinationMessage, OutboxGrew
 from actors.messages.recorder import Record
+from actors.messages.views import TestResult
 from actors.signatures.event import Signer
 from actors.world import World
 from storage.errors import STANDSTILL
@@ -130,7 +131,7 @@ class DeliveryRegistry:
                         self.nudge(id)
 
     def _works(self, destination: Destination | None) -> bool:
-        return destination is not None and _is_open(destination) and self._owns(destination)
+        return destination is not None and destination.works and self._owns(destination)
 
     def _owns(self, destination: Destination) -> bool:
         """Return whether a destination is this node's: by its machine, for which there is one room."""
@@ -139,6 +140,12 @@ class DeliveryRegistry:
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
         """Return the mailbox of a destination's actor; None when it has none, being paused, disabled or unknown."""
         return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
+
+    async def test_elsewhere(self, destination: Destination) -> TestResult:
+        """Send a sample to a destination that another node delivers to. Raises StorageError."""
+        webhook_id, body = await self._sample()
+        async with self._room.place(destination.url):
+            return result_of(await self.sender.attempt(destination, webhook_id, body))
 
     def record(self, destination: str) -> Destination | None:
         """Return a destination as its actor last read it; None before that, and for one that has no actor."""
@@ -191,7 +198,3 @@ class DeliveryRegistry:
 def _same(stored: Destination, known: Destination | None) -> bool:
     """Whether an actor knows what is stored, but for the time of its newest delivery, which moves by itself."""
     return known is not None and stored == replace(known, last_delivery_at=stored.last_delivery_at)
-
-
-def _is_open(destination: Destination) -> bool:
-    return destination.enabled and destination.state != "disabled"

@@ -26,6 +26,7 @@ from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
+from actors.members.ownership import HUB as HUB_KEY
 from actors.messages.hub import Intent
 from api.operations.publications import HUB, PATH
 from api.published.documents import FeedPlace, feed_of
@@ -265,6 +266,12 @@ class Hub:
         while True:
             self._wake = trio.Event()
             pause = PATROL
+            if self._context.ownership.shared:
+                await self._read_others()
+                pause = AGAIN
+            if not self._context.ownership.mine(HUB_KEY):
+                await trio.sleep(AGAIN)
+                continue
             for topic in list(self._topics.values()):
                 try:
                     pause = min(pause, await self._level(topic))
@@ -275,6 +282,23 @@ class Hub:
             with trio.move_on_after(pause):
                 await self._wake.wait()
             await trio.sleep(GATHER)
+
+    async def _read_others(self) -> None:
+        """Take in what other nodes have stored: any of them confirms wishes, and one tells what is new."""
+        try:
+            stored = {subscriber.subscription.id: subscriber for subscriber in await self._store.all()}
+            for subscriber in stored.values():
+                await self._know(subscriber)
+        except StorageError as error:
+            self._world.log("hub.behind", error=str(error))
+            return
+        for topic in list(self._topics.values()):
+            for reader in list(topic.readers.values()):
+                there = stored.get(reader.subscription.id)
+                if there is None:
+                    self._drop(topic, reader)
+                elif not self._context.ownership.mine(HUB_KEY):
+                    reader.progress = there.progress
 
     async def _level(self, topic: _Topic) -> float:
         """Queue who has something to be told; return the seconds until the next of the others is due.

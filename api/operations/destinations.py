@@ -19,7 +19,7 @@ from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
 from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
 from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages.destinations import TestDelivery
+from actors.messages.destinations import DestinationMessage, TestDelivery
 from actors.messages.views import TestResult
 from actors.signatures import webhook
 from api.operations import alerts
@@ -33,6 +33,7 @@ from storage.records.destination import ADDRESS, LINK, WEBHOOK, WEEKDAYS, Destin
 from storage.records.given import given
 from storage.records.identity import START, Millis, Seq
 from storage.records.revision import Expected
+from supervision import Mailbox
 
 MOST_DESTINATIONS = 10_000
 MOST_OF_AN_ALERT = 20
@@ -390,11 +391,20 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
 async def test(call: OperationContext, id: str) -> TestResult:
     """Send one signed sample through the destination's own actor. Raises NotFound, Conflict, TooSlowError."""
     destination = await named(call, id)
-    mailbox = call.context.destination(destination.id)
-    if mailbox is None:
-        raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
+    mailbox = mailbox_of(call, destination)
     with trio.fail_after(TEST_WITHIN):
-        return await mailbox.ask(lambda reply: TestDelivery(reply=reply))
+        if mailbox is not None:
+            return await mailbox.ask(lambda reply: TestDelivery(reply=reply))
+        assert call.context.test_elsewhere is not None
+        return await call.context.test_elsewhere(destination)
+
+
+def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[DestinationMessage] | None:
+    """Return the mailbox of a destination's actor; None when another node has it. Raises Conflict when nobody has."""
+    mailbox = call.context.destination(destination.id)
+    if mailbox is None and not (call.context.ownership.shared and destination.works):
+        raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
+    return mailbox
 
 
 def _missing() -> NotFound:

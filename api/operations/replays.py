@@ -12,11 +12,11 @@ from contextlib import suppress
 import trio
 from msgspec.structs import replace
 
-from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
+from actors.errors import NotFound, TooSoon, Unprocessable
 from actors.messages.destinations import OutboxGrew
 from actors.notices import about
 from api.operations.context import OperationContext
-from api.operations.destinations import named
+from api.operations.destinations import mailbox_of, named
 from api.operations.past import TimeWindow, find, names_event, position
 from api.problems import invalid
 from api.ratelimit import Limit
@@ -49,9 +49,7 @@ async def replay(call: OperationContext, id: str, wanted: wire.ReplayRequest) ->
     if (wanted.since is None) == (wanted.ids is None) or (wanted.until is not None and wanted.since is None):
         raise invalid("body", "name either since, with or without until, or ids")
     destination = await named(call, id)
-    mailbox = call.context.destination(destination.id)
-    if mailbox is None:
-        raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
+    mailbox = mailbox_of(call, destination)
     await _check_pace(call, destination)
     event_filter = await _filter(call, destination)
     storage = call.context.storage
@@ -66,8 +64,9 @@ async def replay(call: OperationContext, id: str, wanted: wire.ReplayRequest) ->
     now = call.context.world.now()
     matches = [Match(destination.id, event.seq, now) for event in events]
     queued = await storage.outbox.enqueue(matches, storage.lease, replayed=replayed)
-    with suppress(MailboxFull):  # then its actor is awake, and will look
-        mailbox.send_nowait(OutboxGrew())
+    if mailbox is not None:
+        with suppress(MailboxFull):  # then its actor is awake, and will look
+            mailbox.send_nowait(OutboxGrew())
     return wire.ReplayAnswer(queued, None if further is None else id_of(further, 0))
 
 

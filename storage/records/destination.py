@@ -96,6 +96,11 @@ class Destination(Struct, frozen=True):
     """Whether who is told has agreed, where they have to; until then nothing is sent but the question."""
 
     @property
+    def works(self) -> bool:
+        """Whether anything is sent to it: nobody has paused it, and it is not disabled after failures."""
+        return self.enabled and self.state != "disabled"
+
+    @property
     def address(self) -> str:
         """The whole address, which must not be shown or logged."""
         whole = self.private.get(ADDRESS)

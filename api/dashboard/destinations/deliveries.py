@@ -12,7 +12,7 @@ from api.dashboard.amounts import counted
 from api.dashboard.destinations.acting import position
 from api.dashboard.destinations.causes import cause_of, causes
 from api.dashboard.destinations.clock import clock_of
-from api.dashboard.destinations.standing import is_open, missed
+from api.dashboard.destinations.standing import missed
 from api.dashboard.forms import Wrong
 from api.dashboard.items import items_by_id
 from api.dashboard.lists import address
@@ -104,7 +104,7 @@ async def deliveries(visit: Visit) -> Page:
         "causes": causes(await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)),
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
         "missed": missed(hook),
-        "open": is_open(hook),
+        "open": hook.works,
     }
     return Page("destinations/deliveries.html", f"Deliveries to {hook.label}", shows)
 
@@ -133,12 +133,12 @@ async def attempt(visit: Visit) -> Page:
         "hook": hook,
         "line": line,
         "cause": cause_of(line),
-        "clock": clock_of(mine[0]) if is_open(hook) else None,
+        "clock": clock_of(mine[0]) if hook.works else None,
         "mine": mine,
         "items": await items_by_id(visit, [line.event_id]),
         "body": await _body(visit, line.event_id),
         "live": sum(secret.until is None or secret.until > visit.now for secret in hook.secrets),
-        "open": is_open(hook),
+        "open": hook.works,
     }
     return Page("destinations/attempt.html", f"Attempt {line.number} at {hook.label}", shows)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from api.dashboard.destinations.causes import causes
 from api.dashboard.destinations.clock import Clock, clock_of
 from api.dashboard.destinations.deliveries import DeliveriesQuery, link
-from api.dashboard.destinations.standing import is_open, missed, quiet_words, standings
+from api.dashboard.destinations.standing import missed, quiet_words, standings
 from api.dashboard.items import items_by_id
 from api.dashboard.screen import Page, Visit
 from api.operations import alerts, destinations
@@ -33,14 +33,14 @@ async def one(visit: Visit) -> Page:
         "wanting": ", ".join(words.get(name, name) for name in hook.lost),
         "alert": await alerts.named(visit, hook.alert_id),
         "quiet": quiet_words(hook.quiet_hours),
-        "clocks": clocks(lines)[:CLOCKS] if is_open(hook) else (),
+        "clocks": clocks(lines)[:CLOCKS] if hook.works else (),
         "causes": causes(lines),
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
         "attempts": len(lines),
         "recent": lines[:RECENT],
         "items": await items_by_id(visit, (line.event_id for line in lines[:RECENT])),
         "missed": missed(hook),
-        "open": is_open(hook),
+        "open": hook.works,
     }
     return Page("destinations/one.html", hook.label, shows)
 

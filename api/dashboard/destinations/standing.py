@@ -117,11 +117,6 @@ def missed(hook: Destination) -> Missed | None:
     return None if seq is None else Missed(id_of(seq, 0), millis_of(seq))
 
 
-def is_open(hook: Destination) -> bool:
-    """Return whether a destination is delivered to."""
-    return hook.enabled and hook.state != "disabled"
-
-
 def mode_words(hook: Destination) -> str:
     """Return when a destination is delivered to."""
     if hook.delivery_mode == "daily":

@@ -10,6 +10,7 @@ from actors.errors import NotFound, Stale
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource
 from actors.messages.views import AddedSource
+from storage.records.delivery import Match
 from storage.records.revision import Expected, revision_of
 from tests.actors.members.harness import Land, Node
 
@@ -224,4 +225,31 @@ async def test_what_was_added_at_one_node_is_found_at_another_at_once(autojump_c
         await trio.sleep(2)
         with pytest.raises(NotFound):
             await b.system.registry_box.ask(lambda reply: DescribeSource(added.view.source.id, reply))
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_sample_goes_to_a_destination_of_another_node_and_rows_put_there_are_found(
+    autojump_clock: object,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        await a.alert("", land.hook(0))
+        url = land.site(1)
+        await a.add(url)
+        await trio.sleep(2)
+        mine, other = (a, b) if a.system.deliveries.mailbox("hook-0") is not None else (b, a)
+        assert other.system.deliveries.mailbox("hook-0") is None
+        destination = await other.storage.alerts.destination("hook-0")
+        assert destination is not None
+        found = await other.system.deliveries.test_elsewhere(destination)
+        assert (found.result, len(land.posts)) == ("sent", 1)
+        land.publish(1, "first", "news")
+        await trio.sleep(HOUR)
+        assert len(land.posts) == 2
+        (event,) = land.disk.events()
+        again = [Match("hook-0", event.seq, mine.world.now())]
+        assert await other.storage.outbox.enqueue(again, other.storage.lease) == 1
+        await trio.sleep(2)
+        assert [post.headers["webhook-id"] for post in land.posts[1:]] == [land.posts[1].headers["webhook-id"]] * 2
         nursery.cancel_scope.cancel()
