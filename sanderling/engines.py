@@ -6,7 +6,6 @@ psycopg is an extra: it is imported only where PostgreSQL is chosen.
 from __future__ import annotations
 
 import os
-import socket
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -16,7 +15,7 @@ import trio
 
 from actors.settings import Settings
 from sanderling.data_folder import told_plainly, working_in
-from sanderling.environment import environ
+from sanderling.environment import environ, machine
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavailable
@@ -65,7 +64,7 @@ def place_of(settings: Settings) -> str:
 
 def node_of(settings: Settings) -> str:
     """Return this node's name among others."""
-    return settings.node_name or socket.gethostname()
+    return settings.node_name or machine()
 
 
 async def open_storage(
@@ -117,7 +116,7 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
     assert address is not None
     vault = _vault(named_vault(environ()))
     try:
-        await trio.to_thread.run_sync(filling.begin, address.url)
+        await trio.to_thread.run_sync(filling.begin, address.url, limiter=trio.CapacityLimiter(1))
     except filling.NotEmpty as error:
         raise CommandFailed(
             f"{address}: this instance has {error.there} already, and an import of a whole one needs an empty one. "
@@ -132,7 +131,7 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
-    await trio.to_thread.run_sync(filling.end, address.url)
+    await trio.to_thread.run_sync(filling.end, address.url, limiter=trio.CapacityLimiter(1))
 
 
 def refuse_half_a_database(settings: Settings) -> None:

@@ -63,6 +63,11 @@ def environ() -> Mapping[str, str]:
     return os.environ  # noqa: TID251 - this is the one place
 
 
+def machine() -> str:
+    """Return this machine's name, as far as the first dot."""
+    return os.uname().nodename.partition(".")[0]
+
+
 def on_terminal(stream: int = 2) -> bool:
     """Return whether a standard stream (0: input, 1: output, 2: errors) is a terminal."""
     try:

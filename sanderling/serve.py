@@ -132,7 +132,7 @@ async def _serve_behind(
     if engines.address_of(settings) is None:
         _refuse_half_an_import(Path(settings.data))
     else:
-        await trio.to_thread.run_sync(engines.refuse_half_a_database, settings)
+        await trio.to_thread.run_sync(engines.refuse_half_a_database, settings, limiter=trio.CapacityLimiter(1))
     world = real_world(settings, listening, log, certificate, doing=porch.say)
     with engines.told(settings):
         storage = await world.open_storage()

@@ -79,7 +79,7 @@ class _Readers:
 @asynccontextmanager
 async def open_postgres_snapshot(url: str, vault: Vault) -> AsyncIterator[Storage]:
     """Open one moment of a database. Raises NoKey, NewerSchema, Corrupt, Unavailable."""
-    connection = await trio.to_thread.run_sync(_open, url, vault)
+    connection = await trio.to_thread.run_sync(_open, url, vault, limiter=trio.CapacityLimiter(1))
     try:
         yield PostgresSnapshot(connection, vault)
     finally:
