@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import trio
 
 from actors.app_context import AppContext
 from actors.bins import Bins
+from actors.build import BUILD
 from actors.catalogue.catalogue import Catalogue
 from actors.clock import ClockWatch
 from actors.delivery.loopback_outlet import LoopbackOutlet
@@ -49,10 +49,10 @@ from actors.templates.instantiation import Templates
 from actors.templates.template import Template
 from actors.world import World
 from storage.interface import Storage
-from storage.interface.sharing import Sharing
 from storage.records.alert import Alert
 from storage.records.identity import SERVICE
 from storage.records.key import SigningKey
+from storage.records.member import Says
 from storage.records.source import Harvest
 from supervision import (
     Alarm,
@@ -118,7 +118,7 @@ class System:
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
         self.importer_box: Mailbox[ImportMessage] = Mailbox("importer", 16)
         sharing = storage.sharing
-        self.ownership = Ownership(None if sharing is None else sharing.members.me)
+        self.ownership = Ownership(None if sharing is None else storage.members.me)
         self.egress = build_egress(world, settings)
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
@@ -131,7 +131,7 @@ class System:
         self.registry = Registry(ports, self.sources, self.registry_box)
         self.overseer = self._overseer(ports.gate, journal or Journal(), version)
         signing = SigningKeys(storage, keys)
-        self.membership = None if sharing is None else self._membership(sharing)
+        self.membership = None if sharing is None else self._membership()
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
         self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
@@ -215,16 +215,15 @@ class System:
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
         ]
 
-    def _membership(self, sharing: Sharing) -> Membership:
-        return Membership(self._world, sharing.members, self.ownership, self._says, self._ports_of_sources.gate.park)
+    def _membership(self) -> Membership:
+        return Membership(
+            self._world, self._storage.members, self.ownership, self._says, self._ports_of_sources.gate.park
+        )
 
-    def _says(self) -> Mapping[str, Any]:
+    def _says(self) -> Says:
         """Return what the other nodes are told of this one."""
-        return {
-            "version": self._version,
-            "sources": len(self.registry.table),
-            "overdue": self.registry.watchman.last.overdue,
-        }
+        found = self.registry.watchman.last
+        return Says(self._version, BUILD, self._settings.public_url(), found.sources, found.overdue)
 
     def _of_one_node(self, key: str, run: Run) -> Run:
         """Return a run that happens where a key is this node's, and rests elsewhere."""

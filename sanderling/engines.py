@@ -74,8 +74,12 @@ async def open_storage(
     warn: Callable[[str], None],
     doing: Callable[[str], None] = lambda _says: None,
     named: Vault | None = None,
+    shares: bool = True,
 ) -> Storage:
-    """Open the engine that is chosen. Raises CommandFailed, StorageError, OSError."""
+    """Open the engine that is chosen. Raises CommandFailed, StorageError, OSError.
+
+    shares: whether other nodes may work on the same database in PostgreSQL.
+    """
     address = address_of(settings)
     if address is None:
         return await open_sqlite(
@@ -87,7 +91,17 @@ async def open_storage(
         from storage.postgres.database import open_postgres
     except ImportError:
         raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
-    return await open_postgres(address.url, vault=vault, clock=clock, owner=node_of(settings), warn=warn, doing=doing)
+    listen = listen_address_of(settings)
+    return await open_postgres(
+        address.url,
+        vault=vault,
+        clock=clock,
+        owner=node_of(settings),
+        warn=warn,
+        doing=doing,
+        shares=shares,
+        listen_url=None if listen is None else listen.url,
+    )
 
 
 @asynccontextmanager
@@ -125,7 +139,7 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
         ) from None
     except Locked as error:
         raise CommandFailed(f"{address} is in use: {error}.", Exit.BAD_DATA) from None
-    storage = await open_storage(settings, clock=clock, warn=lambda _: None, named=vault)
+    storage = await open_storage(settings, clock=clock, warn=lambda _: None, named=vault, shares=False)
     try:
         yield storage
     finally:

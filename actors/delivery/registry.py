@@ -86,7 +86,7 @@ class DeliveryRegistry:
 
     async def _follow_views(self) -> None:
         """Start and end actors as destinations become this node's, and other nodes'."""
-        view = NOBODY
+        view = NOBODY.number
         while True:
             view = await self._ownership.wait_moved(view)
             with suppress(*STANDSTILL):  # else whoever reads the alerts again does it

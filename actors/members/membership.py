@@ -7,15 +7,15 @@ themselves. Once it beats again it goes on, or finds that it was put out, and kn
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import trio
 
 from actors.members.ownership import Ownership
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.interface.members import LEASE, Members
+from storage.interface.members import Members
+from storage.records.member import LEASE, Says
 from supervision import Child
 
 EVERY = 1.0
@@ -33,7 +33,7 @@ class Membership:
         world: World,
         members: Members,
         ownership: Ownership,
-        says: Callable[[], Mapping[str, Any]],
+        says: Callable[[], Says],
         park: Callable[[bool], None],
     ) -> None:
         self._world, self._members, self._ownership = world, members, ownership
@@ -77,12 +77,12 @@ class Membership:
         except STANDSTILL as error:
             self._world.log("members.beat_failed", level="warning" if not self._parked else "debug", error=str(error))
             return
-        before = self._ownership.view
+        before = self._ownership.view.number
         self._beaten_at = trio.current_time()
         self._stand(parked=False)
         self._ownership.take(view)
-        if self._ownership.view != before:
-            self._world.log("members.view", number=view.number, inside=", ".join(view.inside))
+        if self._ownership.view.number != before:
+            self._world.log("members.view", number=view.number, inside=", ".join(view.inside()))
 
     async def _watch_silence(self) -> None:
         while True:

@@ -14,14 +14,14 @@ from typing import Final
 
 import trio
 
-from storage.interface.members import View
+from storage.records.member import View
 from storage.records.shard import SHARDS, shard_of
 from storage.records.source import Source
 
 MATCHER: Final = "matcher"
 PRUNER: Final = "pruner"
 HUB: Final = "hub"
-NOBODY: Final = View(-1, ())
+NOBODY: Final = View(-1, 0.0, ())
 
 
 def owner(inside: Sequence[str], key: str) -> str:
@@ -38,7 +38,7 @@ class Ownership:
 
     def __init__(self, me: str | None = None) -> None:
         self._me = me
-        self._view = NOBODY
+        self._view, self._inside = NOBODY, NOBODY.inside()
         self._shards = bytes(SHARDS) if me is not None else b"\1" * SHARDS
         self._moved = trio.Event()
 
@@ -62,16 +62,18 @@ class Ownership:
 
     def take(self, view: View) -> None:
         """Go by another view from now on. One that is older than the present changes nothing."""
-        if self._me is None or view.number <= self._view.number:
+        if self._me is None or view.number < self._view.number:
             return
-        self._view = view
-        self._shards = bytes(owner(view.inside, f"shard/{shard}") == self._me for shard in range(SHARDS))
-        self._moved.set()
-        self._moved = trio.Event()
+        moved, self._view = view.number > self._view.number, view  # what members say is newer at any number
+        if moved:
+            self._inside = view.inside()
+            self._shards = bytes(owner(self._inside, f"shard/{shard}") == self._me for shard in range(SHARDS))
+            self._moved.set()
+            self._moved = trio.Event()
 
     def mine(self, key: str) -> bool:
         """Return whether a key is this node's."""
-        return self._me is None or owner(self._view.inside, key) == self._me
+        return self._me is None or owner(self._inside, key) == self._me
 
     def watches(self, source: Source) -> bool:
         """Return whether a source is this node's to watch: by the host that is asked, so that one node asks it."""
@@ -83,11 +85,11 @@ class Ownership:
             else self._shards[shard_of(source.watch_url)] == 1
         )
 
-    async def wait_moved(self, known: View) -> View:
-        """Wait until the view is another than the known one; return it."""
-        while self._view == known:
+    async def wait_moved(self, known: int) -> int:
+        """Wait until the view has another number than the known one; return that."""
+        while self._view.number == known:
             await self._moved.wait()
-        return self._view
+        return self._view.number
 
     async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
         """Run for as long as a key is this node's, or with `mine` False another's; the end of that cancels the run."""

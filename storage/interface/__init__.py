@@ -78,6 +78,10 @@ class Storage(Protocol):
         """What nodes need that share it; None where only one process may open it."""
 
     @property
+    def members(self) -> Members:
+        """Who works on these data."""
+
+    @property
     def tail(self) -> Tail:
         """The newest events, and the wake-up of all cursors. Filled by `follow`."""
 

@@ -1,37 +1,34 @@
-"""The nodes that work on one database, by its own clock."""
+"""The members of a database: who works on it now."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
-
-class View(NamedTuple):
-    """Who is inside, in the order of their names. `number` rises with each change."""
-
-    number: int
-    inside: tuple[str, ...]
+from storage.records.member import Says, View
 
 
 class Members(Protocol):
-    """The members of an installation of several nodes."""
+    """The processes that work on one database. On SQLite there is one, always inside.
+
+    A process is a member from its first beat until `leave`, or until others have put it out: a lease after its last
+    beat. Whoever was put out comes in again with its next beat.
+    """
 
     @property
     def me(self) -> str:
-        """This member: the node's name, and chance that is new at each start."""
+        """The id of this start."""
 
-    async def beat(self, says: Mapping[str, Any]) -> View:
-        """Say that this node is there, and let in who knocks and put out who is late; return the view.
+    async def beat(self, says: Says) -> View:
+        """Tell that this member lives, let in who knocks, put out who is late, and return the view after that.
 
-        A member is late once it has not beaten for `LEASE` seconds. Raises Unavailable.
+        Call it each second, from one task. After `leave` it tells nothing any more. Raises Unavailable.
         """
 
     async def leave(self) -> None:
-        """Be inside no longer, at once. Nothing beats after it. Raises Unavailable."""
+        """Go out by oneself, at once: no beat after this one, also none that is under way, comes in again.
+
+        Raises Unavailable: the lease then ends by itself.
+        """
 
     async def view(self) -> View:
-        """Return the view as it is."""
-
-
-LEASE = 5.0
-"""Seconds for which a beat holds."""
+        """Return the view as it is stored, without a beat. Raises Unavailable."""

@@ -1,17 +1,16 @@
-"""The part of an engine that several nodes share: who they are, and what the others have written."""
+"""The part of an engine that several nodes share: what the others have written."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from storage.interface.members import Members
 from storage.records.identity import SourceId
 from storage.records.source import WatchedSource
 
 
 class SourceChange(NamedTuple):
-    """A source as it is now, None when it is gone. `number`: that of its last change."""
+    """A source as it is now without its base, None when it is gone. `number`: that of its last change."""
 
     number: int
     source: SourceId
@@ -20,10 +19,6 @@ class SourceChange(NamedTuple):
 
 class Sharing(Protocol):
     """See above. Numbers of changes rise in the order of commits."""
-
-    @property
-    def members(self) -> Members:
-        """The nodes."""
 
     async def newest_change(self) -> int:
         """Return the number of the newest change of a source or its state, 0 before any."""

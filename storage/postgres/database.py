@@ -26,6 +26,7 @@ from storage.secrets.mark import mark, opens_mark, read_mark
 from storage.secrets.sealing import examine_boxes
 from storage.secrets.vault import Vault
 from storage.sql.stores import scan
+from storage.sql.stores.changes import SqlChanges
 from storage.sql.stores.stores import Places, Stores
 
 READERS = 2
@@ -51,35 +52,51 @@ async def open_postgres(
     doing: Callable[[str], None] = lambda _says: None,
     safe: Collection[str] = SETTINGS,
     shares: bool = False,
+    listen_url: str | None = None,
 ) -> Storage:
     """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
 
     url: as libpq takes it. `vault` is the master key, `clock` the wall clock in seconds, and `owner` names the process.
     `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the
     settings that must not be off; only a cluster of the tests does with fewer. `shares`: whether other starts may work
-    on the data at the same time; without it, this one fences off every start before it.
+    on the data at the same time; without it, this one fences off every start before it. `listen_url`: the server's own
+    address, where `url` is a pooler's.
 
     Raises Unavailable (also for a server that is too old, or may lose what it has committed), NoKey, NewerSchema,
     Corrupt, Unopened.
     """
-    opened = await trio.to_thread.run_sync(partial(_open, url, vault, clock, safe, doing, shares=shares))
+    listens = listen_url is not None
+    begin = partial(_open, url, vault, clock, safe, doing, shares=shares, listens=listens)
+    opened = await trio.to_thread.run_sync(begin)
     for sentence in opened.warnings:
         warn(sentence)
-    lines = _Lines(url, clock, f"{owner}-{opened.chance}")
+    lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url)
     return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn)
 
 
 class _Lines(NamedTuple):
-    """How the lines of an engine are made. me: the member's id, another for each start."""
+    """How the lines of an engine are made.
+
+    me: the member's id, another for each start. shares: others may work on the data. listen_url: where notices are
+    heard.
+    """
 
     url: str
     clock: Callable[[], float]
     me: str
+    shares: bool
+    listen_url: str
 
     def to(self, name: str) -> Line:
         """Return a line; `name` is another for each."""
-        share = crc32(f"{self.me} {name}".encode()) / (1 << 32)
-        return Line(self.url, self.clock, share)
+        return self._line(self.url, name)
+
+    def to_hear(self) -> Line:
+        """Return the line on which notices are heard."""
+        return self._line(self.listen_url, "watch")
+
+    def _line(self, url: str, name: str) -> Line:
+        return Line(url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32))
 
 
 class _Opened(NamedTuple):
@@ -105,7 +122,8 @@ class PostgresStorage(Stores):
         super().__init__(places, SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head)
-        self._watch = Watch(lines.to("watch"), (self._appender, self._writer), self.log.follower.unknown)
+        self.sharing = SqlChanges(self._readers, vault) if lines.shares else None
+        self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
         self._writer.start()
         self._watch.start()
@@ -167,11 +185,12 @@ def _open(
     doing: Callable[[str], None],
     *,
     shares: bool,
+    listens: bool,
 ) -> _Opened:
     connection = connect(url)
     try:
         with translated():
-            warnings = _admitted(facts_of(connection, clock, safe))
+            warnings = _admitted(facts_of(connection, clock, safe, listens=listens))
             doing("reading the database")
             upgrade(connection, all_steps())
             connection.run(f"BEGIN; {lock_of(STEPS)}")

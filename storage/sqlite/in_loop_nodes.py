@@ -6,17 +6,15 @@ what it began with, and a life that was killed writes no more. A wake-up from an
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import trio
+from msgspec.structs import replace
 
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
-from storage.interface.members import LEASE, View
-from storage.interface.sharing import SourceChange
 from storage.records.identity import Seq
+from storage.records.member import LEASE, LEFT, Member, Says, View
 from storage.sql.stores.changes import SqlChanges
 from storage.sql.transaction import Transaction
 from storage.sqlite.in_loop import Disk, InLoopStorage, LoopReaders, vault
@@ -58,8 +56,8 @@ class SharedDisk(Disk):
         self.connection.executescript(_CHANGES)
         self.killed: set[int] = set()
         self.away: set[int] = set()
-        self.members: dict[str, _Member] = {}
-        self.view = View(0, ())
+        self.members: dict[str, Member] = {}
+        self.view_number = 0
         self._wakes_somebody = wakes
         self._wakes: list[Callable[[], None]] = []
 
@@ -91,70 +89,62 @@ class SharedDisk(Disk):
                 wake()
 
 
-@dataclass(slots=True)
-class _Member:
-    since: float
-    until: float
-    says: Mapping[str, Any]
-
-
 class LoopMembers:
     """See `storage.interface.members.Members`: by Trio's clock, which all lives share."""
 
-    def __init__(self, disk: SharedDisk, lease: Lease) -> None:
-        self._disk, self._epoch = disk, lease.epoch
-        self.me = f"{lease.owner}-{lease.epoch}"
+    def __init__(self, disk: SharedDisk, lease: Lease, shown: Callable[[], Seq]) -> None:
+        self._disk, self._epoch, self._shown = disk, lease.epoch, shown
+        self._me = f"{lease.owner}-{lease.epoch}"
+        self._left = False
 
     def __repr__(self) -> str:
-        return f"<LoopMembers of {self.me}, {self._disk.view}>"
+        return f"<LoopMembers of {self._me}>"
 
-    async def beat(self, says: Mapping[str, Any]) -> View:
+    @property
+    def me(self) -> str:
+        """The id of this start."""
+        return self._me
+
+    async def beat(self, says: Says) -> View:
         """Beat; see Members."""
         await trio.lowlevel.checkpoint()
         self._disk.reach(self._epoch)
-        now, rows = trio.current_time(), self._disk.members
-        mine = rows.get(self.me)
-        if mine is None or mine.until < now:
-            mine = rows[self.me] = _Member(now, now, says)  # after an outage all are late: nobody judges at once
-        mine.until, mine.says = now + LEASE, says
-        inside = set(self._disk.view.inside) | {self.me}
-        if now - mine.since >= LEASE:
-            inside -= {each for each in inside if rows[each].until < now}
-        self._change(inside)
-        return self._disk.view
+        if not self._left:
+            now, rows = trio.current_time(), self._disk.members
+            before = rows.get(self._me, Member(self._me, since=now, until=now))
+            since = now if before.until < now else before.since
+            rows[self._me] = replace(before, since=since, until=now + LEASE, shown=self._shown(), says=says)
+            self._change()
+        return self._view()
 
     async def leave(self) -> None:
         """Leave; see Members."""
         await trio.lowlevel.checkpoint()
+        self._left = True
         self._disk.reach(self._epoch)
-        self._disk.members.pop(self.me, None)
-        self._change(set(self._disk.view.inside) - {self.me})
+        if self._me in self._disk.members:
+            gone = replace(self._disk.members[self._me], until=LEFT, since=trio.current_time())
+            self._disk.members[self._me] = gone
+            self._change()
 
     async def view(self) -> View:
         """Return the view; see Members."""
         await trio.lowlevel.checkpoint()
         self._disk.reach(self._epoch)
-        return self._disk.view
+        return self._view()
 
-    def _change(self, inside: set[str]) -> None:
-        if inside != set(self._disk.view.inside):
-            self._disk.view = View(self._disk.view.number + 1, tuple(sorted(inside)))
+    def _view(self) -> View:
+        rows = self._disk.members
+        return View(self._disk.view_number, trio.current_time(), tuple(rows[id] for id in sorted(rows)))
 
-
-class LoopSharing:
-    """See `storage.interface.sharing.Sharing`."""
-
-    def __init__(self, disk: SharedDisk, lease: Lease, seek: Callable[[], Awaitable[None]]) -> None:
-        self._changes = SqlChanges(LoopReaders(disk, seek), vault())
-        self.members = LoopMembers(disk, lease)
-
-    async def newest_change(self) -> int:
-        """Return the newest change's number; see Sharing."""
-        return await self._changes.newest()
-
-    async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
-        """Return what has changed; see Sharing."""
-        return await self._changes.after(after, limit)
+    def _change(self) -> None:
+        change, rows = self._view().due(self._me), self._disk.members
+        if change is not None:
+            for ids, inside in ((change.comes, True), (change.goes, False)):
+                rows.update({id: replace(rows[id], inside=inside) for id in ids})
+            for id in change.drops:
+                del rows[id]
+            self._disk.view_number += 1
 
 
 class InLoopNode(InLoopStorage):
@@ -173,7 +163,8 @@ class InLoopNode(InLoopStorage):
             disk.reach(lease.epoch)
 
         super().__init__(disk, lease, sync, reach, look)
-        self.sharing = LoopSharing(disk, lease, look)
+        self.members = LoopMembers(disk, lease, lambda: self.tail.head)
+        self.sharing = SqlChanges(LoopReaders(disk, look), vault())
         disk.hear(self.log.follower.unknown)
 
     async def follow(self) -> None:

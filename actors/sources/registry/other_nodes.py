@@ -58,7 +58,7 @@ class OtherNodes:
                     self._at = change.number
 
     async def _follow_views(self) -> None:
-        view = NOBODY
+        view = NOBODY.number
         while True:
             view = await self._ports.ownership.wait_moved(view)
             try:
@@ -72,7 +72,7 @@ class OtherNodes:
                     for live in passed[start : start + STOPPED_AT_ONCE]:
                         nursery.start_soon(self._pass_on, live)
             if taken or passed:
-                self._ports.world.log("registry.shared_anew", view=view.number, taken=taken, passed=len(passed))
+                self._ports.world.log("registry.shared_anew", view=view, taken=taken, passed=len(passed))
 
     async def _pass_on(self, live: LiveSource) -> None:
         """End the actor of a source that is another node's, and save what it has learned."""

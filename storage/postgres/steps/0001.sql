@@ -38,6 +38,20 @@ CREATE TABLE source_base(
     key BIGINT PRIMARY KEY REFERENCES source(key) ON DELETE CASCADE, body BYTEA NOT NULL
 );
 
+-- The last change of each source or its state. Numbers rise in the order of commits: whoever writes these holds the log
+-- lock.
+CREATE SEQUENCE source_change_number;
+CREATE TABLE source_change(key BIGINT PRIMARY KEY, number BIGINT NOT NULL)
+    WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX source_change_after ON source_change(number);
+CREATE FUNCTION source_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO source_change VALUES(coalesce(NEW.key, OLD.key), nextval('source_change_number'))
+        ON CONFLICT(key) DO UPDATE SET number = excluded.number;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER source_went AFTER DELETE ON source FOR EACH ROW EXECUTE FUNCTION source_changed();
+CREATE TRIGGER source_changed AFTER INSERT OR UPDATE ON source_hot FOR EACH ROW EXECUTE FUNCTION source_changed();
+
 CREATE TABLE api_key(
     id TEXT COLLATE "C" PRIMARY KEY, sha256 TEXT COLLATE "C" NOT NULL UNIQUE, created_at BIGINT NOT NULL,
     last_used_at BIGINT, body BYTEA NOT NULL

@@ -24,15 +24,15 @@ class SqlChanges:
     def __init__(self, readers: Readers, vault: Vault) -> None:
         self._readers, self._vault = readers, vault
 
-    async def newest(self) -> int:
+    async def newest_change(self) -> int:
         """Return the number of the newest change; see Sharing."""
         return await self._readers.run(lambda connection: int(connection.execute(_NEWEST).fetchone()[0]))
 
-    async def after(self, number: int, limit: int) -> Sequence[SourceChange]:
+    async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
         """Return what has changed after a number; see Sharing."""
 
         def look(connection: Connection) -> Sequence[SourceChange]:
-            return [self._change(row) for row in connection.execute(_AFTER, (number, limit)).fetchall()]
+            return [self._change(row) for row in connection.execute(_AFTER, (after, limit)).fetchall()]
 
         return await self._readers.run(look)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from storage.append import Lease
 from storage.damage import Damage
+from storage.interface.members import Members
 from storage.interface.sharing import Sharing
 from storage.records.identity import Seq
 from storage.secrets.vault import Vault

@@ -6,9 +6,13 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.members.ownership import NOBODY, Ownership, owner
-from storage.interface.members import View
+from storage.records.member import Member, View
 from storage.records.shard import SHARDS
 from tests.support.build import a_source
+
+
+def a_view(number: int, *inside: str) -> View:
+    return View(number, 0.0, tuple(Member(id, inside=True) for id in inside))
 
 
 def test_every_member_has_a_share_and_when_one_leaves_only_its_own_moves() -> None:
@@ -27,13 +31,13 @@ def test_without_a_member_nobody_owns_anything() -> None:
 
 def test_who_is_alone_owns_everything_whatever_it_is_told() -> None:
     alone = Ownership()
-    alone.take(View(3, ("b",)))
+    alone.take(a_view(3, "b"))
     assert alone.mine("matcher") and alone.watches(a_source()) and alone.view == NOBODY and not alone.shared
 
 
 def test_sources_of_one_host_have_one_owner_with_and_without_www() -> None:
-    view = View(1, ("a", "b", "c"))
-    nodes = [Ownership(name) for name in view.inside]
+    view = a_view(1, "a", "b", "c")
+    nodes = [Ownership(name) for name in view.inside()]
     for node in nodes:
         node.take(view)
     for host in ("one.example", "two.example", "three.example", "four.example"):
@@ -44,8 +48,8 @@ def test_sources_of_one_host_have_one_owner_with_and_without_www() -> None:
 
 def test_an_older_view_changes_nothing() -> None:
     node = Ownership("a")
-    node.take(View(2, ("a",)))
-    node.take(View(1, ("b",)))
+    node.take(a_view(2, "a"))
+    node.take(a_view(1, "b"))
     assert node.mine("matcher") and node.view.number == 2
 
 
@@ -71,7 +75,7 @@ async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_
         for number, (inside, seen) in enumerate(
             [(("a",), 1), (("b",), 2), (("a", "b"), None), (("b",), None), (("a",), None)]
         ):
-            node.take(View(number, inside))
+            node.take(a_view(number, *inside))
             await wait_all_tasks_blocked()
             assert seen is None or len(ran) == seen
             assert (len(ran) % 2 == 1) is node.mine("matcher")
@@ -80,6 +84,6 @@ async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_
 
 async def test_a_run_for_as_long_as_it_is_another_nodes_ends_at_once_when_it_is_not() -> None:
     node = Ownership("a")
-    node.take(View(1, ("a",)))
+    node.take(a_view(1, "a"))
     await node.during("matcher", trio.sleep_forever, mine=False)
     await Ownership().during("matcher", trio.sleep_forever, mine=False)

@@ -11,9 +11,9 @@ import pytest
 import trio
 
 from sanderling.real_world import wall
-from storage import postgres
 from storage.errors import Fenced
 from storage.interface import Storage
+from storage.postgres import database
 from storage.postgres.engine.members import PostgresMembers
 from storage.records.identity import Seq
 from storage.records.member import KEPT, LEASE, LEFT, Says
@@ -42,7 +42,7 @@ async def opened(url: str, owner: str, *, shares: bool = True) -> Storage:
     clock = partial(next, count(wall(), 0.05))
     vault = Vault(bytes(SIZE))
     named = {"vault": vault, "clock": clock, "owner": owner, "warn": lambda _: None, "safe": (), "shares": shares}
-    return await postgres.open_postgres(url, **named)  # type: ignore[arg-type]
+    return await database.open_postgres(url, **named)  # type: ignore[arg-type]
 
 
 def passes(url: str, seconds: float) -> None:
