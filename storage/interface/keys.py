@@ -36,6 +36,9 @@ class Keys(Protocol):
     async def add_signing(self, key: SigningKey) -> None:
         """Add a signing key as the active one and retire the others."""
 
+    async def add_first_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one, unless there is one: of several starts at once, one makes the first."""
+
     async def public(self) -> Sequence[PublicKey]:
         """Return the public halves of keys that are not here, the oldest first: events here were signed with them.
 

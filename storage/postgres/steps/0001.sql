@@ -59,6 +59,8 @@ CREATE TABLE api_key(
 CREATE TABLE signing_key(
     key_id TEXT COLLATE "C" PRIMARY KEY, seed BYTEA NOT NULL, created_at BIGINT NOT NULL, state TEXT COLLATE "C" NOT NULL
 );
+-- One is active. Of two that are added at once, the second waits for the first, and is none then.
+CREATE UNIQUE INDEX signing_key_active ON signing_key(state) WHERE state = 'active';
 CREATE TABLE public_key(key_id TEXT COLLATE "C" PRIMARY KEY, x TEXT COLLATE "C" NOT NULL, created_at BIGINT NOT NULL);
 
 CREATE TABLE alert(

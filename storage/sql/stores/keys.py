@@ -26,6 +26,8 @@ _PUBLIC = """SELECT key_id, x, created_at FROM public_key WHERE key_id NOT IN (S
     ORDER BY created_at, key_id"""
 _PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT DO NOTHING"
 _FORGET_PUBLIC = "DELETE FROM public_key WHERE key_id=? AND key_id NOT IN (SELECT key_id FROM signing_key)"
+_FIRST = """INSERT INTO signing_key(key_id, seed, created_at, state) SELECT ?, ?, ?, 'active'
+    WHERE NOT EXISTS(SELECT 1 FROM signing_key) ON CONFLICT DO NOTHING"""
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
@@ -87,6 +89,17 @@ class SqlKeys:
         def job(transaction: Transaction) -> None:
             transaction.fence(self._lease)
             insert_signing(transaction.connection, key, self._vault)
+
+        await self._writer.submit(job)
+
+    async def add_first_signing(self, key: SigningKey) -> None:
+        """Add the first signing key, if it is; see Keys."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
+            if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
+                keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
 
         await self._writer.submit(job)
 

@@ -74,3 +74,12 @@ async def test_public_halves_of_other_instances_stay_as_they_first_came(engine: 
     await again.keys.add_signing(a_signing_key("b"))
     assert [key.key_id for key in await again.keys.public()] == ["a", "c"]
     await again.aclose()
+
+
+async def test_the_first_signing_key_is_made_once(storage: Storage) -> None:
+    await storage.keys.add_first_signing(a_signing_key("first"))
+    await storage.keys.add_first_signing(a_signing_key("second"))
+    assert [(key.key_id, key.state) for key in await storage.keys.signing()] == [("first", "active")]
+    assert [key.key_id for key in await storage.keys.public()] == []
+    await storage.keys.add_signing(a_signing_key("third"))
+    assert [key.key_id for key in await storage.keys.signing()] == ["third", "first"]

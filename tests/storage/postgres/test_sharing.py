@@ -1,0 +1,154 @@
+"""Several starts on one database at once: what they write is in one order, and nobody undoes another's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+import trio
+
+from storage.append import events_of
+from storage.errors import Duplicate, StateMoved
+from storage.interface import Storage
+from storage.records.cursor import EVERYTHING
+from storage.records.delivery import Match, Outcome
+from storage.records.identity import START, Millis, Seq
+from storage.records.source import Version
+from tests.storage.contract.builders import (
+    NOW,
+    CountingMint,
+    a_destination,
+    a_harvest,
+    a_signing_key,
+    a_source,
+    a_source_id,
+    a_state,
+    an_alert,
+    stamp,
+)
+from tests.storage.contract.test_contract_following import following
+from tests.storage.postgres.engine.test_members import opened
+from tests.support.postgres import cluster
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+async def three() -> AsyncIterator[tuple[Storage, Storage, Storage]]:
+    url = cluster().url(cluster().fresh())
+    first, second, third = [await opened(url, name) for name in ("a", "b", "c")]
+    yield first, second, third
+    for each in (first, second, third):
+        await each.aclose()
+
+
+async def test_positions_rise_in_the_order_of_commits_over_all_starts_and_a_third_sees_each_once(
+    three: tuple[Storage, Storage, Storage],
+) -> None:
+    a, b, reader = three
+    for number in (1, 2):
+        await a.sources.add(a_source(number), a_state(number), a.lease)
+
+    async def write(storage: Storage, number: int) -> None:
+        mint = CountingMint()
+        for turn in range(60):
+            await storage.log.append([a_harvest(number, f"{number} {turn}")], storage.lease, mint, stamp)
+
+    seen: list[Seq] = []
+
+    async def watch() -> None:
+        head = START
+        while len(seen) < 120:
+            head = await reader.tail.wait_past(head)
+            seen[:] = [recent.stored.seq for recent in reader.tail.since(START) or ()]
+
+    async with following(reader), trio.open_nursery() as nursery:
+        nursery.start_soon(watch)
+        nursery.start_soon(write, a, 1)
+        nursery.start_soon(write, b, 2)
+    kept = (await reader.log.read(START, 500, EVERYTHING)).events
+    assert seen == [event.seq for event in kept] == sorted(set(seen)) and len(seen) == 120
+    assert {event.source for event in kept} == {a_source_id(1), a_source_id(2)}
+
+
+async def test_a_harvest_from_a_state_that_another_start_has_replaced_is_refused_alone(
+    three: tuple[Storage, Storage, Storage],
+) -> None:
+    a, b, _ = three
+    for number in (1, 2):
+        await a.sources.add(a_source(number), a_state(number), a.lease)
+    await b.sources.update(a_source(1, title="other"), b.lease, Version(77))
+    answers = await a.log.append([a_harvest(1, "stale"), a_harvest(2, "good")], a.lease, CountingMint(), stamp)
+    assert isinstance(answers[0], StateMoved) and len(events_of(answers)) == 1
+
+
+async def test_a_source_has_one_url_whoever_adds_it_and_an_edit_compares_with_what_it_began_with(
+    three: tuple[Storage, Storage, Storage],
+) -> None:
+    a, b, _ = three
+    refused: list[Duplicate] = []
+
+    async def add(storage: Storage, number: int) -> None:
+        try:
+            source = a_source(number, url="https://one.example/feed")
+            await storage.sources.add(source, a_state(number), storage.lease)
+        except Duplicate as error:
+            refused.append(error)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(add, a, 1)
+        nursery.start_soon(add, b, 2)
+    assert len(refused) == 1
+    known = refused[0].existing
+    await b.sources.update(a_source(1, id=known.id, url=known.url, title="b"), b.lease, Version(5), before=known)
+    with pytest.raises(StateMoved):
+        await a.sources.update(a_source(1, id=known.id, url=known.url, title="a"), a.lease, Version(6), before=known)
+    with pytest.raises(StateMoved):
+        await a.sources.delete(known.id, a.lease, before=known)
+
+
+async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tuple[Storage, Storage, Storage]) -> None:
+    a, b, reader = three
+    assert reader.sharing is not None and await reader.sharing.newest_change() == 0
+    for number in (1, 2, 3):
+        await a.sources.add(a_source(number), a_state(number), a.lease)
+    first = await reader.sharing.changes(0, 500)
+    assert [change.source for change in first] == [a_source_id(number) for number in (1, 2, 3)]
+    assert all(change.watched is not None and change.watched.base == b"" for change in first)
+    await b.sources.update(a_source(1, title="new"), b.lease, Version(9))
+    await b.sources.delete(a_source_id(2), b.lease)
+    await a.log.append([a_harvest(3, "news")], a.lease, CountingMint(), stamp)
+    later = await reader.sharing.changes(first[-1].number, 500)
+    assert [change.source for change in later] == [a_source_id(number) for number in (1, 2, 3)]
+    assert [change.watched and change.watched.source.title for change in later][:2] == ["new", None]
+    assert later[-1].number == await reader.sharing.newest_change()
+    assert len(await reader.sharing.changes(0, 2)) == 2 and not await reader.sharing.changes(later[-1].number, 2)
+
+
+async def test_what_one_start_has_claimed_another_does_not_settle(three: tuple[Storage, Storage, Storage]) -> None:
+    a, b, _ = three
+    await a.sources.add(a_source(), a_state(), a.lease)
+    await a.alerts.put(an_alert())
+    await a.alerts.put_destination(a_destination())
+    (event,) = events_of(await a.log.append([a_harvest(1, "news")], a.lease, CountingMint(), stamp))
+    await a.outbox.advance("matcher", None, event.seq, [Match("hook", event.seq, Millis(NOW))], a.lease)
+    sent = Outcome("hook", event.seq, "sent", Millis(NOW), status=200, latency_ms=1)
+    (claimed,) = await a.outbox.claim("hook", Millis(NOW), 9, a.lease)
+    assert not await b.outbox.claim("hook", Millis(NOW), 9, b.lease)
+    await b.outbox.settle([sent], b.lease)
+    assert await b.outbox.backlog("hook") == 1
+    assert await b.outbox.release(b.lease, destination="hook") == 1
+    (again,) = await b.outbox.claim("hook", Millis(NOW), 9, b.lease)
+    await a.outbox.settle([sent], a.lease)
+    assert await a.outbox.backlog("hook") == 1 and again.event_id == claimed.event_id
+    await b.outbox.settle([sent], b.lease)
+    assert await a.outbox.backlog("hook") == 0
+
+
+async def test_of_two_first_starts_at_once_one_makes_the_signing_key(three: tuple[Storage, Storage, Storage]) -> None:
+    async with trio.open_nursery() as nursery:
+        for number, storage in enumerate(three):
+            nursery.start_soon(partial(storage.keys.add_first_signing, a_signing_key(f"k{number}")))
+    assert len(await three[0].keys.signing()) == 1
+    assert await three[1].keys.public() == []
