@@ -40,17 +40,19 @@ class Membership:
         self._says, self._park = says, park
         self._chance: random.Random = world.chance("members/beats")
         self._beaten_at: float | None = None
-        self._parked = False
+        self._parked = self._failing = False
 
     def __repr__(self) -> str:
         return f"<Membership of {self._members.me}{', parked' if self._parked else ''}>"
 
     def silence(self) -> str:
-        """Return for how long no beat has succeeded, as a sentence; empty while all is well."""
+        """Return for how long the database has not answered, as a sentence; empty while all is well."""
         if self._beaten_at is None:
             return "it has not joined the other nodes yet"
+        if not (self._failing or self._parked):
+            return ""
         silent = trio.current_time() - self._beaten_at
-        return f"it could not tell the other nodes for {silent:.0f} s that it is there" if self._parked else ""
+        return f"the database has not answered for {silent:.0f} s" + (": no looks are made" if self._parked else "")
 
     async def run(self, child: Child) -> None:
         """Beat until stopped, then leave: the others take over at once."""
@@ -75,8 +77,10 @@ class Membership:
         try:
             view = await self._members.beat(self._says())
         except STANDSTILL as error:
-            self._world.log("members.beat_failed", level="warning" if not self._parked else "debug", error=str(error))
+            self._world.log("members.beat_failed", level="debug" if self._failing else "warning", error=str(error))
+            self._failing = True
             return
+        self._failing = False
         before = self._ownership.view.number
         self._beaten_at = trio.current_time()
         self._stand(parked=False)

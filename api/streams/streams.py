@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import assert_never
 
 import trio
@@ -124,9 +124,10 @@ class Streams:
         while True:
             await self._some.wait()
             await trio.sleep(KEY_CHECK)
-            for holder in {key.sha256: key for key in self._open.values()}.values():
-                if await self.has_gone(holder):
-                    self._end_key(holder.sha256)
+            with suppress(StorageError):  # nobody knows now: they are asked for again in a moment
+                for holder in {key.sha256: key for key in self._open.values()}.values():
+                    if await self.has_gone(holder):
+                        self._end_key(holder.sha256)
             if not self._open:
                 self._some = trio.Event()
 

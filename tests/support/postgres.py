@@ -24,7 +24,8 @@ from storage.postgres.engine.connection import connect
 from storage.postgres.engine.steps import all_steps, upgrade
 
 _BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-_SETTINGS = "-c fsync=off -c full_page_writes=off -c autovacuum=off -c max_connections=60 -c shared_buffers=32MB"
+_SETTINGS = "-c autovacuum=off -c max_connections=60 -c shared_buffers=32MB"
+_QUICK = "-c fsync=off -c full_page_writes=off"
 _numbers = count(1)
 _TABLES = "SELECT relname FROM pg_class WHERE relkind='r' AND relnamespace='public'::regnamespace AND relname<>'schema'"
 _END_OTHERS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -35,8 +36,8 @@ _RESTART = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind='S' AND rel
 class Cluster:
     """A cluster that this process has made. `stop` and `start` are an outage."""
 
-    def __init__(self, binaries: Path) -> None:
-        self._binaries = binaries
+    def __init__(self, binaries: Path, more: str = _QUICK) -> None:
+        self._binaries, self._more = binaries, more
         self._model = ""
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         # initdb refuses root; Debian's package has made the user.
@@ -52,7 +53,7 @@ class Cluster:
 
     def start(self) -> None:
         socket = f"-c listen_addresses='' -c unix_socket_directories={self.folder}"
-        options = ("-l", f"{self.folder}/log", "-o", f"{_SETTINGS} {socket}")
+        options = ("-l", f"{self.folder}/log", "-o", f"{_SETTINGS} {self._more} {socket}")
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", *options, "start")
 
     def stop(self, how: str = "immediate") -> None:
@@ -120,8 +121,18 @@ class Cluster:
 @cache
 def cluster() -> Cluster:
     """Return this process's cluster, made at the first call. Skips the test where there is no PostgreSQL."""
+    return Cluster(_binaries())
+
+
+@cache
+def durable() -> Cluster:
+    """Return another one that keeps what it commits, as the product demands."""
+    return Cluster(_binaries(), "")
+
+
+def _binaries() -> Path:
     if not _BINARIES:
         if environ().get("CI") == "true":
             pytest.fail("no PostgreSQL here: install Debian's package `postgresql`, or unset CI")
         pytest.skip("no PostgreSQL here: install Debian's package `postgresql`")
-    return Cluster(_BINARIES[-1])
+    return _BINARIES[-1]

@@ -60,7 +60,8 @@ class Node:
         self.scope.cancel()
 
     async def add(self, url: str, **wish: Any) -> AddedSource:
-        return await self.system.registry_box.ask(lambda reply: AddSource(NewSource(url, **wish), reply))
+        new = NewSource(url, **{"schedule": "1m", **wish})
+        return await self.system.registry_box.ask(lambda reply: AddSource(new, reply))
 
     async def alert(self, query: str, *hosts: str) -> Alert:
         """Store an alert that is told to these hosts, and have it put in force."""

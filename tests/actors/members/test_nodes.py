@@ -14,7 +14,8 @@ from storage.records.delivery import Match
 from storage.records.revision import Expected, revision_of
 from tests.actors.members.harness import Land, Node
 
-HOUR = 3600.0
+LOOKED = 300.0
+"""Seconds in which each source has been looked at, and what it told was delivered."""
 
 
 def owner_of(url: str, *nodes: Node) -> tuple[Node, Node]:
@@ -36,7 +37,7 @@ async def test_nodes_share_the_sources_and_each_lists_all(autojump_clock: object
         assert len(a.watched()) > 1 and len(b.watched()) > 1
         for number in range(12):
             land.publish(number, "first", f"news {number}")
-        await trio.sleep(2 * HOUR)
+        await trio.sleep(LOOKED)
         assert land.told() == {f"news {number}": 1 for number in range(12)}
         nursery.cancel_scope.cancel()
 
@@ -61,7 +62,7 @@ async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: 
         await trio.sleep(2)
         assert not mine.knows() and not mine.watched() and not other.knows()
         looks = len(land.origins["site1.test"].asked)
-        await trio.sleep(2 * HOUR)
+        await trio.sleep(LOOKED)
         assert len(land.origins["site1.test"].asked) == looks
         nursery.cancel_scope.cancel()
 
@@ -99,7 +100,7 @@ async def test_a_node_that_leaves_is_followed_at_once_and_one_that_is_killed_wit
         assert b.watched() == urls
         for number in range(12):
             land.publish(number, "first", f"news {number}")
-        await trio.sleep(2 * HOUR)
+        await trio.sleep(LOOKED)
         assert land.told() == {f"news {number}": 1 for number in range(12)}
         nursery.cancel_scope.cancel()
 
@@ -115,11 +116,11 @@ async def test_a_node_that_cannot_reach_the_database_parks_and_comes_back(autoju
         land.disk.away.add(b.storage.lease.epoch)
         await trio.sleep(12)
         assert a.watched() == urls
-        assert "could not tell" in b.system.readiness()["members"]
+        assert "no looks are made" in b.system.readiness()["members"]
         asked = {host: len(origin.asked) for host, origin in land.origins.items()}
         for number in range(8):
             land.publish(number, "first", f"news {number}")
-        await trio.sleep(HOUR)
+        await trio.sleep(LOOKED)
         assert land.told() == {f"news {number}": 1 for number in range(8)}
         assert all(len(origin.asked) > asked[host] for host, origin in land.origins.items())
         land.disk.away.clear()
@@ -128,7 +129,7 @@ async def test_a_node_that_cannot_reach_the_database_parks_and_comes_back(autoju
         assert b.watched() and b.system.readiness()["members"] == ""
         for number in range(8):
             land.publish(number, "first", f"news {number}", f"more {number}")
-        await trio.sleep(2 * HOUR)
+        await trio.sleep(LOOKED)
         assert sum(land.told().values()) == 16 and set(land.told().values()) == {1}
         nursery.cancel_scope.cancel()
 
@@ -152,7 +153,7 @@ async def test_one_matches_and_each_destination_has_one_owner_also_over_kills(au
                 gone.kill()
             for number in range(6):
                 land.publish(number, "first", f"news {round_} {number}")
-            await trio.sleep(HOUR)
+            await trio.sleep(LOOKED)
         assert land.told() == {f"news {round_} {number}": 1 for round_ in range(2) for number in range(6)}
         posted = [(post.headers["host"], post.headers["webhook-id"]) for post in land.posts]
         assert len(posted) == len(set(posted)) == 72
@@ -170,7 +171,7 @@ async def test_an_alert_changed_on_any_node_holds_for_the_next_event(autojump_cl
         await trio.sleep(5)
         await other.realert(alert, "sun")
         land.publish(1, "first", "rain again", "sun at last")
-        await trio.sleep(HOUR)
+        await trio.sleep(LOOKED)
         assert [msgspec.json.decode(post.body)["title"] for post in land.posts] == ["sun at last"]
         nursery.cancel_scope.cancel()
 
@@ -245,7 +246,7 @@ async def test_a_sample_goes_to_a_destination_of_another_node_and_rows_put_there
         found = await other.system.deliveries.test_elsewhere(destination)
         assert (found.result, len(land.posts)) == ("sent", 1)
         land.publish(1, "first", "news")
-        await trio.sleep(HOUR)
+        await trio.sleep(LOOKED)
         assert len(land.posts) == 2
         (event,) = land.disk.events()
         again = [Match("hook-0", event.seq, mine.world.now())]
