@@ -34,7 +34,7 @@ async def refused(service: Watching, source: SourceId) -> None:
     """Change the tags while storage refuses it: the source's actor is stopped, and started as it was."""
     real = service.storage.sources.update
 
-    async def update(*given: Any) -> None:
+    async def update(*_: object, **__: object) -> None:
         service.storage.sources.update = real  # type: ignore[method-assign]
         raise Unavailable("for once")
 
