@@ -134,7 +134,9 @@ class System:
         self.membership = None if sharing is None else self._membership()
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
-        self.figures = Figures(world, storage, self.overseer, self.registry.watchman, self.matcher.lag)
+        self.figures = Figures(
+            world, storage, self.overseer, self.registry.watchman, self.matcher.lag, ownership=self.ownership
+        )
         self.context = self._context(signing)
         self.supervisor = Supervisor(
             "sanderling",
@@ -223,7 +225,15 @@ class System:
     def _says(self) -> Says:
         """Return what the other nodes are told of this one."""
         found = self.registry.watchman.last
-        return Says(self._version, BUILD, self._settings.public_url(), found.sources, found.overdue)
+        return Says(
+            version=self._version,
+            build=BUILD,
+            address=self._settings.public_url(),
+            sources=found.sources,
+            overdue=found.overdue,
+            lag=self.matcher.lag().seconds,
+            streams=int(self._world.metrics.streams.value),
+        )
 
     def _of_one_node(self, key: str, run: Run) -> Run:
         """Return a run that happens where a key is this node's, and rests elsewhere."""

@@ -17,6 +17,7 @@ from api.schemas import admin as wire
 from api.streams.sse import RETRY
 from storage.records.body import id_in
 from storage.records.identity import Seq
+from storage.records.member import Member
 from storage.records.times import rfc3339
 
 if TYPE_CHECKING:
@@ -84,6 +85,21 @@ def overview_of(context: AppContext) -> wire.Overview:
         looks=_looks(context),
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
+        nodes=[_node(member, context.ownership.me) for member in context.ownership.view.members if not member.left],
+    )
+
+
+def _node(member: Member, me: str | None) -> wire.Node:
+    says = member.says
+    return wire.Node(
+        name=member.id,
+        this=member.id == me,
+        inside=member.inside,
+        version=says.version,
+        url=says.address,
+        sources=says.sources,
+        overdue=says.overdue,
+        streams=says.streams,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from actors.matcher.lag import Lag
+from actors.members.ownership import Ownership
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
 from actors.sources.schedule.overdue import OverdueMonitor
@@ -41,9 +42,16 @@ class Figures:
     """lag: how far the matcher is behind the log."""
 
     def __init__(
-        self, world: World, storage: Storage, overseer: Overseer, watchman: OverdueMonitor, lag: Callable[[], Lag]
+        self,
+        world: World,
+        storage: Storage,
+        overseer: Overseer,
+        watchman: OverdueMonitor,
+        lag: Callable[[], Lag],
+        *,
+        ownership: Ownership,
     ) -> None:
-        self._world, self._storage = world, storage
+        self._world, self._storage, self._ownership = world, storage, ownership
         self._overseer, self._watchman, self._lag = overseer, watchman, lag
 
     def __repr__(self) -> str:
@@ -81,7 +89,11 @@ class Figures:
             Figure("restarts", "Lives that were begun anew.", ("supervisor",), restarts, counts=True),
             Figure("part_up", "1 for each fixed part that runs.", ("part",), up),
             Figure("queue_depth", "Messages that wait in a fixed part's mailbox.", ("part",), queues),
+            Figure("members", "Nodes that share the database; 1 where there are no others.", (), {(): self._members()}),
         ]
+
+    def _members(self) -> int:
+        return len(self._ownership.view.inside()) if self._ownership.shared else 1
 
     def _of_the_log(self) -> list[Figure]:
         tail, now = self._storage.tail, self._world.now()

@@ -96,6 +96,7 @@ OVERVIEW = wire.Overview(
     looks=wire.LookRate(per_second=9.71, budget=10.0, passed_for_s=0.0),
     loop_lag_s=0.004,
     totals={"looks": 1204112, "events": 38112, "attempts": 41200},
+    nodes=[wire.Node("shore1-5f2c9a01", True, True, "0.1.0", "https://shore.example", 98402, 0, 61)],
 )
 LOG = wire.LogPage(
     last=1812,

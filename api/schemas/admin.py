@@ -188,6 +188,19 @@ class LookRate(Struct, frozen=True):
     says: str = ""
 
 
+class Node(Struct, frozen=True):
+    """One of the nodes on one database, as it was at its last beat."""
+
+    name: Annotated[str, Meta(description="Its name, and chance that is new at each start")]
+    this: Annotated[bool, Meta(description="Whether it is the one that answers")]
+    inside: Annotated[bool, Meta(description="Whether sources and destinations may be its own")]
+    version: str
+    url: str
+    sources: Annotated[int, Meta(description="Sources that it watches")]
+    overdue: int
+    streams: int
+
+
 class Overview(Struct, frozen=True):
     """The figures of the whole. `failing`: part to sentence, empty when all is well.
 
@@ -212,6 +225,7 @@ class Overview(Struct, frozen=True):
     looks: LookRate
     loop_lag_s: Annotated[float, Meta(description="How late the loop came to its work at the last measurement")]
     totals: dict[str, int]
+    nodes: Annotated[list[Node], Meta(description="The nodes that share the database; empty where there is one alone")]
 
 
 class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -55,6 +55,8 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     yield _line("since start", overview["totals"], ("looks", "events", "matches", "attempts", "http_requests"))
     yield _line("waiting", overview["queues"])
     yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
+    for node in overview.get("nodes", ()):
+        yield fit(_node(node), width)
     if late := overview.get("matching", {}).get("says"):
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
@@ -66,6 +68,13 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
         yield fit(f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error", width)
     for row in worst:
         yield _row(row, width)
+
+
+def _node(node: Mapping[str, Any]) -> str:
+    name = node["name"].rpartition("-")[0] + (" (this)" if node["this"] else "")
+    if not node["inside"]:
+        return f"{'node':<13} {name}  not inside"
+    return f"{'node':<13} {name}  sources {node['sources']:,}  overdue {node['overdue']:,}  streams {node['streams']:,}"
 
 
 def _line(name: str, figures: Mapping[str, int], wanted: Sequence[str] = ()) -> str:

@@ -34,7 +34,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "history",
             "changing",
         ),
-        *("dashboard", "console", "install", "operating", "proxies", "backup", "moving", "upgrade"),
+        *("dashboard", "console", "install", "operating", "proxies", "backup", "postgresql", "moving", "upgrade"),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),
     "Why": ("architecture", "testing", "security", "dependencies", "decisions"),
