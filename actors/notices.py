@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from hashlib import sha256
 from math import inf
@@ -35,6 +36,9 @@ EVERYBODY: Final = 1 << 31
 RESTORE: Final = "Restore a backup: sanderling restore FILE --replace (docs/backup.md)."
 _DESTINATION, _ALERT = "destination:", "alert:"
 _WAITS, _TOLD = "notice_after:", "told:"
+_OURS = (_DESTINATION, _ALERT, _WAITS, _TOLD)
+NOTICE = "kind:notice"
+"""The tag of every notice."""
 _FAILING = "Deliveries to {host} have failed since {since}, without one success. {last}{end}"
 _DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {last}{end}"
 _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for that. {last}{end}"
@@ -54,8 +58,13 @@ def draft(
     *,
     source_type: SourceType = "html",
     tags: tuple[str, ...] = (),
+    of_source: Collection[str] = (),
 ) -> Draft:
-    """Return a notice about a source, or about the service itself (then `source_url` is its own address)."""
+    """Return a notice about a source, or about the service itself (then `source_url` is its own address).
+
+    of_source: the tags of the source, by which alerts over a tag hear of it. One that reads like a mark of the notice's
+    own is left out, or a user's tag would say for whom the notice is.
+    """
     text = normalize("NFC", content)
     return Draft(
         source_type=source_type,
@@ -67,7 +76,7 @@ def draft(
         content_truncated=False,
         content_hash="sha256:" + sha256(text.encode("utf-8", "replace")).hexdigest(),
         simhash=0,
-        tags=("kind:notice", *tags),
+        tags=(NOTICE, *tags, *(tag for tag in dict.fromkeys(of_source) if tag != NOTICE and not tag.startswith(_OURS))),
         published_at=None,
         fetched_at=at,
         alert_type=alert_type,
@@ -108,16 +117,14 @@ def _last(line: Attempt | None) -> str:
 
 
 def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
-    """Whether an alert wants a notice: one it names, about one of its sources or of its own destinations.
+    """Whether an alert wants a notice: one it names, about a source in its scope or one of its own destinations.
 
     An alert over the whole library hears of all of them. That a source fails is for alerts whose `notice_after` has
     just been reached, and that it works again for those that were told.
     """
-    if alert_type not in alert.notices or not _meant(event.body).is_for(alert):
+    if alert_type not in alert.notices or not (meant := _meant(event.body)).is_for(alert):
         return False
-    if not alert.source_ids or event.source in alert.source_ids:
-        return True
-    return event.source == SERVICE and _ALERT + alert.id in event.tags
+    return alert.scope.has(event.source, meant.tags) or (event.source == SERVICE and _ALERT + alert.id in meant.tags)
 
 
 def telling_of(known: int | None, due: int) -> tuple[str, ...]:
@@ -140,11 +147,15 @@ def telling_of_the_end(failing: int | None, at: Millis) -> tuple[str, ...]:
 
 
 class _Meant(NamedTuple):
-    """For whom a notice is: whose `notice_after` lies between these, both included, and who was there at a moment."""
+    """For whom a notice is: whose `notice_after` lies between these, both included, and who was there at a moment.
+
+    tags: all that it has.
+    """
 
     shortest: float = 0
     longest: float = inf
     told_at: float = inf
+    tags: frozenset[str] = frozenset()
 
     def is_for(self, alert: Alert) -> bool:
         return self.shortest <= alert.notice_after <= self.longest and alert.created_at <= self.told_at
@@ -153,8 +164,9 @@ class _Meant(NamedTuple):
 @lru_cache(maxsize=64)
 def _meant(body: bytes) -> _Meant:
     """Read it from a notice's tags, once for all alerts."""
-    found = _Meant()
-    for tag in tags_in(body):
+    tags = tags_in(body)
+    found = _Meant(tags=frozenset(tags))
+    for tag in tags:
         if tag.startswith(_WAITS):
             shortest, _, longest = tag.removeprefix(_WAITS).partition("-")
             found = found._replace(shortest=int(shortest), longest=int(longest) if longest else inf)

@@ -1,7 +1,7 @@
 """The audience of an event: the alerts in force and their destinations, as they were read at one moment.
 
 Ordinary events are matched by text; the service's own notices never are: an alert gets those that it asks for by name.
-What is only practice is for alerts that name its source, never for those over the whole library.
+What is only practice is for alerts that name its source by id, never for those over a tag or the whole library.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from actors.matcher.index import StandingQueries
 from actors.notices import asked_for
 from actors.query import EventView, Match, QueryError, Texts, UnknownLanguage, parse
-from storage.records.alert import Alert, covers
+from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.records.event import Stored
 from storage.records.tiers import Kind
@@ -25,6 +25,7 @@ class Audience:
         self._alerts: dict[str, Alert] = {}
         self._queries: dict[Match, StandingQueries] = {}
         self._destinations: dict[str, tuple[str, ...]] = {}
+        self._by_tag = False
 
     def replace(self, alerts: Sequence[Alert], destinations: Sequence[Destination]) -> None:
         """Take over a new state; only what changed is indexed anew.
@@ -40,6 +41,7 @@ class Audience:
             if old is None or _standing(old) != _standing(alert):
                 self._index(alert)
         self._alerts = wanted
+        self._by_tag = any(alert.tags for alert in alerts if alert.enabled)
 
     def of(self, told: EventView, event: Stored) -> list[str]:
         """Return the ids of the alerts that an event is for, in a fixed order."""
@@ -52,11 +54,15 @@ class Audience:
 
     def _met(self, texts: Texts, event: Stored) -> list[str]:
         """Return the alerts whose queries an event satisfies; only texts that some alert asks for are analysed."""
-        met = [id for match, queries in self._queries.items() for id in queries.match(texts.of(match), event.source)]
+        # Tags are read from the body, which nobody pays for whose alerts name none.
+        tags = event.tags if self._by_tag else ()
+        met = [
+            id for match, queries in self._queries.items() for id in queries.match(texts.of(match), event.source, tags)
+        ]
         return sorted(met, key=lambda id: (self._alerts[id].created_at, id))
 
     def _covers(self, alert: str, event: Stored) -> bool:
-        return covers(self._alerts[alert].source_ids, event)
+        return self._alerts[alert].scope.covers(event)
 
     def destinations(self, alert: str) -> Sequence[str]:
         """Return the destinations of an alert that something may be delivered to."""
@@ -77,7 +83,7 @@ class Audience:
             # Registration refuses such a query; here it can only be the work of another version.
             self._refused(alert.id, str(error))
             return
-        self._queries.setdefault(alert.match, StandingQueries()).add(alert.id, query, alert.source_ids)
+        self._queries.setdefault(alert.match, StandingQueries()).add(alert.id, query, (*alert.source_ids, *alert.tags))
 
     def _drop(self, id: str) -> None:
         for match, queries in list(self._queries.items()):
@@ -95,5 +101,5 @@ def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]
     return {alert: tuple(ids) for alert, ids in found.items()}
 
 
-def _standing(alert: Alert) -> tuple[str, str, str, tuple[str, ...]]:
-    return alert.match, alert.filter_query, alert.language, alert.source_ids
+def _standing(alert: Alert) -> tuple[str, str, str, tuple[str, ...], tuple[str, ...]]:
+    return alert.match, alert.filter_query, alert.language, alert.source_ids, alert.tags

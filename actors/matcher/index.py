@@ -1,8 +1,8 @@
 """The index of standing queries: finds those that a text satisfies, at a cost that grows with those that could match.
 
-A query lies under its anchors (`anchors.py`), in a table for its language and for the source it is bound to, so that an
-alert costs nothing on other sources' events. A text's keys are held against the tables' keys: queries that are an OR of
-plain words are decided by that, the others are evaluated. Queries without anchors (only exclusions, or empty) are
+A query lies under its anchors (`anchors.py`), in a table for its language and for the source or tag it is bound to, so
+that an alert costs nothing on other events. A text's keys are held against the tables' keys: queries that are an OR
+of plain words are decided by that, the others are evaluated. Queries without anchors (only exclusions, or empty) are
 evaluated for every text. How common a word is, the index learns from the texts it sees, and files what lies under a
 common word anew, a few queries at a time; a guess that is off costs time, never a match.
 """
@@ -18,10 +18,10 @@ from typing import NamedTuple
 from actors.matcher.anchors import Anchors, anchors, is_words, needs
 from actors.query import Analysed, Query, Side, matches
 from actors.query.match import holds
-from storage.records.identity import SourceId
 
 NARROW = 32
-"""A query of so many sources lies in a table for each; one of more lies in the common table and is held to its set."""
+"""A query of so many sources and tags lies in a table for each; one of more lies in the common table and is held to its
+set."""
 _SAMPLE = 8
 """One text in so many is learned from."""
 _MOST_COUNTED = 50_000
@@ -38,7 +38,7 @@ class _Entry:
     order: int
     id: str
     query: Query
-    scopes: tuple[SourceId | None, ...]
+    scopes: tuple[str | None, ...]
     wide: frozenset[str] | None
     needs: tuple[tuple[str, ...], ...]
     is_words: bool
@@ -136,14 +136,17 @@ class StandingQueries:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
-        self._tables: dict[SourceId | None, dict[str, _Table]] = {}
+        self._tables: dict[str | None, dict[str, _Table]] = {}
         self._common = _Commonness()
         self._made = self._seen = 0
 
-    def add(self, id: str, query: Query, sources: Sequence[str] = ()) -> None:
-        """Add a query, or replace the one of this id. `sources` bind it; none means all."""
+    def add(self, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
+        """Add a query, or replace the one of this id. `scopes`: the sources and tags that bind it; none means all.
+
+        An id of a source and a tag can't be taken for each other: tags have a colon.
+        """
         self.remove(id)
-        bound = [SourceId(source) for source in dict.fromkeys(sources)]
+        bound = list(dict.fromkeys(scopes))
         narrow = 0 < len(bound) <= NARROW
         self._made += 1
         entry = _Entry(
@@ -171,21 +174,22 @@ class StandingQueries:
             if not any(any(table[:5]) for table in self._tables[scope].values()):
                 del self._tables[scope]
 
-    def match(self, text: Analysed | Side, source: str) -> list[str]:
-        """Return the ids of the queries that a source's text satisfies, oldest first."""
+    def match(self, text: Analysed | Side, source: str, tags: Sequence[str] = ()) -> list[str]:
+        """Return the ids of the queries that a text of a source, with these tags, satisfies, oldest first."""
+        scopes = (source, *tags)
         found: dict[_Entry, None] = {}
-        for scope in (None, SourceId(source)):
+        for scope in (None, *scopes):
             for code, table in self._tables.get(scope, {}).items():
                 found.update(table.match(text, code))
         self._seen += 1
         if self._seen % _SAMPLE == 1:
-            self._learn(text, source)
-        held = [entry for entry in found if entry.wide is None or source in entry.wide]
+            self._learn(text, scopes)
+        held = [entry for entry in found if entry.wide is None or not entry.wide.isdisjoint(scopes)]
         return [entry.id for entry in sorted(held, key=lambda entry: entry.order)]
 
-    def _learn(self, text: Analysed | Side, source: str) -> None:
+    def _learn(self, text: Analysed | Side, scopes: Sequence[str]) -> None:
         """Count a text's words, and file anew some of the queries that it met under a word they have in common."""
-        for code in dict.fromkeys(code for scope in (None, SourceId(source)) for code in self._tables.get(scope, {})):
+        for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._common.see(text.keys(code))
         for code, table in self._tables.get(None, {}).items():
             crowds = [key for key in sorted(_common(text.keys(code), table.maybe)) if len(table.maybe[key]) >= _CROWD]

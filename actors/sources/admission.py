@@ -8,16 +8,18 @@ joined by OR, as most are, are asked together: one look at the text's keys, howe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import trio
 
+from actors.content.bodies.frames import OF_FRAMES
 from actors.query import Analysed, Query, QueryError, matches, parse
 from actors.query.nodes import All, Any, Word
 from storage.errors import StorageError
 from storage.interface.alerts import Alerts
-from storage.records.alert import Alert
+from storage.records.alert import Alert, Scope
+from storage.records.event import NEW
 from storage.records.source import Source
 
 REFRESH = 5.0
@@ -29,14 +31,17 @@ _PIECE: Final = 2048
 class FrameFilter:
     """What one source's frames must match: at least one of some queries."""
 
-    def __init__(self, queries: Iterable[Query]) -> None:
+    def __init__(self, queries: Iterable[Query], by_tag: Iterable[tuple[Collection[str], Query]] = ()) -> None:
+        """by_tag: queries for those frames alone that bring one of these tags themselves."""
+        self._by_tag = tuple(by_tag)
         self._others: list[Query] = []
         self._words: dict[str, set[str]] = {}
         self.everything = False
         self.languages: tuple[str, ...] = ()
         for query in queries:
             self._add(query)
-        self.languages = tuple(dict.fromkeys([*self._words, *(query.language for query in self._others)]))
+        others = [*self._others, *(query for _, query in self._by_tag)]
+        self.languages = tuple(dict.fromkeys([*self._words, *(query.language for query in others)]))
 
     def __repr__(self) -> str:
         return f"<FrameFilter {'everything' if self.everything else f'in {len(self.languages)} languages'}>"
@@ -49,16 +54,18 @@ class FrameFilter:
     @property
     def cost(self) -> int:
         """How many looks a frame takes."""
-        return len(self._words) + len(self._others)
+        return len(self._words) + len(self._others) + len(self._by_tag)
 
-    def admits(self, title: str, content: str) -> bool:
-        """Return whether a frame matches; of its content, what an event of it would hold."""
+    def admits(self, title: str, content: str, tags: Collection[str] = ()) -> bool:
+        """Return whether a frame matches; of its content and tags, what an event of it would hold."""
         if self.everything:
             return True
         text = Analysed(title, content)
         if any(not keys.isdisjoint(text.keys(language)) for language, keys in self._words.items()):
             return True
-        return any(matches(query, text) for query in self._others)
+        if any(matches(query, text) for query in self._others):
+            return True
+        return any(matches(query, text) for named, query in self._by_tag if any(tag in tags for tag in named))
 
     async def prepare(self, content: str) -> None:
         """Have the words of a long content analysed, and remembered, before `admits` needs them all at once.
@@ -92,7 +99,7 @@ class Admission:
     def __init__(self, alerts: Alerts) -> None:
         self._alerts = alerts
         self._known: dict[tuple[str, str], Query | None] = {}
-        self._asked: list[tuple[tuple[str, ...], Query]] = []
+        self._asked: list[tuple[Scope, Query]] = []
         self._read_at: float | None = None
         self._reading = trio.Lock()
         self.version = 0
@@ -129,13 +136,13 @@ class Admission:
     async def _adopt(self, alerts: Sequence[Alert]) -> None:
         found = [alert for alert in alerts if alert.enabled]
         known: dict[tuple[str, str], Query | None] = {}
-        asked: list[tuple[tuple[str, ...], Query]] = []
+        asked: list[tuple[Scope, Query]] = []
         for number, alert in enumerate(found):
             name = (alert.filter_query, alert.language)
             if name not in known:
                 known[name] = self._known[name] if name in self._known else _parsed(*name)
             if (query := known[name]) is not None:
-                asked.append((alert.source_ids, query))
+                asked.append((alert.scope, query))
             if number % _SLICE == _SLICE - 1:
                 await trio.lowlevel.checkpoint()
         self._known = known
@@ -146,9 +153,15 @@ class Admission:
     def wanted(self, source: Source) -> FrameFilter:
         """Return what is wanted of a source, by alerts and by its own filter. Ask again when `version` has grown."""
         own = [] if source.filter is None else [_parsed(source.filter, "simple")]
-        queries: Sequence[Query | None] = [*own, *(query for ids, query in self._asked if not ids or source.id in ids)]
+        tags = (NEW, *source.tags)  # which every event of the source has
+        queries: Sequence[Query | None] = [*own, *(query for scope, query in self._asked if scope.has(source.id, tags))]
+        by_tag = [
+            (named, query)
+            for scope, query in self._asked
+            if not scope.has(source.id, tags) and (named := [tag for tag in scope.tags if tag.startswith(OF_FRAMES)])
+        ]
         return FrameFilter(
-            {query.text + "\0" + query.language: query for query in queries if query is not None}.values()
+            {query.text + "\0" + query.language: query for query in queries if query is not None}.values(), by_tag
         )
 
 

@@ -92,8 +92,8 @@ def _of(template: Template, alerts: Sequence[Alert]) -> Mapping[str, Alert]:
 
 
 def _covers(alert: Alert, sources: Sequence[SourceId]) -> bool:
-    """Whether an alert is over all these sources; one that names none is over the whole library."""
-    return not alert.source_ids or set(sources) <= set(alert.source_ids)
+    """Whether an alert is over all these sources by their ids, or over the whole library."""
+    return alert.scope.everywhere or set(sources) <= set(alert.source_ids)
 
 
 def _with(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Alert:

@@ -15,7 +15,7 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.operations import events
 from api.operations.why import event_why
 from storage.attempts import KEPT_ATTEMPTS
-from storage.records.alert import Alert, covers
+from storage.records.alert import Alert
 from storage.records.cursor import Filter
 from storage.records.delivery import Attempt
 from storage.records.destination import Destination
@@ -42,7 +42,7 @@ def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
         return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
     texts = Texts(told)
     on = [alert for alert in alerts if alert.enabled]
-    return [alert for alert in on if covers(frozenset(alert.source_ids), stored) and _meets(alert, texts)]
+    return [alert for alert in on if alert.scope.covers(stored) and _meets(alert, texts)]
 
 
 def _meets(alert: Alert, texts: Texts) -> bool:

@@ -68,12 +68,6 @@ async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
     return Picker([choice(each) for each in listed], groups[:FOUND], len(sources), len(sources) > LISTED)
 
 
-async def ids_of(visit: Visit, tags: Sequence[str]) -> tuple[str, ...]:
-    """Return the sources that have one of these tags now."""
-    wanted = frozenset(tags)
-    return tuple(each.id for each in await _sources(visit) if wanted.intersection(each.tags)) if wanted else ()
-
-
 def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list[Source]:
     """Return sources that have all the words in their names, address or tags, without some; the first ones."""
     words, without = find.casefold().split(), frozenset(but)

@@ -15,6 +15,7 @@ from actors.query import QueryError, UnknownLanguage, parse
 from api.operations.context import OperationContext, known_id
 from api.operations.revisions import guarded, refuse_stale
 from api.operations.streams import CHANNELS
+from api.operations.tags import tags_in
 from api.operations.whole import whole
 from api.problems import invalid
 from api.schemas import alerts as wire
@@ -68,6 +69,8 @@ def _check_anomaly(enabled: object) -> None:
 def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
     """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
     changes = given(patch, Alert)
+    if patch.tags is not UNSET:
+        changes["tags"] = tags_in(patch.tags)
     if sources is not None:
         changes["source_ids"] = sources
     changed = replace(old, **changes)
@@ -110,7 +113,13 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
         id=planned or call.context.world.new_id(),
         created_at=now,
         updated_at=now,
-        **given(new, Alert) | {"name": name, "source_ids": sources, "notices": tuple(dict.fromkeys(new.notices))},
+        **given(new, Alert)
+        | {
+            "name": name,
+            "source_ids": sources,
+            "tags": tags_in(new.tags),
+            "notices": tuple(dict.fromkeys(new.notices)),
+        },
     )
     await alerts.put(alert)
     await put_in_force(call)
@@ -127,6 +136,8 @@ async def change(call: OperationContext, id: str, patch: wire.AlertPatch, expect
     )
     _check_channel(call, patch.channel)
     _check_anomaly(patch.anomaly_enabled)
+    if patch.tags is not UNSET:
+        tags_in(patch.tags)
     sources = None if patch.source_ids is UNSET else await sources_of(call, patch.source_ids, old.source_ids)
     changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now))
     alert = await call.context.storage.alerts.edit(old.id, changed)

@@ -64,9 +64,7 @@ async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[byte
         page = await log.read_back(_END, OF_DIGEST, Filter(kinds=ORDINARY))
         return [event.body for event in page.events[:OF_DIGEST]]
     alert = await alerts.named(call, alert_id)
-    asked = AlertPreviewRequest(
-        alert.filter_query, alert.language, alert.source_ids, limit=OF_DIGEST, match=alert.match
-    )
-    found = await trial(call, asked, alert.source_ids, Stretch(full=True))
+    asked = AlertPreviewRequest(alert.filter_query, alert.language, limit=OF_DIGEST, match=alert.match)
+    found = await trial(call, asked, alert.scope, Stretch(full=True))
     events = [await log.get(match.id) for match in found.preview.matches]
     return [event.body for event in events if event is not None]

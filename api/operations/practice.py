@@ -138,7 +138,7 @@ async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequen
     """Return the alerts over practice sources and nothing else."""
     ids = {str(view.source.id) for view in views}
     every = await call.context.storage.alerts.all()
-    return [alert for alert in every if alert.source_ids and ids.issuperset(alert.source_ids)]
+    return [alert for alert in every if alert.source_ids and not alert.tags and ids.issuperset(alert.source_ids)]
 
 
 async def document(call: OperationContext, what: What) -> tuple[bytes, str]:

@@ -25,8 +25,10 @@ from actors.query.preview import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.operations.alerts import check_query, sources_of
 from api.operations.context import OperationContext
+from api.operations.tags import tags_in
 from api.ratelimit import Limit
 from api.schemas import alert_previews as wire
+from storage.records.alert import Scope
 from storage.records.cursor import Filter
 from storage.records.event import Stored
 from storage.records.identity import START, Millis, Seq, millis_of, seq_of
@@ -135,9 +137,9 @@ async def preview(
 ) -> wire.AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
-    sources = await sources_of(call, asked.source_ids)
+    scope = Scope(await sources_of(call, asked.source_ids), tags_in(asked.tags))
     check_pace(call)
-    return (await trial(call, asked, sources, within)).preview
+    return (await trial(call, asked, scope, within)).preview
 
 
 def check_pace(call: OperationContext) -> None:
@@ -148,27 +150,33 @@ def check_pace(call: OperationContext) -> None:
 
 
 async def trial(
-    call: OperationContext, asked: wire.AlertPreviewRequest, sources: Sequence[str], within: Stretch = EVERYWHERE
+    call: OperationContext, asked: wire.AlertPreviewRequest, scope: Scope, within: Stretch = EVERYWHERE
 ) -> Trial:
-    """Try a query that can be read on a stretch of the log. `sources`: their ids in the one spelling.
+    """Try a query that can be read on a stretch of the log. `scope`: ids and tags in the one spelling.
 
     Raises Overloaded.
     """
     names = counted_terms(asked.filter_query, asked.language)
     tally, before, stopped = _Tally([0] * len(names)), within.before, None
-    kinds = (*ORDINARY, Kind.PRACTICE) if sources else ORDINARY
-    where, deadline = Filter(kinds=kinds, sources=tuple(sources)), trio.current_time() + WITHIN
+    where, deadline = _filter(scope), trio.current_time() + WITHIN
     while before > within.after + 1 and (left := asked.last - tally.looked.total()) and stopped is None:
         if trio.current_time() >= deadline:
             break
         page = await call.context.storage.log.read_back(before, min(AT_ONCE, left), where)
-        events = [event for event in page.events if event.seq > within.after]
+        events = [event for event in page.events if event.seq > within.after and scope.covers(event)]
         stopped = await _take(call, asked, tally, events, deadline, full=within.full)
         before = page.scanned if stopped is None else stopped
     ended = before <= within.after + 1
     complete = ended or tally.looked.total() >= asked.last
     answer = _answer(asked, names, tally, call.context.world.now(), complete=complete)
     return Trial(answer, None if ended else before)
+
+
+def _filter(scope: Scope) -> Filter:
+    """Return what the log itself leaves out for a scope; its filter has no "one or the other" of sources and tags."""
+    kinds = (*ORDINARY, Kind.PRACTICE) if scope.sources else ORDINARY
+    both = scope.sources and scope.tags
+    return Filter(kinds=kinds) if both else Filter(tuple(scope.sources), kinds=kinds, tags=tuple(scope.tags))
 
 
 async def _take(

@@ -15,7 +15,7 @@ from api.operations.reasons import Before, kind_of, why
 from api.schemas.why import EventWhy
 from storage.interface.sources import Sources
 from storage.records import note
-from storage.records.alert import Alert, covers
+from storage.records.alert import Alert
 from storage.records.cursor import Filter
 from storage.records.event import Event, Stored
 from storage.records.identity import SourceId, millis_of, seq_at
@@ -75,7 +75,7 @@ async def _alerts(call: OperationContext, stored: Stored, event: Event) -> list[
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
-        if covers(alert.source_ids, stored) and _matches(alert, event, texts):
+        if alert.scope.covers(stored) and _matches(alert, event, texts):
             names.append(alert.name)
     return names
 

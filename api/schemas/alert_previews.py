@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.schemas.alerts import FilterQuery, LanguageCode, Match, SourceIds
+from api.schemas.alerts import FilterQuery, LanguageCode, Match, SourceIds, Tags
 from api.schemas.sources import Time
 
 MOST_EVENTS = 2_000
@@ -25,6 +25,7 @@ class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
     last: Annotated[int, Meta(ge=1, le=MOST_EVENTS)] = MOST_EVENTS
     limit: Annotated[int, Meta(ge=0, le=100)] = 20
     match: Match = "change"
+    tags: Tags = ()
 
 
 class PreviewTerm(Struct, frozen=True):

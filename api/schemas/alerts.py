@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.notices import AlertType
 from api.schemas.sources import ListQuery, Time
-from storage.records.alert import MOST_SOURCES, Matching
+from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Format, Weekday
 from storage.records.event import Event
@@ -31,7 +31,18 @@ Match = Annotated[
 ]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
 SourceId = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "uuid"})]
-SourceIds = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="None: the whole library")]
+SourceIds = Annotated[
+    tuple[SourceId, ...],
+    Meta(max_length=MOST_SOURCES, description="Events of these sources; with neither these nor `tags`, of all"),
+]
+Tag = Annotated[str, Meta(min_length=1, max_length=200)]
+Tags = Annotated[
+    tuple[Tag, ...],
+    Meta(
+        max_length=MOST_TAGS,
+        description="Events with any of these tags, also of sources that are added later; beside `source_ids`",
+    ),
+]
 Channel = Annotated[
     str,
     Meta(
@@ -59,6 +70,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     filter_query: FilterQuery
     language: LanguageCode = "en"
     source_ids: SourceIds = ()
+    tags: Tags = ()
     name: Name | None = None
     channel: Channel | None = None
     enabled: bool = True
@@ -74,6 +86,7 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     filter_query: FilterQuery | UnsetType = UNSET
     language: LanguageCode | UnsetType = UNSET
     source_ids: SourceIds | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
     name: Name | UnsetType = UNSET
     channel: Channel | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
@@ -94,6 +107,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     language: str
     match: Matching
     source_ids: tuple[str, ...]
+    tags: tuple[str, ...]
     channel: str | None
     enabled: bool
     notices: tuple[str, ...]

@@ -17,7 +17,7 @@ from actors.notices import asked_for
 from actors.query import Query, QueryError, UnknownLanguage, parse
 from actors.query.search import Term
 from storage.interface.alerts import Alerts
-from storage.records.alert import Alert, covers
+from storage.records.alert import Alert, Scope
 from storage.records.event import Stored
 
 
@@ -30,7 +30,7 @@ _notice = msgspec.json.Decoder(_Notice)
 
 class _Part(NamedTuple):
     query: Query
-    sources: frozenset[str]
+    scope: Scope
     alert: Alert
 
 
@@ -47,7 +47,7 @@ class Channel:
 
     def terms_for(self, event: Stored) -> tuple[Term, ...]:
         """Return the queries of which one must match for an event to be on the channel; none: it is not."""
-        parts = (part for part in self.parts if covers(part.sources, event))
+        parts = (part for part in self.parts if part.scope.covers(event))
         return tuple(Term(part.query.text, part.query.language, part.alert.match) for part in parts)
 
 
@@ -89,5 +89,5 @@ def _parts(alerts: Sequence[Alert]) -> Sequence[_Part]:
                 query = parse(alert.filter_query, alert.language)
             except (QueryError, UnknownLanguage):
                 continue  # the work of another version, which the matcher logs
-            parts.append(_Part(query, frozenset(alert.source_ids), alert))
+            parts.append(_Part(query, Scope(frozenset(alert.source_ids), alert.tags), alert))
     return parts

@@ -89,8 +89,10 @@ def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
     yield f"{plain(alert['name'])} ({_state(alert)})  {alert['id']}"
     yield f"  query     {plain(alert['filter_query']) or 'everything'}  ({alert['language']})"
     yield f"  of pages  {ABOUT.get(alert['match'], alert['match'])}"
-    count = len(alert["source_ids"])
-    yield f"  sources   {count or 'all'}"
+    count, tags = len(alert["source_ids"]), ", ".join(map(plain, alert["tags"]))
+    yield f"  sources   {count or ('those with a tag' if tags else 'all')}"
+    if tags:
+        yield f"  tags      {tags}"
     if alert["channel"]:
         yield f"  channel   {alert['channel']}"
     yield f"  notices   {', '.join(alert['notices']) or 'none'}"
@@ -107,6 +109,7 @@ def preview(
     language: str,
     match: str,
     sources: Sequence[str],
+    tags: Sequence[str],
     last: int | None,
     limit: int,
     as_json: bool,
@@ -115,7 +118,8 @@ def preview(
 
     async def act() -> dict[str, Any]:
         body = {"filter_query": query, "language": language, "match": match, "limit": limit}
-        body |= {"source_ids": await _sources(client, sources)} | ({"last": last} if last else {})
+        body |= {"source_ids": await _sources(client, sources)} | ({"tags": list(tags)} if tags else {})
+        body |= {"last": last} if last else {}
         return dict((await client.ask("POST", f"{ALERTS.path}/preview", json=body)).json())
 
     found = asked(client, act)
@@ -150,6 +154,7 @@ def create(
     language: str,
     match: str,
     sources: Sequence[str],
+    tags: Sequence[str],
     channel: str | None,
     as_json: bool,
 ) -> int:
@@ -157,7 +162,7 @@ def create(
 
     async def act() -> dict[str, Any]:
         body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
-        body |= {"source_ids": await _sources(client, sources)}
+        body |= {"source_ids": await _sources(client, sources)} | ({"tags": list(tags)} if tags else {})
         body |= ({"name": name} if name else {}) | ({"channel": channel} if channel else {})
         return dict((await client.ask("POST", ALERTS.path, json=body)).json())
 
@@ -235,6 +240,7 @@ def edit(
     *,
     changes: Mapping[str, Any],
     sources: Sequence[str],
+    tags: Sequence[str],
     everywhere: bool,
     as_json: bool,
 ) -> int:
@@ -242,8 +248,8 @@ def edit(
 
     async def act() -> dict[str, Any]:
         body = dict(changes)
-        if sources or everywhere:
-            body["source_ids"] = await _sources(client, sources)
+        if sources or tags or everywhere:
+            body |= {"source_ids": await _sources(client, sources), "tags": list(tags)}
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
         return dict((await client.ask("PATCH", path, json=body)).json())
 

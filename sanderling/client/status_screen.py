@@ -56,7 +56,7 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     yield _line("waiting", overview["queues"])
     yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
     for node in overview.get("nodes", ()):
-        yield fit(_node(node), width)
+        yield _node(node)[:width]
     if late := overview.get("matching", {}).get("says"):
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():

@@ -14,7 +14,8 @@ JSON_HELP = "The service's own records, one a line."
 LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
 MATCH = click.Choice(["change", "added", "removed", "page"])
 MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
-SOURCES_HELP = "Only this source: its id, a name, its URL or a part of these; repeatable. Without it: all."
+SOURCES_HELP = "This source: its id, a name, its URL or a part of these; repeatable. Without any source or tag: all."
+TAGS_HELP = "Sources with this tag, also those that get it later; repeatable, and beside --source."
 
 
 @click.group()
@@ -57,6 +58,7 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
 @click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
 @click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
+@click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
 @click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to look at; else 2000.")
 @click.option("--limit", type=click.IntRange(0, 100), default=10, show_default=True, help="How many matches to show.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
@@ -79,6 +81,7 @@ def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
 @click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
 @click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
+@click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
 @click.option("--channel", help="Its matches are a stream of this name, too: sanderling tail --channel.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
@@ -87,7 +90,7 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
 
     \b
     sanderling alerts create 'price OR plan -careers' --name prices
-    sanderling alerts create '"sold out"' --match added
+    sanderling alerts create '"sold out"' --match added --tag shops
     sanderling alerts deliver prices https://hooks.example.org/in
     """
     from sanderling.client import alerts as acts
@@ -103,6 +106,9 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
 @click.option("--language", help=LANGUAGE_HELP)
 @click.option("--match", type=MATCH, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help="These sources, and no others; repeatable.")
+@click.option(
+    "--tag", "tags", multiple=True, help="Sources with this tag, and no others; repeatable, and beside --source."
+)
 @click.option("--all-sources", "everywhere", is_flag=True, help="All sources there are and will be.")
 @click.option("--channel", help="Its matches are a stream of this name, too; '' takes that away.")
 @click.option("--active/--paused", default=None, help="Whether it matches what comes.")
@@ -119,6 +125,7 @@ def edit(
     language: str | None,
     match: str | None,
     sources: tuple[str, ...],
+    tags: tuple[str, ...],
     everywhere: bool,
     channel: str | None,
     active: bool | None,
@@ -134,8 +141,8 @@ def edit(
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
-    if sources and everywhere:
-        raise CommandFailed("--source and --all-sources exclude each other.", Exit.USAGE)
+    if (sources or tags) and everywhere:
+        raise CommandFailed("--all-sources can't stand beside --source or --tag.", Exit.USAGE)
     named = {
         "name": called,
         "filter_query": query,
@@ -146,10 +153,10 @@ def edit(
     changes: dict[str, Any] = {field: value for field, value in named.items() if value is not None}
     if channel is not None:
         changes["channel"] = channel or None
-    if not (changes or sources or everywhere):
+    if not (changes or sources or tags or everywhere):
         raise CommandFailed("Nothing is named that is to change; --help shows what can be.", Exit.USAGE)
     there = client_here(service, key_file)
-    return acts.edit(there, name, changes=changes, sources=sources, everywhere=everywhere, as_json=as_json)
+    return acts.edit(there, name, changes=changes, sources=sources, tags=tags, everywhere=everywhere, as_json=as_json)
 
 
 @alerts.command("deliver")

@@ -60,7 +60,7 @@ class Alerting:
             return
         try:
             record, sent = await self._found(alert, there)
-            missing = [] if record is None else _missing(sources, record["source_ids"])
+            missing = [] if record is None else _missing(sources, record)
             if record is not None and sent and not any(body.known_by in sent for body in alert.destinations):
                 self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
                 return
@@ -131,7 +131,9 @@ def _key(alert: Mapping[str, Any]) -> Key:
     return str(alert["name"]), str(alert["filter_query"]), str(alert.get("language", "simple"))
 
 
-def _missing(sources: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Return those sources that an alert does not name and has room for; one that names none is over all of them."""
-    known = set(named)
-    return [each for each in sources if each not in known][: MOST_SOURCES - len(named)] if named else []
+def _missing(sources: Sequence[str], record: Mapping[str, Any]) -> list[str]:
+    """Return those sources that an alert does not name and has room for; one over the whole library lacks none."""
+    named = record["source_ids"]
+    if not named and not record.get("tags"):
+        return []
+    return [each for each in sources if each not in set(named)][: MOST_SOURCES - len(named)]

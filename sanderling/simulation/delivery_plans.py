@@ -37,24 +37,27 @@ MAIL_FAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """An event that comes into the log."""
+    """An event that comes into the log. tags: those that its source has just then, as users edit them."""
 
     at: float
     source: int
     words: tuple[str, ...]
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """An alert that wants any of the words, from some sources or (none named) from all."""
+    """An alert that wants any of the words, from some sources, by number or tag, or (none named) from all."""
 
     words: tuple[str, ...]
     sources: tuple[int, ...] = ()
     enabled: bool = True
+    tags: tuple[str, ...] = ()
 
     def wants(self, saying: Saying) -> bool:
         """Return whether it must match."""
-        here = not self.sources or saying.source in self.sources
+        named = saying.source in self.sources or any(tag in saying.tags for tag in self.tags)
+        here = named or not (self.sources or self.tags)
         return self.enabled and here and any(word in saying.words for word in self.words)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -18,10 +18,42 @@ KEPT_DAYS = 31
 """Days of which it is known how many events an alert has met on each."""
 MOST_SOURCES = 1000
 """Sources that one alert may name."""
+MOST_TAGS = 50
+"""Tags that one alert may name."""
+
+
+class Scope(NamedTuple):
+    """Some sources, by id, and some tags, of which one is enough; with neither the whole library."""
+
+    sources: Collection[str]
+    tags: Collection[str]
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is the whole library."""
+        return not (self.sources or self.tags)
+
+    def has(self, source: str, tags: Collection[str]) -> bool:
+        """Return whether something of a source, with these tags, lies in it."""
+        return self.everywhere or source in self.sources or any(tag in tags for tag in self.tags)
+
+    def covers(self, event: Stored) -> bool:
+        """Return whether an alert over this is over an event, which is not a notice.
+
+        What was held is for no alert; practice is for those that name its source by id.
+        """
+        if event.kind == Kind.HELD:
+            return False
+        if event.kind == Kind.PRACTICE:
+            return event.source in self.sources
+        return self.has(event.source, event.tags if self.tags else ())
 
 
 class Alert(Struct, frozen=True):
-    """A Boolean query in a language over a set of sources; no source ids means the whole library."""
+    """A Boolean query in a language over some sources, named by id or by tag; without either over the whole library.
+
+    tags: an event with any of them is of the alert, wherever it comes from, so later sources count too.
+    """
 
     id: str
     name: str
@@ -46,13 +78,9 @@ class Alert(Struct, frozen=True):
     """The template and the key of its suggestion that it was made of, as `<template>/<key>`."""
     match: Matching = "page"
     """An alert that was stored before there was a choice goes on with the whole page; new ones say what they mean."""
+    tags: tuple[str, ...] = ()
 
-
-def covers(sources: Collection[str], event: Stored) -> bool:
-    """Whether an alert over these sources is over an event; none are the whole library, but for what is practice.
-
-    What was held is for no alert.
-    """
-    if event.kind == Kind.HELD:
-        return False
-    return event.source in sources or (not sources and event.kind != Kind.PRACTICE)
+    @property
+    def scope(self) -> Scope:
+        """The part of the library that it is over."""
+        return Scope(self.source_ids, self.tags)

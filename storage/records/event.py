@@ -16,6 +16,8 @@ from storage.records.body import tags_in
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.tiers import TIERS, Kind, SourceType
 
+NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
+"""The tags by which an event says how it came about. Every event of a push source is new."""
 RESET = "change:reset"
 """The tag of an entry that was held: it is in the log, and for no alert. A source's own words make no such tag."""
 CONTENT_CAP = 64 * 1024

@@ -10,7 +10,8 @@ import pytest
 from actors.content.errors import ContentError
 from actors.content.feeds.feeds import read_feed
 from actors.feed_documents.entry import FeedEntry
-from actors.sources.looks.drafts import NEW, draft_of
+from actors.sources.looks.drafts import draft_of
+from storage.records.event import NEW
 from tests.actors.feed_documents.reading import (
     by_atoma,
     by_feedparser,

@@ -31,6 +31,8 @@ _KEYS = ("id", "guid", "uuid", "key", "event_id", "message_id")
 _AUTHORS = ("author", "user", "username", "by", "creator", "sender")
 _TIMES = ("published_at", "published", "created_at", "date", "timestamp", "time", "ts", "updated_at")
 _TAGS = ("tags", "categories", "topics")
+OF_FRAMES = "category:"
+"""How the tags begin that a frame brings."""
 _NESTS = ("data", "payload", "event", "message", "object", "item", "commit")
 _MOST_LABEL = 1_000
 _MOST_KEY = 200
@@ -131,5 +133,5 @@ def _tags(fields: Mapping[str, Any]) -> Iterator[str]:
         value = fields.get(name)
         if isinstance(value, list):
             words = [normalise(word).lower()[:100] for word in value if isinstance(word, str)]
-            yield from (f"category:{word}" for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word)
+            yield from (f"{OF_FRAMES}{word}" for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word)
             return

@@ -11,9 +11,9 @@ from actors.messages.requests import DetectRequest
 from actors.previews import EXCERPT, DraftEvent, FeedPreview, Preview
 from actors.sources.detection.classify import Classification, refused
 from actors.sources.feed.reader import hints_of, oldest_first, times_of, without_reports
-from actors.sources.looks.drafts import NEW
 from actors.sources.looks.pace import pace_of
 from actors.sources.ports import Ports
+from storage.records.event import NEW
 
 NEWEST: Final = 10
 MOST_BACKFILL: Final = 50

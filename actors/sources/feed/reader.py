@@ -15,12 +15,12 @@ from actors.notices import draft
 from actors.sources.feed.notes import Turned, baseline_note, turn_note
 from actors.sources.feed.reset import error_report, is_fresh, is_report, turn_of
 from actors.sources.feed.seen import Mark, compare, manner_of, was_empty, with_emptiness, with_manner
-from actors.sources.looks.drafts import NEW, UPDATED, draft_of
+from actors.sources.looks.drafts import draft_of
 from actors.sources.looks.reading import Reading, in_jail, patience
 from actors.sources.polling.type_drift import loss
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
-from storage.records.event import RESET, Draft
+from storage.records.event import NEW, RESET, UPDATED, Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 
@@ -146,7 +146,13 @@ def _reset(source: Source, held: int, at: Millis) -> Draft:
         f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is told as always."
     )
     return draft(
-        "source_reset", source.url, f"Most of a feed is new at once: {source.called}", says, at, source_type="feed"
+        "source_reset",
+        source.url,
+        f"Most of a feed is new at once: {source.called}",
+        says,
+        at,
+        source_type="feed",
+        of_source=source.tags,
     )
 
 

@@ -78,4 +78,13 @@ def _recovered(source: Source, before: Health, told: Telling, at: Millis) -> Dra
 
 
 def _said(source: Source, kind: AlertType, says: str, at: Millis, tags: tuple[str, ...] = ()) -> Draft:
-    return draft(kind, source.url, f"{_TITLES[kind]}: {source.called}", says, at, source_type=source.type, tags=tags)
+    return draft(
+        kind,
+        source.url,
+        f"{_TITLES[kind]}: {source.called}",
+        says,
+        at,
+        source_type=source.type,
+        tags=tags,
+        of_source=source.tags,
+    )

@@ -68,14 +68,14 @@ class TroubleTimer:
         if health.down_since is None or source.practice is not None or source.detection.pending or self._in_doubt():
             return math.inf
         known = None if health.told is None else health.told.failing
-        after = self._ports.patience.after(source.id, known)
+        after = self._ports.patience.after(source, known)
         if after is None:
             return math.inf
         # A millisecond late, or rounding would have it come a moment too early.
         return trio.current_time() + max(0.0, (health.down_since + 1 - self._ports.world.now()) / 1000 + after)
 
     def _reached(self, told: int | None, lasts: float) -> int | None:
-        return None if self._in_doubt() else self._ports.patience.reached(self._live.source.id, told, lasts)
+        return None if self._in_doubt() else self._ports.patience.reached(self._live.source, told, lasts)
 
     def _in_doubt(self) -> bool:
         line, gate = self._ports.egress.line, self._ports.gate

@@ -8,8 +8,6 @@ from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
 
-NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
-
 
 class Piece(Protocol):
     """What a piece of news says; absent texts are "". `content` is capped, the hashes are of the uncut text."""

@@ -14,12 +14,11 @@ from actors.content.wording.one_line import of_text
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
-from actors.sources.looks.drafts import REVERTED, UPDATED
 from actors.sources.looks.reading import Reading, body_hints, in_jail
 from actors.sources.page.shared_blocks import Neighbours
 from actors.sources.polling.type_drift import loss, may_be_no_page
 from actors.world import Jail
-from storage.records.event import Draft
+from storage.records.event import REVERTED, UPDATED, Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Came, Note, Part
 from storage.records.source import Source
@@ -154,7 +153,8 @@ def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis)
     if look.kind == "moved":
         where = look.moved_to or "a login"
         says = f"The page now leads to {where}, and what stands there is another page: {look.title}"
-        told = notices.draft("source_moved", source.url, f"A page now leads elsewhere: {source.called}", says, at)
+        title = f"A page now leads elsewhere: {source.called}"
+        told = notices.draft("source_moved", source.url, title, says, at, of_source=source.tags)
         # Who applies all differences goes on from here.
         return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {where}"))
     assert look.delta is not None and look.delta.ops, "a change always says what changed"

@@ -22,11 +22,11 @@ from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
 from actors.messages.views import PushView
 from actors.sources.dedup_window import DedupWindow, decode
-from actors.sources.looks.drafts import NEW, draft_of
+from actors.sources.looks.drafts import draft_of
 from actors.sources.looks.reading import in_jail
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
-from storage.records.event import Draft
+from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from storage.records.note import Note
 from storage.records.source import Source
@@ -173,7 +173,7 @@ class FramePipeline:
             return "duplicates"
         if len(frame.content) > SMALL:
             await self._wanted.prepare(frame.content)
-        if not self._wanted.admits(frame.title, frame.content):
+        if not self._wanted.admits(frame.title, frame.content, frame.tags):
             return "filtered"
         self._keep(frame.mark, frame.id, draft_of(source, frame if frame.content_hash else told(frame), NEW, now))
         return "admitted"

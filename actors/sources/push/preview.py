@@ -12,9 +12,9 @@ from actors.egress.failures import LookFailed
 from actors.messages.requests import DetectRequest
 from actors.previews import EXCERPT, DraftEvent, Preview, PushPreview
 from actors.sources.detection.classify import Classification
-from actors.sources.looks.drafts import NEW
 from actors.sources.looks.reading import in_jail
 from actors.sources.ports import Ports
+from storage.records.event import NEW
 from storage.records.identity import SourceId
 from storage.records.source import Source
 
@@ -37,7 +37,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
         except LookFailed:
             continue  # a frame that nobody can read becomes no event either
         frame = msgspec.msgpack.decode(answer, type=Frame)
-        shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content)))
+        shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content, frame.tags)))
     push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)
     return Preview(found.at, push=push)
 

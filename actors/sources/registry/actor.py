@@ -229,7 +229,8 @@ class Registry:
         """
         says = f"Sources are not being looked at: {self.watchman.says()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
-        told = draft("watching_stalled", source.url, "The watching has stalled", says, now, source_type=source.type)
+        title = "The watching has stalled"
+        told = draft("watching_stalled", source.url, title, says, now, source_type=source.type, of_source=source.tags)
         harvest = Harvest(source.id, (told,), None)
         with trio.move_on_after(TELL_WITHIN), suppress(Unanswered, StorageError):
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))

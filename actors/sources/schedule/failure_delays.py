@@ -1,4 +1,4 @@
-"""The delays before alerts are told that a source fails: by source, the times at which somebody wants to know.
+"""The delays before alerts are told that a source fails: by source and tag, the times at which somebody wants to know.
 
 The matcher hands over the alerts whenever it has read them. Whoever sleeps with a trouble that is not told to everyone
 yet leaves its scope here, and is woken when the times have changed.
@@ -13,8 +13,9 @@ from typing import Final
 
 import trio
 
+from actors.notices import NOTICE
 from storage.records.alert import Alert
-from storage.records.identity import SourceId
+from storage.records.source import Source
 
 NOBODY_ASKS: Final = 3600
 """Seconds after which a trouble is in the log that no alert asks to hear of: the default of alerts."""
@@ -22,34 +23,34 @@ _SLICE: Final = 500
 
 
 class FailureDelays:
-    """The times, sorted, in seconds: of alerts over the whole library, and of those that name a source."""
+    """The times, sorted, in seconds: of alerts over the whole library, and of those that name a source or a tag."""
 
-    __slots__ = ("_anywhere", "_by_source", "_sleepers")
+    __slots__ = ("_anywhere", "_by_scope", "_sleepers")
 
     def __init__(self) -> None:
         self._anywhere: tuple[int, ...] = ()
-        self._by_source: dict[str, tuple[int, ...]] = {}
+        self._by_scope: dict[str, tuple[int, ...]] = {}
         self._sleepers: dict[trio.CancelScope, None] = {}
 
     def __repr__(self) -> str:
-        return f"<FailureDelays of {len(self._by_source)} sources and all others, {len(self._sleepers)} asleep>"
+        return f"<FailureDelays of {len(self._by_scope)} sources and tags and all others, {len(self._sleepers)} asleep>"
 
     async def take(self, alerts: Sequence[Alert]) -> None:
         """Go by these alerts from now on."""
         anywhere: set[int] = set()
-        by_source: dict[str, set[int]] = {}
+        by_scope: dict[str, set[int]] = {}
         for number, alert in enumerate(alerts):
             if alert.enabled and "source_failing" in alert.notices:
-                for id in alert.source_ids:
-                    by_source.setdefault(id, set()).add(alert.notice_after)
-                if not alert.source_ids:
+                for named in (*alert.source_ids, *alert.tags):
+                    by_scope.setdefault(named, set()).add(alert.notice_after)
+                if alert.scope.everywhere:
                     anywhere.add(alert.notice_after)
             if number % _SLICE == _SLICE - 1:
                 await trio.lowlevel.checkpoint()
-        found = tuple(sorted(anywhere)), {id: tuple(sorted(times)) for id, times in by_source.items()}
-        if found == (self._anywhere, self._by_source):
+        found = tuple(sorted(anywhere)), {scope: tuple(sorted(times)) for scope, times in by_scope.items()}
+        if found == (self._anywhere, self._by_scope):
             return
-        self._anywhere, self._by_source = found
+        self._anywhere, self._by_scope = found
         sleepers = list(self._sleepers)
         for start in range(0, len(sleepers), _SLICE):
             for scope in sleepers[start : start + _SLICE]:
@@ -65,7 +66,7 @@ class FailureDelays:
         finally:
             del self._sleepers[scope]
 
-    def after(self, source: SourceId, told: int | None) -> int | None:
+    def after(self, source: Source, told: int | None) -> int | None:
         """Return the next of a source's times after `told` (None: nobody is told yet), if there is one."""
         later = [
             times[place]
@@ -74,14 +75,14 @@ class FailureDelays:
         ]
         return min(later, default=None)
 
-    def reached(self, source: SourceId, told: int | None, lasts: float) -> int | None:
+    def reached(self, source: Source, told: int | None, lasts: float) -> int | None:
         """Return the longest of a source's times that is over after so many seconds, and is not told yet."""
         over = [times[place - 1] for times in self._times(source, told) if (place := bisect_right(times, lasts))]
         longest = max(over, default=None)
         return longest if longest is not None and (told is None or longest > told) else None
 
-    def _times(self, source: SourceId, told: int | None) -> Sequence[tuple[int, ...]]:
-        named = self._by_source.get(source, ())
+    def _times(self, source: Source, told: int | None) -> Sequence[tuple[int, ...]]:
+        named = [self._by_scope[scope] for scope in (source.id, NOTICE, *source.tags) if scope in self._by_scope]
         if told is None and not named and not self._anywhere:
             return ((NOBODY_ASKS,),)
-        return self._anywhere, named
+        return self._anywhere, *named

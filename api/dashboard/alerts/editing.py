@@ -16,7 +16,7 @@ from api.dashboard.alerts.form import (
     AlertEdit,
     AlertForm,
     NewAlertForm,
-    check_scope,
+    chosen,
     form_of,
     new_alert,
     patch_of,
@@ -25,12 +25,13 @@ from api.dashboard.alerts.highlights import Fault, fault_of
 from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.destinations.choices import BIN, MODES, signing_secret
 from api.dashboard.forms import Draft, Wrong, draft_of
-from api.dashboard.picker import ids_of, picker
+from api.dashboard.picker import Group, picker
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations
 from api.problems import Refusal
 from api.schemas import alerts as wire
 from storage.records.destination import WEBHOOK
+from storage.records.source import tag_of
 
 NOTICES = (
     ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
@@ -48,11 +49,12 @@ assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 
 
 class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a link to the form may fill in: a query, its language, and sources."""
+    """What a link to the form may fill in: a query, its language, sources, and tags."""
 
     q: Annotated[str, Meta(max_length=4096)] = ""
     language: wire.LanguageCode = "en"
     source: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+    tag: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
 
 
 async def new(visit: Visit) -> Page:
@@ -61,8 +63,9 @@ async def new(visit: Visit) -> Page:
     start = NewAlertForm(
         filter_query=query.q,
         language=query.language,
-        scope="some" if query.source else "all",
+        scope="some" if query.source or query.tag else "all",
         source_ids=query.source,
+        tags=tuple(map(tag_of, query.tag)),
         notices=wire.SOURCES_OWN,
     )
     return await _page(visit, start)
@@ -76,10 +79,10 @@ async def try_new(visit: Visit) -> Page:
 async def create(visit: Visit) -> Go:
     """Make an alert, and its first destination if one is asked for."""
     form: NewAlertForm = visit.form
-    source_ids = await _chosen(visit, form)
+    scope = chosen(form)
     if form.deliver == "url":
         await _check_address(visit, form.url)
-    alert = await alerts.add(visit, new_alert(form, source_ids))
+    alert = await alerts.add(visit, new_alert(form, scope))
     there = f"/alerts/{alert.id}"
     if form.deliver == "person":
         return Go(f"/destinations/new?alert={alert.id}", "The alert is made. Choose who is told.")
@@ -118,7 +121,7 @@ async def change(visit: Visit) -> Go:
     """Change an alert, unless somebody else has done so meanwhile."""
     form: AlertEdit = visit.form
     alert = await alerts.named(visit, visit.path["id"])
-    patch = patch_of(form, alert, await _chosen(visit, form))
+    patch = patch_of(form, alert, chosen(form))
     try:
         await alerts.change(visit, alert.id, patch, form.expected)
     except Stale:
@@ -136,30 +139,23 @@ async def _check_address(visit: Visit, url: str | None) -> None:
         raise Wrong(url=error.detail) from None
 
 
-async def _chosen(visit: Visit, form: AlertForm) -> tuple[str, ...]:
-    """Return the sources that are meant. Raises Wrong when none of some is."""
-    if form.scope == "all":
-        return ()
-    ids = tuple(dict.fromkeys((*form.source_ids, *await ids_of(visit, form.groups))))
-    check_scope(form, ids)
-    return ids
-
-
 async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
     """Show a form with its preview. What is wrong with the form otherwise can wait until it is saved."""
     visit.draft = draft_of(form)
     try:
-        source_ids = await _chosen(visit, form)
+        scope = chosen(form)
     except Wrong as error:
         return await _page(visit, form, TrialResult(says=str(error)), **more)
-    return await _page(visit, form, await tried(visit, form, source_ids), **more)
+    return await _page(visit, form, await tried(visit, form, scope), **more)
 
 
 async def _page(
     visit: Visit, form: AlertForm, result: TrialResult | None = None, *, alert_id: str = "", name: str = ""
 ) -> Page:
     draft = visit.draft
-    chosen = _texts(draft.given.get("source_ids", ())) if draft.given else form.source_ids
+    picked = _texts(draft.given.get("source_ids", ())) if draft.given else form.source_ids
+    tags = _texts(draft.given.get("tags", ())) if draft.given else form.tags
+    choice = await picker(visit, picked, draft.value("find"))
     shows = {
         "form": form,
         "alert_id": alert_id,
@@ -167,8 +163,10 @@ async def _page(
         "tried": result,
         "fault": _fault(draft),
         "languages": sorted(languages().items(), key=lambda one: (one[0] != "simple", one[1])),
-        "picker": await picker(visit, chosen, draft.value("find")),
-        "chosen": chosen,
+        "picker": choice,
+        "chosen": picked,
+        "tags": tags,
+        "groups": _groups(choice.groups, tags),
         "notices": NOTICES,
         "after": _after(form.notice_after),
         "modes": MODES,
@@ -176,6 +174,12 @@ async def _page(
         "is_new": isinstance(form, NewAlertForm),
     }
     return Page("alerts/form.html", f"Edit {name}" if alert_id else "New alert", shows)
+
+
+def _groups(known: Sequence[Group], tags: Sequence[str]) -> list[Group]:
+    """Return the tags to choose from; those that are chosen are among them, also while no source has them."""
+    sizes = {group.tag: group.size for group in known}
+    return [*(Group(tag, 0) for tag in tags if tag not in sizes), *known]
 
 
 def _after(standing: int) -> list[tuple[int, str]]:

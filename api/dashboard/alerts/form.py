@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
 
+from msgspec import Meta
+
+from actors.errors import Unprocessable
 from api.dashboard.forms import Form, Wrong
+from api.operations.tags import tags_in
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
-from storage.records.alert import Alert
+from storage.records.alert import MOST_TAGS, Alert
 from storage.records.destination import DeliveryMode
 from storage.records.revision import Expected, revision_of
 
@@ -22,15 +26,25 @@ ABOUT = (
 """Which texts of a watched page an alert looks at, in words."""
 
 
+class Chosen(NamedTuple):
+    """The sources and tags that are chosen; with neither, the whole library."""
+
+    source_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
 class AlertForm(Form, frozen=True, kw_only=True):
-    """What is typed of an alert. groups: tags whose sources are meant. find: words of sources to choose from."""
+    """What is typed of an alert. tags: ticked; other_tags: written, separated by commas. find: words of sources to
+    choose from.
+    """
 
     name: wire.Name | None = None
     filter_query: wire.FilterQuery = ""
     language: wire.LanguageCode = "en"
     scope: Literal["all", "some"] = "all"
     source_ids: wire.SourceIds = ()
-    groups: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    other_tags: Annotated[str, Meta(max_length=4096)] = ""
     find: str = ""
     channel: wire.Channel | None = None
     notices: wire.Notices = ()
@@ -57,12 +71,13 @@ class AlertEdit(AlertForm, frozen=True, kw_only=True):
         return frozenset((self.revision,))
 
 
-def new_alert(form: NewAlertForm, source_ids: tuple[str, ...]) -> wire.NewAlert:
+def new_alert(form: NewAlertForm, scope: Chosen) -> wire.NewAlert:
     """Return the alert that is asked for."""
     return wire.NewAlert(
         filter_query=form.filter_query,
         language=form.language,
-        source_ids=source_ids,
+        source_ids=scope.source_ids,
+        tags=scope.tags,
         name=form.name,
         channel=form.channel,
         notices=form.notices,
@@ -71,12 +86,13 @@ def new_alert(form: NewAlertForm, source_ids: tuple[str, ...]) -> wire.NewAlert:
     )
 
 
-def patch_of(form: AlertForm, alert: Alert, source_ids: tuple[str, ...]) -> wire.AlertPatch:
+def patch_of(form: AlertForm, alert: Alert, scope: Chosen) -> wire.AlertPatch:
     """Return the change that is asked for. A name that was emptied stays as it was."""
     return wire.AlertPatch(
         filter_query=form.filter_query,
         language=form.language,
-        source_ids=source_ids,
+        source_ids=scope.source_ids,
+        tags=scope.tags,
         name=form.name or alert.name,
         channel=form.channel,
         notices=form.notices,
@@ -85,15 +101,30 @@ def patch_of(form: AlertForm, alert: Alert, source_ids: tuple[str, ...]) -> wire
     )
 
 
-def asked(form: AlertForm, source_ids: tuple[str, ...]) -> AlertPreviewRequest:
+def asked(form: AlertForm, scope: Chosen) -> AlertPreviewRequest:
     """Return what a preview of it looks for."""
-    return AlertPreviewRequest(form.filter_query, form.language, source_ids, limit=SHOWN, match=form.match)
+    return AlertPreviewRequest(
+        form.filter_query, form.language, scope.source_ids, limit=SHOWN, match=form.match, tags=scope.tags
+    )
 
 
-def check_scope(form: AlertForm, source_ids: tuple[str, ...]) -> None:
-    """Raise Wrong for an alert over chosen sources of which none is chosen: it would be over all of them."""
-    if form.scope == "some" and not source_ids:
-        raise Wrong(source_ids="Choose at least one source, or take all of them.")
+def chosen(form: AlertForm) -> Chosen:
+    """Return over which sources it is to be.
+
+    Raises Wrong when some are meant and none is chosen: it would be over all of them.
+    """
+    if form.scope == "all":
+        return Chosen()
+    typed = [tag for tag in (*form.tags, *form.other_tags.split(",")) if tag.strip()]
+    try:
+        tags = tags_in(typed)
+    except Unprocessable as error:
+        raise Wrong(other_tags=f"{error.value}: {error.detail}.") from None
+    if not (form.source_ids or tags):
+        raise Wrong(source_ids="Choose at least one tag or source, or take all sources.")
+    if len(tags) > MOST_TAGS:
+        raise Wrong(other_tags=f"An alert names at most {MOST_TAGS} tags; these are {len(tags)}.")
+    return Chosen(tuple(dict.fromkeys(form.source_ids)), tags)
 
 
 def form_of(alert: Alert) -> AlertEdit:
@@ -102,8 +133,9 @@ def form_of(alert: Alert) -> AlertEdit:
         name=alert.name,
         filter_query=alert.filter_query,
         language=alert.language,
-        scope="some" if alert.source_ids else "all",
+        scope="all" if alert.scope.everywhere else "some",
         source_ids=alert.source_ids,
+        tags=alert.tags,
         channel=alert.channel,
         notices=alert.notices,  # type: ignore[arg-type]  # the record keeps them as text
         notice_after=alert.notice_after,

@@ -16,6 +16,8 @@ from storage.records.alert import Alert
 from storage.records.destination import Destination
 
 SHOWN = 50
+SHOWN_TAGS = 2
+"""Tags that are named in the list; more are counted."""
 
 
 class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,4 +96,7 @@ def language_name(code: str) -> str:
 
 
 def sources_words(alert: Alert) -> str:
-    return counted(len(alert.source_ids), "source") if alert.source_ids else "all sources"
+    """Return over which sources an alert is, in a few words."""
+    ids = [counted(len(alert.source_ids), "source")] if alert.source_ids else []
+    tags = [counted(len(alert.tags), "tag") if len(alert.tags) > SHOWN_TAGS else ", ".join(alert.tags)]
+    return " and ".join((*ids, *filter(None, tags))) or "all sources"

@@ -107,10 +107,10 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
             before = seq_of(visit.query.before)
         except ValueError:
             return Matches(says="There is no such page of matches.")
-    wanted = AlertPreviewRequest(alert.filter_query, alert.language, alert.source_ids, limit=MATCHES, match=alert.match)
+    wanted = AlertPreviewRequest(alert.filter_query, alert.language, limit=MATCHES, match=alert.match)
     try:
         _check_pace(visit)
-        found = await trial(visit, wanted, alert.source_ids, Stretch(before=before, full=True))
+        found = await trial(visit, wanted, alert.scope, Stretch(before=before, full=True))
     except DomainError as error:
         return Matches(says=error.detail)
     older = "" if found.further is None else id_of(found.further, 0)

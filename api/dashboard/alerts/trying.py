@@ -7,7 +7,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from actors.errors import DomainError
-from api.dashboard.alerts.form import AlertForm, asked
+from api.dashboard.alerts.form import AlertForm, Chosen, asked
 from api.dashboard.alerts.highlights import Fault, Shown, fault_of, shown
 from api.dashboard.alerts.volume import DAYS, Volume, volume
 from api.dashboard.amounts import counted
@@ -35,7 +35,7 @@ class TrialResult(NamedTuple):
     matches: Sequence[Shown] = ()
 
 
-async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> TrialResult:
+async def tried(visit: Visit, form: AlertForm, scope: Chosen) -> TrialResult:
     """Return what a query would have told of the last week; whatever refuses it is told in words."""
     fault = fault_of(form.filter_query, form.language)
     if fault is not None:
@@ -43,7 +43,7 @@ async def tried(visit: Visit, form: AlertForm, source_ids: tuple[str, ...]) -> T
     try:
         check_query(form.filter_query, form.language)
         week = Stretch(after=Seq(seq_at(Millis(visit.now - _WEEK)) - 1))
-        found = await preview(visit, asked(form, source_ids), week)
+        found = await preview(visit, asked(form, scope), week)
     except (Refusal, DomainError) as error:
         return TrialResult(says=error.detail)
     return of(found, await matched(visit, found.matches), visit.now, visit.zone)

@@ -30,6 +30,10 @@ One that can't be read is 400 with the position; a language that is not known is
                 "source_ids": [records.SOURCE_ID],
                 "channel": "upphandling",
             },
+            "Over every source with a tag, also later ones": {
+                "filter_query": "price",
+                "tags": ["shop", "topic:tickets"],
+            },
             "When something has come to a page": {"filter_query": '"sold out"', "match": "added"},
         },
         leads=dict.fromkeys(_OF_ONE, "/id"),
@@ -70,6 +74,7 @@ for open streams of its channel too.""",
             "Another query": {"filter_query": "price -careers"},
             "No longer the whole page": {"match": "change"},
             "No channel any more": {"channel": None},
+            "Over a tag, and no single sources": {"source_ids": [], "tags": ["shop"]},
         },
     ),
     "DELETE /v1/alerts/{id}": Operation(

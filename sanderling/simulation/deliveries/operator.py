@@ -331,6 +331,7 @@ def _alert(kept: KeptAlert, state: AlertState) -> dict[str, object]:
         "filter_query": " OR ".join(state.words),
         "language": "en",
         "source_ids": [source_id(number) for number in state.sources],
+        "tags": list(state.tags),
         "name": kept.plan.name,
         "enabled": state.enabled,
     }

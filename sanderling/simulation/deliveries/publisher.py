@@ -94,7 +94,7 @@ def _draft(title: str, saying: Saying) -> Draft:
         content_truncated=False,
         content_hash="sha256:" + sha256(text.encode()).hexdigest(),
         simhash=0,
-        tags=(),
+        tags=saying.tags,
         published_at=None,
         fetched_at=Millis(_NOW + round(1000 * trio.current_time())),
     )

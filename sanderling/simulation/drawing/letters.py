@@ -42,6 +42,7 @@ CHANGES = (1_790_000_000.0, 1_791_041_400.0, 1_792_890_000.0, 1_793_512_800.0, 1
 """Unix times of no change, and of those in Lord Howe, Europe and New York in autumn, New York and Europe in spring."""
 MODES: tuple[Mode, ...] = ("instant", "instant", "instant", "15min", "hourly", "daily")
 SOURCES = 3
+TAGS = ("label:north", "label:south", "topic:tides")
 KINDS = (EMAIL, *SERVICES)
 LASTING = ("refused", "http500", "forbidden", "redirects", "lost")
 """What a receiver may be like for nearly all of the time."""
@@ -200,7 +201,7 @@ def draw_crowd(seed: str) -> Program:
 
 
 def _correspondence(seed: str, ends: float, modes: Sequence[Mode], kinds: Sequence[str]) -> Correspondence:
-    alerts = tuple(_alert(chance(seed, f"alert/{n}"), n, ends) for n in range(3))
+    alerts = tuple(_over_tags(_alert(chance(seed, f"alert/{n}"), n, ends), chance(seed, f"over/{n}")) for n in range(3))
     hosts = [f"receiver{n}.example.org" for n in range(4)]
     plans = [_destination(chance(seed, f"destination/{n}"), n, hosts, modes, ends) for n in range(6)]
     if kinds != (WEBHOOK,):
@@ -210,7 +211,20 @@ def _correspondence(seed: str, ends: float, modes: Sequence[Mode], kinds: Sequen
     # One that nobody touches, of an alert that nobody touches, at a receiver that is always well.
     plain = DestinationPlan("plain", "alert0", _PLAIN, (_set(40.0, DestinationState()),))
     edits = [step.at for alert in alerts for step in alert.steps] + [step.at for plan in plans for step in plan.steps]
-    return Correspondence(SOURCES, _sayings(chance(seed, "sayings"), edits, ends), alerts, (*plans, plain), ends / 12)
+    sayings = _tagged(seed, _sayings(chance(seed, "sayings"), edits, ends))
+    return Correspondence(SOURCES, sayings, alerts, (*plans, plain), ends / 12)
+
+
+def _tagged(seed: str, sayings: Sequence[Saying]) -> tuple[Saying, ...]:
+    """Draw the tags that each source has as time goes on: now and then somebody edits them."""
+    dice = chance(seed, "tags")
+    has: dict[int, tuple[str, ...]] = {}
+    tagged = []
+    for saying in sayings:
+        if saying.source not in has or dice.random() < 0.2:
+            has[saying.source] = tuple(dice.sample(TAGS, dice.randint(0, 2)))
+        tagged.append(replace(saying, tags=has[saying.source]))
+    return tuple(tagged)
 
 
 def _sayings(dice: random.Random, edits: Sequence[float], ends: float) -> tuple[Saying, ...]:
@@ -238,6 +252,17 @@ def _alert(dice: random.Random, number: int, ends: float) -> AlertPlan:
     if dice.random() < 0.15 and steps:
         steps[-1] = replace(steps[-1], state=None)
     return AlertPlan(f"alert{number}", (first, *steps))
+
+
+def _over_tags(plan: AlertPlan, dice: random.Random) -> AlertPlan:
+    """Have some of an alert's states name tags, beside sources or instead; the first alert, that is for all, none."""
+    if plan.name == "alert0":
+        return plan
+    steps = []
+    for step in plan.steps:
+        tags = () if dice.random() < 0.7 else tuple(dice.sample(TAGS, dice.randint(1, 2)))
+        steps.append(step if step.state is None else replace(step, state=replace(step.state, tags=tags)))
+    return replace(plan, steps=tuple(steps))
 
 
 def _destination(

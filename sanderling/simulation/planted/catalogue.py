@@ -99,6 +99,8 @@ PLANTS: tuple[Plant, ...] = (
 )
 
 OF_LETTERS: tuple[Plant, ...] = (
+    letters.tags_unread,
+    letters.tags_are_everywhere,
     letters.encoded_again,
     letters.another_id,
     letters.signed_at_first,

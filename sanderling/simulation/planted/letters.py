@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date, timedelta, tzinfo
 from typing import Any
@@ -24,6 +24,8 @@ from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.webhook import sending
 from actors.egress.guard import Guard
 from actors.matcher.actor import Matcher
+from actors.matcher.index import StandingQueries
+from actors.query import Analysed, Query, Side
 from actors.signatures import webhook
 from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Outcome
@@ -45,6 +47,29 @@ _AGAIN = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attemp
 def _forget(storage: Any, destination: str, *, fresh: bool) -> None:
     """Delete rows of the outbox past every lock and life; with `fresh`, only those that nobody has tried."""
     storage.disk.connection.execute(_FORGET, (destination, fresh))
+
+
+# --- who an event is for ---------------------------------------------------------------------------------------------
+
+
+def tags_unread() -> Plant:
+    """Events are for alerts by their source alone: those over a tag never hear of any."""
+    right = StandingQueries.match
+
+    def wrong(self: StandingQueries, text: Analysed | Side, source: str, tags: Sequence[str] = ()) -> list[str]:
+        return right(self, text, source)
+
+    return patch.object(StandingQueries, "match", wrong)
+
+
+def tags_are_everywhere() -> Plant:
+    """An alert over tags alone is over the whole library, as one is that names no source."""
+    right = StandingQueries.add
+
+    def wrong(self: StandingQueries, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
+        right(self, id, query, [scope for scope in scopes if ":" not in scope])
+
+    return patch.object(StandingQueries, "add", wrong)
 
 
 # --- bodies and ids --------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.matcher.actor import MOST_ROWS
 from actors.messages.matcher import AlertsChanged
+from actors.notices import draft
 from storage.errors import CursorMoved
 from storage.records.event import Stored
 from tests.actors.matcher.rig import Rig, a_child, a_destination, an_alert
@@ -100,6 +101,34 @@ async def test_an_alert_is_matched_only_on_its_own_sources() -> None:
         await rig.commit("price 2", source=2)
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"alert-hook": ["price 2"]}
+
+
+async def test_an_alert_over_a_tag_is_matched_on_what_has_it_when_it_is_told_whichever_source_it_is_of() -> None:
+    rig = Rig()
+    await rig.prepare(
+        an_alert("tag", tags=("label:shop",)),
+        an_alert("either", tags=("label:shop", "topic:ai"), source_ids=(a_source_id(2),)),
+    )
+    async with running(rig):
+        await rig.commit_draft(a_draft("price 1", tags=("label:shop", "change:new")))
+        await rig.commit_draft(a_draft("price 2", tags=("label:shops",)))
+        await rig.commit_draft(a_draft("price 3"), source=2)
+        await rig.commit_draft(a_draft("price 4", tags=("label:shop",), practice=True), source=2)
+        await rig.commit_draft(a_draft("other", tags=("label:shop",)))
+        await rig.commit_draft(a_draft("price 5", tags=("topic:ai", "label:shop")), source=2)
+        await wait_all_tasks_blocked()
+        expected = {"tag-hook": ["price 1", "price 5"], "either-hook": ["price 1", "price 3", "price 4", "price 5"]}
+        assert rig.outbox() == expected
+
+
+async def test_a_notice_of_a_source_is_for_alerts_over_its_tag() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("mine", tags=("label:shop",)), an_alert("other", tags=("label:sea",)))
+    async with running(rig):
+        told = draft("source_failing", "https://x.test/", "fails", "It fails.", NOW, of_source=("label:shop",))
+        await rig.commit_draft(told)
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"mine-hook": ["fails"]}
 
 
 async def test_a_change_of_alerts_takes_effect_between_two_events() -> None:

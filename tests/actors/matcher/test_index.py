@@ -31,7 +31,9 @@ QUERY = st.recursive(
 ) | st.just("")
 TEXT = st.lists(WORD, max_size=6).map(" ".join)
 SOURCES = st.sampled_from([(), ("a",), ("b",), ("a", "b"), ("b", *map(str, range(NARROW)))])
-ALERTS = st.lists(st.tuples(QUERY, st.sampled_from(["sv", "en", "simple"]), SOURCES), max_size=8)
+TAGS = st.sampled_from([(), ("t:1",), ("t:1", "t:2"), ("t:3", *(f"t:x{n}" for n in range(NARROW)))])
+SCOPES = st.builds(lambda sources, tags: (*sources, *tags), SOURCES, TAGS)
+ALERTS = st.lists(st.tuples(QUERY, st.sampled_from(["sv", "en", "simple"]), SCOPES), max_size=8)
 
 
 @settings(max_examples=300, deadline=None)
@@ -53,13 +55,14 @@ def test_the_index_finds_what_a_scan_of_all_queries_finds(
             index.remove(gone)
         for text in texts:
             analysed = Analysed(text, "")
-            for source in ("a", "b", "c"):
+            for source, *tags in (("a",), ("b", "t:1"), ("c", "t:2", "t:3", "t:4"), ("c",)):
                 naive = [
                     id
-                    for id, (query, language, sources) in live.items()
-                    if (not sources or source in sources) and matches(parse(query, language), Analysed(text, ""))
+                    for id, (query, language, scopes) in live.items()
+                    if (not scopes or {source, *tags} & {*scopes})
+                    and matches(parse(query, language), Analysed(text, ""))
                 ]
-                assert index.match(analysed, source) == naive
+                assert index.match(analysed, source, tags) == naive
     assert len(index) == len(live)
 
 

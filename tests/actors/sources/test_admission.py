@@ -119,3 +119,31 @@ async def test_changed_alerts_are_wanted_after_some_seconds(autojump_clock: obje
     await admission.refresh()
     assert admission.version == 2
     assert admission.wanted(SOURCE).nothing
+
+
+async def test_alerts_over_tags_want_frames_of_sources_with_one_and_frames_that_bring_it(
+    autojump_clock: object,
+) -> None:
+    """What every event of a source has is its own tags, and that it is new; a category is the frame's."""
+    alerts = Alerts()
+    alerts.found = [
+        Alert(query, "", query, "en", (), NOW, NOW, tags=tags)
+        for query, tags in (
+            ("tide", ("label:sea", "label:lake")),
+            ("boat", ("change:new",)),
+            ("fish", ("category:harbour", "label:pond")),
+        )
+    ]
+    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    await admission.refresh()
+    sea, other = admission.wanted(a_source(1, type="push", tags=("label:sea",))), admission.wanted(SOURCE)
+    assert [wanted.admits("", "tide") for wanted in (sea, other)] == [True, False]
+    assert [wanted.admits("", "boat") for wanted in (sea, other)] == [True, True]
+    assert [other.admits("", "fish", tags) for tags in ((), ("category:harbour",))] == [False, True]
+    assert not other.admits("", "crab", ("category:harbour",))
+    pond = admission.wanted(a_source(1, type="push", tags=("label:pond",)))
+    assert pond.admits("", "fish")
+    alerts.found = alerts.found[2:]
+    await trio.sleep(REFRESH)
+    await admission.refresh()
+    assert not admission.wanted(SOURCE).nothing

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from actors.egress.http import FetchedResponse
 from actors.jail.inline import InlineJail
 from actors.sources.feed.reader import FeedReader
-from actors.sources.looks.drafts import NEW
-from storage.records.event import Draft
+from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
 

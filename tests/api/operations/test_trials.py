@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.operations.trials import Stretch, trial
 from api.schemas.alert_previews import AlertPreviewRequest
 from api.schemas.sources import ListQuery
+from storage.records.alert import Scope
 from storage.records.identity import Seq
 from tests.api.calls import a_call
 from tests.api.house import House, ids
@@ -13,7 +14,7 @@ from tests.api.house import House, ids
 async def test_a_stretch_is_all_that_is_looked_at(house: House) -> None:
     events = await house.publish(*(f"price {number}" for number in range(10)))
     call = a_call(house, "/", ListQuery)
-    found = await trial(call, AlertPreviewRequest("price"), (), Stretch(events[2].seq, events[8].seq))
+    found = await trial(call, AlertPreviewRequest("price"), Scope((), ()), Stretch(events[2].seq, events[8].seq))
     assert [match.id for match in found.preview.matches] == ids(reversed(events[3:8]))
     assert (found.preview.looked_at, found.preview.complete, found.further) == (5, True, None)
 
@@ -22,7 +23,9 @@ async def test_pages_of_matches_join_without_a_gap(house: House) -> None:
     events = await house.publish(*(f"{'price' if number % 3 == 0 else 'plan'} {number}" for number in range(200)))
     call, seen, before = a_call(house, "/", ListQuery), list[str](), Seq((1 << 63) - 1)
     for _ in range(20):
-        found = await trial(call, AlertPreviewRequest("price", limit=7), (), Stretch(before=before, full=True))
+        found = await trial(
+            call, AlertPreviewRequest("price", limit=7), Scope((), ()), Stretch(before=before, full=True)
+        )
         seen += [match.id for match in found.preview.matches]
         if found.further is None:
             break

@@ -66,6 +66,23 @@ async def test_it_looks_at_the_newest_events_of_the_sources_and_never_at_notices
     assert (await previewed(client, "nothing"))["matches_found"] == 0
 
 
+async def test_it_looks_at_what_has_one_of_the_tags_or_is_of_one_of_the_sources(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    await house.publish(a_draft("price 1", tags=("label:shop",)), "price 2")
+    await house.publish(a_draft("price 3", tags=("label:shop", "label:sea")), "price 4", source=2)
+    for scope, titles in (
+        ({"tags": ["shop"]}, ["price 3", "price 1"]),
+        ({"tags": ["sea", "pond"]}, ["price 3"]),
+        ({"tags": ["sea"], "source_ids": [a_source_id(1)]}, ["price 3", "price 2", "price 1"]),
+        ({"tags": ["pond"]}, []),
+    ):
+        found = await previewed(client, **scope)
+        assert ([each["title"] for each in found["matches"]], found["looked_at"]) == (titles, len(titles))
+    refused = await client.post(PREVIEW, json={"filter_query": "price", "tags": [":"]})
+    assert (refused.status_code, refused.json()["errors"][0]["location"]) == (422, "body.tags[0]")
+
+
 async def test_an_empty_log_says_nothing_of_the_volume(client: httpx.AsyncClient) -> None:
     found = await previewed(client, "-old")
     assert (found["looked_at"], found["complete"], found["per_day"], found["looked_from"]) == (0, True, None, None)

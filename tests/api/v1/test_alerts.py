@@ -39,6 +39,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "language": "en",
         "match": "change",
         "source_ids": [],
+        "tags": [],
         "channel": None,
         "enabled": True,
         "notices": ["source_quiet", "source_recovered", "source_failing", "source_reset", "source_moved"],
@@ -51,6 +52,16 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
     }
     assert (await client.get(f"/v1/alerts/{record['id']}")).json()["id"] == record["id"]
     assert house.matcher.changes == 1
+
+
+async def test_an_alert_may_be_over_tags_that_no_source_has_yet(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish("source 1 is known by this")
+    record = await made(client, tags=[" shop", "label:shop", "Topic:Küche"], source_ids=[a_source_id(1)])
+    assert (record["tags"], record["source_ids"]) == (["label:shop", "Topic:Küche"], [a_source_id(1)])
+    path = f"/v1/alerts/{record['id']}"
+    assert (await client.patch(path, json={"source_ids": []})).json()["tags"] == ["label:shop", "Topic:Küche"]
+    assert (await client.patch(path, json={"tags": ["sea"]})).json()["tags"] == ["label:sea"]
+    assert (await client.patch(path, json={"tags": []})).json()["tags"] == []
 
 
 async def test_a_change_touches_what_it_names_and_null_takes_the_channel_away(
@@ -138,6 +149,7 @@ async def test_a_query_that_cannot_be_read_is_400_with_its_position(
     [
         ({"language": "klingon"}, "body.language"),
         ({"source_ids": [a_source_id(9)]}, "body.source_ids[0]"),
+        ({"tags": ["shop", "label: "]}, "body.tags[1]"),
         ({"channel": "alerts"}, "body.channel"),
         ({"channel": "feed"}, "body.channel"),
         ({"anomaly_enabled": True}, "body.anomaly_enabled"),
@@ -162,6 +174,8 @@ async def test_what_is_well_formed_but_means_nothing_is_422(
         ({"language": "en"}, "body.filter_query"),
         ({**PRICES, "colour": "red"}, "body.colour"),
         ({**PRICES, "source_ids": ["x"]}, "body.source_ids[0]"),
+        ({**PRICES, "tags": [""]}, "body.tags[0]"),
+        ({**PRICES, "tags": ["x"] * 51}, "body.tags"),
         ({**PRICES, "channel": "With Spaces"}, "body.channel"),
         ({**PRICES, "notices": ["everything"]}, "body.notices[0]"),
         ({**PRICES, "notice_after": -1}, "body.notice_after"),

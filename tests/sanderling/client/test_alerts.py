@@ -32,10 +32,12 @@ def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.Captu
         language="sv",
         match="added",
         sources=[SOURCE.url[8:]],
+        tags=["shop"],
         channel=None,
         as_json=False,
     )
     body = {"filter_query": "price", "language": "sv", "match": "added", "source_ids": [SOURCE.id]}
+    body["tags"] = ["shop"]
     assert asked[-1] == ("POST /v1/alerts", body)
     assert capsys.readouterr().out == f"{ID}\n"
 
@@ -70,7 +72,7 @@ def test_a_page_tells_what_is_asked_and_where_it_goes(capsys: pytest.CaptureFixt
 
 def test_a_preview_tells_the_terms_and_the_matches(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
-    alerts.preview(client(asked), "q", language="en", match="page", sources=(), last=5, limit=3, as_json=False)
+    alerts.preview(client(asked), "q", language="en", match="page", sources=(), tags=(), last=5, limit=3, as_json=False)
     assert asked[-1][1]["match"] == "page"
     told = capsys.readouterr().out
     assert "2 of the newest 61 events since 21 Apr 2026" in told and "about 0.33 a day" in told
@@ -86,16 +88,27 @@ def test_all_are_listed_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_edit_sends_what_is_named_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     changes = {"match": "removed"}
-    alerts.edit(client(asked), ID, changes=changes, sources=(), everywhere=False, as_json=False)
+    alerts.edit(client(asked), ID, changes=changes, sources=(), tags=(), everywhere=False, as_json=False)
     assert asked == [(f"PATCH {PATH}", {"match": "removed"})]
     assert capsys.readouterr().out.startswith(f"{ALERT['name']} (active)  {ID}\n  query ")
 
 
-@pytest.mark.parametrize(("sources", "ids"), [([SOURCE.url[8:]], [SOURCE.id]), ([], [])])
-def test_an_edit_puts_an_alert_over_these_sources_or_over_all(sources: list[str], ids: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("sources", "tags", "ids"), [([SOURCE.url[8:]], [], [SOURCE.id]), ([], ["shop", "sea"], []), ([], [], [])]
+)
+def test_an_edit_puts_an_alert_over_these_sources_and_tags_or_over_all(
+    sources: list[str], tags: list[str], ids: list[str]
+) -> None:
     asked: list[tuple[str, Any]] = []
-    alerts.edit(client(asked), ID, changes={}, sources=sources, everywhere=not sources, as_json=True)
-    assert asked[-1] == (f"PATCH {PATH}", {"source_ids": ids})
+    everywhere = not (sources or tags)
+    alerts.edit(client(asked), ID, changes={}, sources=sources, tags=tags, everywhere=everywhere, as_json=True)
+    assert asked[-1] == (f"PATCH {PATH}", {"source_ids": ids, "tags": tags})
+
+
+def test_a_page_tells_the_tags_that_an_alert_is_over() -> None:
+    told = list(alerts.alert_page(ALERT | {"source_ids": [], "tags": ["label:shop", "label:sea\x1b"]}, []))
+    assert "  sources   those with a tag" in told and any("label:shop, label:sea" in line for line in told)
+    assert not any("\x1b" in line for line in told)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +129,9 @@ def test_the_edit_command_tells_an_empty_value_from_none(
     assert asked == [(f"PATCH {PATH}", changes)]
 
 
-@pytest.mark.parametrize(("flags", "says"), [([], "Nothing is named"), (["--source", "a", "--all-sources"], "exclude")])
+@pytest.mark.parametrize(
+    ("flags", "says"), [([], "Nothing is named"), (["--source", "a", "--all-sources"], "beside --source")]
+)
 def test_an_edit_that_says_nothing_or_two_things_is_an_error_of_use(flags: list[str], says: str) -> None:
     with pytest.raises(CommandFailed, match=says) as caught:
         commands.edit.main([ID, *flags], standalone_mode=False)

@@ -193,8 +193,8 @@ def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
     assert "since start   looks 12  events 3" in lines
     assert "! watching: no look has ended for 10 min" in lines
     assert "! matching: 7 events not matched with alerts yet" in lines
-    assert "node          a (this)  sources 1,200  overdue 3  streams 9" in lines
-    assert "node          b  not inside" in lines
+    assert f"{'node':<13} a (this)  sources 1,200  overdue 3  streams 9" in lines
+    assert f"{'node':<13} b  not inside" in lines
     assert lines[-2].split() == ["sources/…000001", "quarantined", "0.25", "https://shop.example/p", "503", "x6"]
     assert all(len(line) <= 80 for line in lines)
     assert list(screen(OVERVIEW, [{**rows[0], "title": "Kettles"}], 80))[-1].split()[-3:] == ["Kettles", "503", "x6"]

@@ -50,6 +50,8 @@ PLAIN = partial(plagued, "http500")
 QUIET = partial(plagued, "odd success", modes=("instant",))
 
 FOUND_BY: dict[str, tuple[World, str, str]] = {
+    "tags_unread": (QUIET, "1", "T3"),
+    "tags_are_everywhere": (QUIET, "1", "D1"),
     "encoded_again": (PLAIN, "1", "D2"),
     "another_id": (PLAIN, "1", "D2"),
     "signed_at_first": (PLAIN, "1", "D3"),

@@ -157,6 +157,26 @@ def test_an_alert_gets_the_notices_that_its_time_asks_for(
     assert asked_for(alert, FAILING, event) is wanted
 
 
+def test_a_notice_has_its_sources_tags_but_none_that_reads_like_a_mark_of_its_own() -> None:
+    """Or a tag of a user would say for whom a notice is, or could not be read at all."""
+    forged = ("notice_after:x", "told:never", "alert:a", "destination:d", "kind:notice")
+    source = replace(a_source(), tags=("label:shop", *forged))
+    _, (draft,) = news(source, at(60), at(60), NOW, when(60))
+    assert draft.tags == ("kind:notice", "notice_after:0-60", "label:shop")
+
+
+def test_an_alert_over_tags_gets_the_notices_of_sources_that_have_one() -> None:
+    body = msgspec.json.encode({"tags": ("kind:notice", "label:shop")})
+    event = Stored(Seq(1), a_source_id(), Kind.NOTICE, body)
+    for change, wanted in (
+        ({"tags": ("label:shop",)}, True),
+        ({"tags": ("label:sea",)}, False),
+        ({"tags": ("label:sea",), "source_ids": (a_source_id(),)}, True),
+        ({"source_ids": (a_source_id(2),)}, False),
+    ):
+        assert asked_for(an_alert(**change), FAILING, event) is wanted
+
+
 async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")

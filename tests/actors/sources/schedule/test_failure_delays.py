@@ -14,7 +14,7 @@ from storage.sqlite.in_loop import Disk
 from tests.actors.matcher.rig import an_alert
 from tests.actors.sources.harness import Origin, Watching, rss, watching
 from tests.actors.sources.push.test_push import Pusher
-from tests.support.build import a_source_id
+from tests.support.build import a_source
 
 URL = "https://site.example/feed"
 FAILING, RECOVERED = "source_failing", "source_recovered"
@@ -195,20 +195,24 @@ async def test_nobody_is_asked_for_the_times_of_healthy_sources(autojump_clock: 
 
 
 async def test_times_are_of_the_alerts_over_a_source_that_want_to_know() -> None:
-    patience, other = FailureDelays(), a_source_id(2)
+    patience, other, tagged = FailureDelays(), a_source(2), a_source(3, tags=("label:shop",))
     assert (patience.after(other, None), patience.after(other, 60)) == (3600, None)
     await patience.take(
         [
             an_alert("a", notice_after=60),
-            an_alert("b", notice_after=300, source_ids=(other,)),
+            an_alert("b", notice_after=300, source_ids=(other.id,)),
+            an_alert("e", notice_after=900, tags=("label:shop", "label:sea")),
             an_alert("c", notice_after=30, enabled=False),
             an_alert("d", notice_after=20, notices=("source_quiet",)),
         ]
     )
     assert [patience.after(other, told) for told in (None, 60, 61, 300)] == [60, 300, 300, None]
-    assert [patience.after(a_source_id(), told) for told in (None, 60)] == [60, None]
+    assert [patience.after(a_source(), told) for told in (None, 60)] == [60, None]
     assert [patience.reached(other, None, lasts) for lasts in (59.9, 60, 1000)] == [None, 60, 300]
     assert [patience.reached(other, told, 1000) for told in (60, 300)] == [300, None]
+    assert [patience.after(tagged, told) for told in (None, 60, 900)] == [60, 900, None]
+    await patience.take([an_alert("e", notice_after=900, tags=("label:shop",))])
+    assert (patience.after(tagged, None), patience.after(other, None)) == (900, 3600)
 
 
 async def test_a_push_source_tells_in_time_too(autojump_clock: object) -> None:

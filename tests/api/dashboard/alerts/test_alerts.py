@@ -81,13 +81,42 @@ async def test_matches_are_shown_page_by_page(house: House, browser: Browser) ->
     assert "no such page" in browser.text
 
 
-async def test_sources_are_chosen_one_by_one_or_by_a_tag(house: House, browser: Browser) -> None:
+async def test_an_alert_is_over_sources_and_tags_also_of_later_sources(house: House, browser: Browser) -> None:
     await with_sources(house, 4)
     await browser.get("/alerts/new")
-    await browser.submit("/alerts/new", {"scope": "some", "groups": "label:even", "source_ids": a_source_id(3)})
+    await browser.submit(
+        "/alerts/new",
+        {"scope": "some", "tags": "label:even", "other_tags": " shop,  topic:sea ", "source_ids": a_source_id(3)},
+    )
     (alert,) = await house.storage.alerts.all()
-    assert set(alert.source_ids) == {a_source_id(3), a_source_id(2), a_source_id(4)}
-    assert "site2.test/feed" in browser.text and "site1.test" not in browser.text
+    assert (alert.source_ids, alert.tags) == ((a_source_id(3),), ("label:even", "label:shop", "topic:sea"))
+    assert "site3.test/feed" in browser.text and "site2.test" not in browser.text
+    assert "also when they are added or tagged later" in browser.text
+    await browser.get("/alerts")
+    assert "1 source and 3 tags" in browser.text
+    await browser.get(f"/alerts/{alert.id}/edit")
+    assert browser.page.xpath("//input[@name='tags'][@checked]/@value") == ["label:shop", "topic:sea", "label:even"]
+    await browser.submit(f"/alerts/{alert.id}/edit", {"name": "Kept"})
+    (kept,) = await house.storage.alerts.all()
+    assert (kept.name, set(kept.tags), kept.source_ids) == ("Kept", set(alert.tags), alert.source_ids)
+
+
+async def test_a_form_over_a_tag_is_tried_and_refused_with_what_was_typed(house: House, browser: Browser) -> None:
+    await house.publish(a_draft("price 1", tags=("label:shop",)), "price 2")
+    await browser.get("/alerts/new?tag=shop")
+    assert browser.page.xpath("//input[@name='tags'][@checked]/@value") == ["label:shop"]
+    await browser.post("/alerts/try", {"filter_query": "price", "scope": "some", "tags": "label:shop"})
+    assert "1 of 1 event would have been told" in browser.text
+    await browser.post(
+        "/alerts/new", {"filter_query": "price", "scope": "some", "other_tags": ",".join("abc"), "tags": "label:"}
+    )
+    assert "label:: write <namespace>:<value>, or a word." in browser.text
+    assert browser.page.xpath("//input[@name='other_tags']/@value") == ["a,b,c"]
+    await browser.post(
+        "/alerts/new", {"filter_query": "price", "scope": "some", "other_tags": ",".join(map(str, range(51)))}
+    )
+    assert "at most 50 tags; these are 51" in browser.text
+    assert not await house.storage.alerts.all()
 
 
 async def test_sources_are_chosen_shown_and_found_by_what_they_are_called(house: House, browser: Browser) -> None:
@@ -108,7 +137,7 @@ async def test_an_alert_over_some_sources_needs_one(house: House, browser: Brows
     for path in ("/alerts/new", "/alerts/try"):
         await browser.get("/alerts/new")
         await browser.post(path, {"filter_query": "price", "scope": "some"})
-        assert "Choose at least one source" in browser.text
+        assert "Choose at least one tag or source" in browser.text
     assert not await house.storage.alerts.all()
 
 
