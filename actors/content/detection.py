@@ -23,7 +23,7 @@ from actors.content.feeds.feeds import feed_root, read_feed
 from actors.content.feeds.json_feed import looks_like_json
 from actors.content.messages.readings import FeedLink, Finding, StandIn
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.plain import read_plain, unwatchable
+from actors.content.pages.plain import read_file, read_plain, unwatchable
 from actors.content.pages.walls import trouble_of
 from storage.records.source import Confidence
 
@@ -77,6 +77,12 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
             "The body is empty. Open the URL in a browser to see whether it is the right one.",
             f"0 bytes of content; {served}",
         )
+    try:
+        file = read_file(body)
+    except ContentError as error:
+        return _refused(f"{error.reason} {_ADVICE['']}", f"the body begins with {body[:5]!r}; {served}")
+    if file is not None:
+        return Finding("html", "high", f"{file.says}; {served}", file.format)
     if kind := binary_kind(body):
         return _refused(_not_for_watching(kind), f"the body begins with {body[:5]!r}; {served}")
     text = decode(body, content_type).text

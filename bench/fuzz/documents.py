@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import zipfile
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,6 +19,9 @@ from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES
 from actors.content.feeds.feeds import read_feed
 from actors.content.messages.requests import PageRequest
+from actors.content.pages.blocks import MOST_BLOCKS
+from actors.content.pages.page import read_page
+from actors.content.pages.plain import read_file
 from actors.content.pages.preview import preview_page
 from actors.content.tasks import look_page
 from actors.egress.decoding import BadCoding, Body, TooLarge
@@ -99,6 +104,38 @@ def html(case: Looks) -> None:
         memory, was, settled = look.memory, body, not (look.soon or look.unsettled)
     with suppress(ContentError):
         preview_page(PageRequest(second[0], second[1], URL, selector))
+
+
+def a_file(chance: Chance) -> bytes:
+    """Draw a file of an office whose parts, names or archive had accidents."""
+    parts = dict(chance.choice(examples.FILES))
+    for _ in range(chance.choice((0, 1, 1, 3))):
+        name = chance.choice(sorted(parts))
+        others = [part.encode() for file in examples.FILES for part in file.values()]
+        parts[name] = chance.bent(parts[name].encode(), others).decode("utf-8", "replace")
+    if chance.often(0.1):
+        parts.pop(chance.choice(sorted(parts)))
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, part in parts.items():
+            file.writestr(zipfile.ZipInfo(name), part.encode("utf-8", "replace"))
+    return chance.bent(held.getvalue()) if chance.often(0.3) else held.getvalue()
+
+
+def office(case: bytes) -> None:
+    """It is read or refused in a sentence, within bounds, and twice read it is the same."""
+    found = detect(case, "", URL)
+    assert (found.type is None) == (found.refusal is not None)
+    try:
+        reading = read_file(case)
+    except ContentError as error:
+        assert error.reason.endswith("."), error.reason
+        return
+    if reading is not None:
+        assert reading == read_file(case)
+        assert 0 < len(reading.blocks.texts) <= MOST_BLOCKS
+        assert found.format == reading.format
+        read_page(case, "", URL, None, ())
 
 
 def two_texts(chance: Chance) -> Texts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 PROSE: Sequence[str] = (
     "The sanderling runs along the tide line and picks up what each wave uncovers, all winter long.",
@@ -56,6 +56,47 @@ PLAIN = (
     b"# Notes\n\n- one\n- two\n\nThe third paragraph of a text without mark-up.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 )
 PAGES: Sequence[bytes] = (PAGE, PLAIN, b'{"price": 9, "items": ["a", {"b": null}]}', b"when,what\n2026-01-01,a\n", RSS)
+_PACKAGE = "application/vnd.openxmlformats-officedocument."
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_OPEN = "urn:oasis:names:tc:opendocument:xmlns"
+_TYPE = "<Types><Override PartName='/{}' ContentType='" + _PACKAGE + "{}.main+xml'/></Types>"
+FILES: Sequence[Mapping[str, str]] = (
+    {
+        "[Content_Types].xml": _TYPE.format("word/a.xml", "wordprocessingml.document"),
+        "word/a.xml": f"<w:document xmlns:w='{_WORD}'><w:body><w:p><w:pPr><w:pStyle w:val='H'/></w:pPr><w:r><w:t>Fees"
+        "</w:t></w:r></w:p><w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>one</w:t><w:tab/></w:r><w:del/></w:p><w:tbl><w:tr>"
+        "<w:trPr><w:tblHeader/></w:trPr><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr><w:p><w:r><w:t>Price</w:t></w:r>"
+        "</w:p></w:tc></w:tr><w:tr><w:tc><w:p><w:r><w:t>Team</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr></w:tbl>"
+        "</w:body></w:document>",
+        "word/styles.xml": f"<w:styles xmlns:w='{_WORD}'><w:style w:styleId='H'><w:name w:val='heading 1'/></w:style>"
+        "<w:style w:styleId='L'><w:pPr><w:outlineLvl w:val='2'/></w:pPr></w:style></w:styles>",
+    },
+    {
+        "[Content_Types].xml": _TYPE.format("xl/b.xml", "spreadsheetml.sheet"),
+        "xl/b.xml": "<workbook><workbookPr date1904='1'/><sheets><sheet name='Å' id='r1'/></sheets></workbook>",
+        "xl/_rels/b.xml.rels": "<Relationships><Relationship Id='r1' Target='/xl/s.xml'/></Relationships>",
+        "xl/s.xml": "<worksheet><sheetData><row r='1'><c r='A1' t='s'><v>0</v></c><c r='C1' t='str'><v>x</v></c></row>"
+        "<row r='9'><c r='A9' s='1'><v>46082.5</v></c><c r='B9' s='2'><v>0.125</v></c><c t='b'><v>1</v></c>"
+        "<c t='inlineStr'><is><r><t>in</t></r></is></c><c><v>1e300</v></c></row></sheetData></worksheet>",
+        "xl/styles.xml": "<styleSheet><numFmts><numFmt numFmtId='170' formatCode='[h]:mm'/></numFmts><cellXfs>"
+        "<xf numFmtId='14'/><xf numFmtId='170'/><xf numFmtId='9'/></cellXfs></styleSheet>",
+        "xl/sharedStrings.xml": "<sst><si><t>Plan</t></si><si><r><t>a</t></r><rPh><t>b</t></rPh></si></sst>",
+    },
+    *(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": f"<o:d xmlns:o='{_OPEN}:office:1.0' xmlns:t='{_OPEN}:table:1.0' xmlns:x='{_OPEN}:text:1.0'>"
+            f"<o:body><o:{kind}><x:h x:outline-level='1'>Notes</x:h><x:list><x:list-item><x:p>one<x:s/>two</x:p>"
+            "</x:list-item></x:list><t:table t:name='T'><t:table-header-rows><t:table-row><t:table-cell><x:p>Plan</x:p>"
+            "</t:table-cell></t:table-row></t:table-header-rows><t:table-row t:number-rows-repeated='99'>"
+            "<t:table-cell t:number-columns-repeated='3'><x:p>9 EUR</x:p></t:table-cell></t:table-row></t:table>"
+            f"</o:{kind}></o:body></o:d>",
+            "META-INF/manifest.xml": "<manifest/>",
+        }
+        for kind in ("text", "spreadsheet")
+    ),
+)
+"""The parts of files of offices, by their names."""
 MARKUP: Sequence[str] = (
     "<p>{}</p>",
     "<div>{}</div>",

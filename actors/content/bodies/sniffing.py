@@ -27,7 +27,7 @@ _MAGIC = (
     (b"\x00asm", "a program"),
     (b"%!PS", "a PostScript document"),
     (b"{\\rtf", "an RTF document"),
-    (b"\xd0\xcf\x11\xe0", "an old office document"),
+    (b"\xd0\xcf\x11\xe0", "an old office document, or one that is locked with a password"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
     (b"\x28\xb5\x2f\xfd", "zstd data that the server did not declare as an encoding"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -11,8 +12,17 @@ from actors.content.messages.hints import NO_HINTS, FeedHints
 from storage.records.identity import Millis
 from storage.records.source import Confidence
 
-FORMATS: Final = frozenset({"text", "json", "csv", "xml"})
-"""What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it."""
+FORMATS: Final[Mapping[str, str]] = {
+    "text": "text",
+    "json": "JSON document",
+    "csv": "table",
+    "xml": "XML document",
+    "docx": "Word document",
+    "xlsx": "workbook",
+    "odt": "OpenDocument text",
+    "ods": "OpenDocument spreadsheet",
+}
+"""What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it, with its noun."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 

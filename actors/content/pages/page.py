@@ -20,7 +20,7 @@ from actors.content.pages.blocks import Blocks, blocks_of
 from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.pages.main_text import main_text
 from actors.content.pages.places import Place
-from actors.content.pages.plain import ROOT, no_parts, read_plain, root_of, unwatchable
+from actors.content.pages.plain import ROOT, no_parts, read_file, read_plain, root_of, unwatchable
 from actors.content.pages.traits import CELL
 from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
 from actors.content.pages.walls import trouble_of
@@ -112,10 +112,13 @@ def open_page(
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
-    text = decode(body, content_type).text
-    if kind := binary_kind(body) or unwatchable(text):
-        raise ContentError(f"This is {kind}, not a page.")
-    if (document := read_plain(text, was)) is not None:
+    text, document = "", read_file(body)
+    if document is None:
+        text = decode(body, content_type).text
+        if kind := binary_kind(body) or unwatchable(text):
+            raise ContentError(f"This is {kind}, not a page.")
+        document = read_plain(text, was)
+    if document is not None:
         if selector is not None or ignore:
             raise no_parts(document)
         return OpenedPage(root_of(document), (), plain=document.blocks)

@@ -1,4 +1,5 @@
-"""Documents without elements of HTML, as blocks: JSON, tables of characters (CSV), XML that is no feed, plain text.
+"""Documents without elements of HTML, as blocks: JSON, tables of characters (CSV), XML that is no feed, plain text,
+and the files of offices (`documents`).
 
 A block is what a reader takes for one thing: a paragraph or a list item of a text, a row of a table, a small object of
 JSON or element of XML on one line. Keys, rows and lines keep their order; numbers are shown as they were written.
@@ -11,22 +12,23 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from lxml import etree
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.content.bodies.markup import Element
 from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.sniffing import binary_text, elements_in, image_kind, is_document, looks_like_html, text_kind
 from actors.content.bodies.text import plain
-from actors.content.errors import NoParts
+from actors.content.documents.reading import read_document
+from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import NO_PARTS
-from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks
+from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.traits import CELL, HEADING, ITEM
 
-Format = Literal["text", "json", "csv", "xml"]
 ROOT: Final = "plain"
 """The tag of the tree that stands in for that of a page."""
 _ON_ONE_LINE: Final = 160
@@ -57,7 +59,7 @@ _NARROWEST, _WIDEST = 40, 120
 class Plain(Struct, frozen=True):
     """A document without elements of HTML. says: what it is, in words that a person can check."""
 
-    format: Format
+    format: str
     says: str
     blocks: Blocks
 
@@ -66,6 +68,19 @@ class _Number(str):
     """A number of JSON as it was written."""
 
     __slots__ = ()
+
+
+def read_file(body: bytes) -> Plain | None:
+    """Return the blocks of a file that is no text; None for what is none that can be read.
+
+    Raises ContentError for one that is locked, damaged or too large.
+    """
+    if (found := read_document(body)) is None:
+        return None
+    blocks = read_blocks(found.root, judge_furniture=False)
+    if not blocks.texts:
+        raise ContentError(f"This is {found.says}: there is no text in it.")
+    return Plain(found.format, found.says, replace(blocks, partial=blocks.partial or found.partial))
 
 
 def unwatchable(text: str) -> str | None:
@@ -126,7 +141,7 @@ def _is_page(text: str) -> bool:
     return elements_in(head) >= _DENSE * sum(1 for line in head.splitlines() if line.strip())
 
 
-def _made(format: Format, says: str, lines: Iterable[tuple[str, int]], *, counted: str = "") -> Plain:
+def _made(format: str, says: str, lines: Iterable[tuple[str, int]], *, counted: str = "") -> Plain:
     texts, traits, characters, partial = [], [], 0, False
     for line, trait in lines:
         for piece in _pieces(" ".join(line.split())):

@@ -11,7 +11,7 @@ from actors.content.bodies.unpacking import unpacked
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.page import PageReading, content_of, read_tree, reading_of
-from actors.content.pages.plain import no_parts, read_plain
+from actors.content.pages.plain import no_parts, read_file, read_plain
 from actors.content.pages.traits import CONTROL, FURNITURE
 from actors.previews import EXCERPT, PageBlock, PagePreview, Removed
 
@@ -29,8 +29,9 @@ def preview_page(asked: PageRequest) -> PagePreview:
     """
     ignored, matched = tuple[Removed, ...](), None
     if asked.selector is not None or asked.ignore:
-        text = decode(unpacked(asked.body), asked.content_type).text
-        if (document := read_plain(text)) is not None:
+        body = unpacked(asked.body)
+        text = decode(body, asked.content_type).text
+        if (document := read_file(body) or read_plain(text)) is not None:
             raise no_parts(document)
         root = markup.parse(text)
         landmarks = landmarks_of(root)

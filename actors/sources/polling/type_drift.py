@@ -21,7 +21,6 @@ from actors.world import Jail
 _HEAD: Final = 4096
 _OTHER: Final = re.compile(rb"^[\s\x00\xef\xbb\xbf\xfe\xff]*[{\[]|<(?:rss|feed|rdf:RDF)[\s>]")
 """What JSON and feeds look like near their beginning."""
-_NOUNS: Final = {"json": "JSON document", "xml": "XML document", "csv": "table", "text": "text"}
 
 
 def may_be_no_page(body: bytes) -> bool:
@@ -39,7 +38,7 @@ async def loss(
         return None
     request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
     found = msgspec.msgpack.decode(await in_jail(jail, "detect", msgspec.msgpack.encode(request)), type=Finding)
-    noun = "feed" if was == "feed" else _NOUNS.get(format, "page")
+    noun = "feed" if was == "feed" else FORMATS.get(format, "page")
     if found.trouble is not None:
         if was == "html" and format not in FORMATS:
             return None  # its own reader knows more

@@ -18,6 +18,7 @@ from actors.messages.sources import (
     ExplainSource,
     PreviewSource,
 )
+from tests.actors.content.documents.written_files import docx, word_table, xlsx
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
 
 URL = f"https://{SITE}/document"
@@ -33,7 +34,8 @@ MORE = {"harbour": "Lighthouse", "says": "It will be dark for repairs in the fir
 TABLE = "harbour,says\n" + "".join(f"{row['harbour']},{row['says']}\n" for row in ROWS)
 SITEMAP = "".join(f"<url><loc>https://{SITE}/notices/of/the/harbour/{n}</loc></url>" for n in "abcd")
 TEXTS = [f"A paragraph of a page about the {word}, with a dozen words or more in it, as it was." for word in "abcde"]
-FORMS = {
+CELLS = [("harbour", "says"), *((row["harbour"], row["says"]) for row in ROWS)]
+FORMS: dict[str, tuple[str | bytes, str | bytes, str, str]] = {
     "text": (TEXT, TEXT + NEW + "\n", "plain text, 5 lines", "lighthouse will be dark"),
     "json": (
         json.dumps({"updated": "2026-11-22T10:00:00Z", "rows": ROWS}),
@@ -48,7 +50,23 @@ FORMS = {
         "a sitemap, as XML, 4 lines",
         "the/lighthouse/is/dark",
     ),
+    "docx": (
+        docx(*ITEMS, word_table(CELLS)),
+        docx(*ITEMS, word_table([*CELLS, ("Lighthouse", MORE["says"])])),
+        "a Word document (DOCX), 4 paragraphs, 1 table",
+        "It will be dark",
+    ),
+    "xlsx": (
+        xlsx({"Levels": CELLS}),
+        xlsx({"Levels": [*CELLS, ("Lighthouse", MORE["says"])]}),
+        "a workbook (XLSX), 1 sheet, 5 rows",
+        "It will be dark",
+    ),
 }
+
+
+def as_bytes(body: str | bytes) -> bytes:
+    return body if isinstance(body, bytes) else body.encode()
 
 
 async def looked(service: Watching, source: Any) -> Any:
@@ -66,11 +84,11 @@ async def test_what_is_new_in_a_document_is_told_with_its_difference(
 ) -> None:
     before, after, evidence, news = FORMS[form]
     async with watching() as (service, origin):
-        origin.bodies["/document"] = before.encode()
+        origin.bodies["/document"] = as_bytes(before)
         source = (await service.add(URL, type=wished, schedule="2h")).view.source
         assert (source.type, source.detection.type, source.detection.format) == ("html", "html", form)
         assert source.detection.evidence.startswith(evidence) and not source.detection.forced
-        origin.bodies["/document"] = after.encode()
+        origin.bodies["/document"] = as_bytes(after)
         view = await looked(service, source.id)
         (event,) = await service.events()
         assert view.hot.last_error is None
@@ -98,7 +116,10 @@ async def test_a_feed_that_is_declared_a_page_is_watched_as_one(autojump_clock: 
 async def test_a_document_that_becomes_another_kind_has_lost_its_type_and_tells_nothing(
     was: str, now: str, autojump_clock: object
 ) -> None:
-    bodies = {name: text.encode() for name, (text, *_) in FORMS.items()} | {"page": page(*TEXTS), "binary": b"%PDF-1.7"}
+    bodies = {name: as_bytes(text) for name, (text, *_) in FORMS.items()} | {
+        "page": page(*TEXTS),
+        "binary": b"%PDF-1.7",
+    }
     lines = {"text", "csv"}
     async with watching() as (service, origin):
         origin.bodies["/document"] = bodies[was]

@@ -1,0 +1,81 @@
+"""A ZIP archive of XML parts, as all of these files are: opened within bounds, nothing written, nothing fetched."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import Final
+
+from lxml import etree
+
+from actors.content.bodies.markup import Element
+from actors.content.errors import ContentError
+
+MOST_UNPACKED: Final = 24 << 20
+"""Bytes that are unpacked of one file, all its parts together."""
+MOST_PARTS: Final = 5_000
+_ENTRY: Final = b"PK\x01\x02"
+_LOCKED: Final = 0x1
+_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, OverflowError)
+
+
+class Archive:
+    """The parts of a file by name. Raises ContentError for one that is damaged, locked, or larger than the bounds."""
+
+    def __init__(self, body: bytes) -> None:
+        # Each entry costs memory before anything is read of it, and begins with this mark.
+        if body.count(_ENTRY) > MOST_PARTS:
+            raise ContentError(f"This archive has more than {MOST_PARTS:,} parts, which is more than is read.")
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(body))
+        except _DAMAGED:
+            raise _damaged() from None
+        self.names = frozenset(self._zip.namelist())
+        self._left = MOST_UNPACKED
+
+    def read(self, name: str) -> bytes:
+        """Return a part, b"" where there is none of this name."""
+        if name not in self.names:
+            return b""
+        if self._zip.getinfo(name).flag_bits & _LOCKED:
+            raise ContentError("This document is locked with a password.")
+        try:
+            with self._zip.open(name) as part:
+                found = part.read(self._left + 1)
+        except _DAMAGED:
+            raise _damaged() from None
+        self._left -= len(found)
+        if self._left < 0:
+            raise ContentError(f"This document unpacks to more than {MOST_UNPACKED >> 20} MiB, more than is read.")
+        return found
+
+    def xml(self, name: str) -> Element | None:
+        """Return the root of a part; None where there is no such part. Entities stay closed."""
+        if not (found := self.read(name)):
+            return None
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+        )
+        try:
+            return etree.fromstring(found, parser)
+        except (etree.LxmlError, ValueError):
+            raise _damaged() from None
+
+
+def name_of(element: Element) -> str:
+    """Return the name of an element without its name space; "" for what is none."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def value_of(element: Element | None, name: str = "val") -> str:
+    """Return an attribute whatever its name space, "" where it is missing."""
+    if element is None:
+        return ""
+    return next((str(value) for key, value in element.items() if str(key).rpartition("}")[2] == name), "")
+
+
+def _damaged() -> ContentError:
+    return ContentError(
+        "This is a ZIP archive or office document that is damaged: a part of it can't be unpacked or read."
+    )

@@ -1,0 +1,100 @@
+"""The tree that readers of files make: plain elements of HTML, as `pages` reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from lxml import etree
+from msgspec import Struct
+
+from actors.content.bodies.markup import Element
+
+ROOM: Final = 1 << 20
+"""Characters of a file that are read, as of a page."""
+MOST_ROWS: Final = 10_000
+MOST_COLUMNS: Final = 64
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_FIGURE: Final = re.compile(r"[\W\d_]*\d[\W\d_]*")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+
+
+class Document(Struct, frozen=True):
+    """What a file holds. says: what it is, in words that a person can check. partial: some of it is not read."""
+
+    format: str
+    says: str
+    root: Element
+    partial: bool = False
+
+
+class Writer:
+    """Makes a tree from above to below. `full`: there is no room for more, and some was left out or will be."""
+
+    def __init__(self) -> None:
+        self.root = etree.Element("html")
+        self.full = False
+        self._body = etree.SubElement(self.root, "body")
+        self._room = ROOM
+
+    def heading(self, text: str, level: int = 2) -> None:
+        """Add a heading; a level outside of 1 to 6 is the nearest one."""
+        self._add(self._body, f"h{min(max(level, 1), 6)}", text)
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph."""
+        self._add(self._body, "p", text)
+
+    def item(self, text: str) -> None:
+        """Add an item to the list that the last element is, or to a new one."""
+        last = self._body[-1] if len(self._body) else None
+        if text.strip():
+            self._add(last if last is not None and last.tag == "ul" else etree.SubElement(self._body, "ul"), "li", text)
+
+    def table(self, rows: Sequence[Sequence[str]], *, heads: int | None = None) -> None:
+        """Add a table, the first rows of which may head its columns.
+
+        heads: how many do; None where the file does not say it, then the first one does where it reads so. Rows of one
+        cell above the first of several are titles, so paragraphs.
+        """
+        rows = [row for row in rows if any(cell.strip() for cell in row)]
+        while heads is None and rows and sum(1 for cell in rows[0] if cell.strip()) == 1 and _width(rows) > 1:
+            self.paragraph(next(cell for cell in rows[0] if cell.strip()))
+            rows = rows[1:]
+        heads = int(_reads_like_heads(rows)) if heads is None else heads
+        table = etree.SubElement(self._body, "table")
+        self.full |= len(rows) > MOST_ROWS
+        for number, row in enumerate(rows[:MOST_ROWS]):
+            self.full |= len(row) > MOST_COLUMNS
+            line = etree.SubElement(table, "tr")
+            for cell in row[:MOST_COLUMNS]:
+                self._add(line, "th" if number < heads else "td", cell, keep=True)
+            if self._room <= 0:
+                break
+
+    def _add(self, parent: Element, tag: str, text: str, *, keep: bool = False) -> None:
+        """keep: an empty element has its place, too."""
+        text = _NOT_XML.sub("", text)
+        if not text.strip() and not keep:
+            return
+        self.full |= len(text) > self._room
+        etree.SubElement(parent, tag).text = text[: max(self._room, 0)]
+        self._room -= len(text)
+
+
+def number(count: int, noun: str) -> str:
+    """Return a number with its noun, as `1 sheet`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _width(rows: Iterable[Sequence[str]]) -> int:
+    return max((sum(1 for cell in row if cell.strip()) for row in rows), default=0)
+
+
+def _reads_like_heads(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row says what the columns are: words, or years, in two cells or more."""
+    if len(rows) < 2:
+        return False
+    first = [cell.strip() for cell in rows[0] if cell.strip()]
+    return len(first) > 1 and not any(_FIGURE.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in first)
