@@ -17,6 +17,8 @@ MOST_UNPACKED: Final = 24 << 20
 MOST_PARTS: Final = 5_000
 _ENTRY: Final = b"PK\x01\x02"
 _LOCKED: Final = 0x1
+_METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""All that these formats allow (ECMA-376 part 2, OpenDocument 1.3 part 2)."""
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, OverflowError)
 
 
@@ -38,8 +40,11 @@ class Archive:
         """Return a part, b"" where there is none of this name."""
         if name not in self.names:
             return b""
-        if self._zip.getinfo(name).flag_bits & _LOCKED:
+        info = self._zip.getinfo(name)
+        if info.flag_bits & _LOCKED:
             raise ContentError("This document is locked with a password.")
+        if info.compress_type not in _METHODS:
+            raise _damaged()
         try:
             with self._zip.open(name) as part:
                 found = part.read(self._left + 1)

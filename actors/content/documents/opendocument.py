@@ -27,7 +27,7 @@ def read_open_text(archive: Archive) -> Document | None:
     writer, counts = Writer(), {"p": 0, "table": 0}
     _write(writer, body, counts, in_list=False)
     says = f"a text (ODT), {number(counts['p'], 'paragraph')}, {number(counts['table'], 'table')}"
-    return Document("odt", says, writer.root, writer.full)
+    return Document("odt", says, writer.root, writer.partial)
 
 
 def read_open_sheet(archive: Archive) -> Document | None:
@@ -53,8 +53,10 @@ def read_open_sheet(archive: Archive) -> Document | None:
             elif held:
                 writer.table(held)
                 held = []
+            if writer.full:
+                break
     says = f"a spreadsheet (ODS), {number(shown, 'sheet')}, {number(count, 'row')}"
-    return Document("ods", says, writer.root, writer.full)
+    return Document("ods", says, writer.root, writer.partial)
 
 
 def _body(archive: Archive, kind: str) -> Element | None:

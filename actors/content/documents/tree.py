@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 from lxml import etree
@@ -15,6 +16,7 @@ ROOM: Final = 1 << 20
 """Characters of a file that are read, as of a page."""
 MOST_ROWS: Final = 10_000
 MOST_COLUMNS: Final = 64
+MOST_ELEMENTS: Final = 20_000
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _FIGURE: Final = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -30,13 +32,14 @@ class Document(Struct, frozen=True):
 
 
 class Writer:
-    """Makes a tree from above to below. `full`: there is no room for more, and some was left out or will be."""
+    """Makes a tree from above to below. full: there is no room for more. partial: some of the file is not in it."""
 
     def __init__(self) -> None:
         self.root = etree.Element("html")
-        self.full = False
+        self.full = self.partial = False
         self._body = etree.SubElement(self.root, "body")
         self._room = ROOM
+        self._elements = MOST_ELEMENTS
 
     def heading(self, text: str, level: int = 2) -> None:
         """Add a heading; a level outside of 1 to 6 is the nearest one."""
@@ -59,26 +62,29 @@ class Writer:
         cell above the first of several are titles, so paragraphs.
         """
         rows = [row for row in rows if any(cell.strip() for cell in row)]
-        while heads is None and rows and sum(1 for cell in rows[0] if cell.strip()) == 1 and _width(rows) > 1:
-            self.paragraph(next(cell for cell in rows[0] if cell.strip()))
-            rows = rows[1:]
+        if heads is None and max(map(_filled, rows), default=0) > 1:
+            titles = list(takewhile(lambda row: _filled(row) == 1, rows))
+            for row in titles:
+                self.paragraph("".join(row))
+            rows = rows[len(titles) :]
         heads = int(_reads_like_heads(rows)) if heads is None else heads
         table = etree.SubElement(self._body, "table")
-        self.full |= len(rows) > MOST_ROWS
-        for number, row in enumerate(rows[:MOST_ROWS]):
-            self.full |= len(row) > MOST_COLUMNS
+        for number, row in enumerate(rows):
+            if self.full:
+                break
+            self.partial |= len(row) > MOST_COLUMNS
             line = etree.SubElement(table, "tr")
             for cell in row[:MOST_COLUMNS]:
                 self._add(line, "th" if number < heads else "td", cell, keep=True)
-            if self._room <= 0:
-                break
 
     def _add(self, parent: Element, tag: str, text: str, *, keep: bool = False) -> None:
         """keep: an empty element has its place, too."""
         text = _NOT_XML.sub("", text)
         if not text.strip() and not keep:
             return
-        self.full |= len(text) > self._room
+        self._elements -= 1
+        self.full |= len(text) > self._room or self._elements <= 0
+        self.partial |= self.full
         etree.SubElement(parent, tag).text = text[: max(self._room, 0)]
         self._room -= len(text)
 
@@ -88,8 +94,8 @@ def number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _width(rows: Iterable[Sequence[str]]) -> int:
-    return max((sum(1 for cell in row if cell.strip()) for row in rows), default=0)
+def _filled(row: Sequence[str]) -> int:
+    return sum(1 for cell in row if cell.strip())
 
 
 def _reads_like_heads(rows: Sequence[Sequence[str]]) -> bool:

@@ -44,7 +44,7 @@ def read_word(archive: Archive, main: str) -> Document | None:
             paragraphs += 1
             _write(writer, block, text, levels)
     says = f"a Word document (DOCX), {number(paragraphs, 'paragraph')}, {number(tables, 'table')}"
-    return Document("docx", says, writer.root, writer.full)
+    return Document("docx", says, writer.root, writer.partial)
 
 
 def _levels(styles: Element | None) -> Mapping[str, int]:

@@ -49,7 +49,7 @@ def read_workbook(archive: Archive, main: str) -> Document | None:
             writer.heading(value_of(sheet, "name"))
             count += _write(writer, archive.xml(target), values)
     says = f"a workbook (XLSX), {number(shown, 'sheet')}, {number(count, 'row')}"
-    return Document("xlsx", says, writer.root, writer.full)
+    return Document("xlsx", says, writer.root, writer.partial)
 
 
 class _Values:
@@ -160,7 +160,7 @@ def _write(writer: Writer, sheet: Element | None, values: _Values) -> int:
             held.append(cells)
             count, last = count + 1, at
             if count > MOST_ROWS or writer.full:
-                writer.full = True
+                writer.full = writer.partial = True
                 break
     if held:
         writer.table(held)

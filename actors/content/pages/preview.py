@@ -30,8 +30,10 @@ def preview_page(asked: PageRequest) -> PagePreview:
     ignored, matched = tuple[Removed, ...](), None
     if asked.selector is not None or asked.ignore:
         body = unpacked(asked.body)
+        if (file := read_file(body)) is not None:
+            raise no_parts(file)
         text = decode(body, asked.content_type).text
-        if (document := read_file(body) or read_plain(text)) is not None:
+        if (document := read_plain(text)) is not None:
             raise no_parts(document)
         root = markup.parse(text)
         landmarks = landmarks_of(root)

@@ -12,9 +12,11 @@ from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
 from actors.content.documents.archive import MOST_PARTS, MOST_UNPACKED
 from actors.content.documents.tree import MOST_ROWS
-from actors.content.errors import ContentError
+from actors.content.errors import ContentError, NoParts
+from actors.content.messages.requests import PageRequest
 from actors.content.pages.page import PageReading, read_page
 from actors.content.pages.plain import read_file
+from actors.content.pages.preview import preview_page
 from actors.content.pages.traits import HEADING, ITEM
 from storage.records.event import Change, Context
 from tests.actors.content.documents.written_files import (
@@ -173,12 +175,19 @@ def locked(body: bytes) -> bytes:
     return body[:at] + struct.pack("<H", 1) + body[at + 2 :]
 
 
+def packed_otherwise(body: bytes) -> bytes:
+    """Return an archive whose first part says that it is packed with LZMA."""
+    at = body.index(b"PK\x01\x02") + 10
+    return body[:at] + struct.pack("<H", zipfile.ZIP_LZMA) + body[at + 2 :]
+
+
 def zipped_bomb() -> bytes:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as file:
         for name, part in docx_parts("x").items():
-            file.writestr(name, part)
-        with file.open("word/styles.xml", "w", force_zip64=False) as out:
+            if name != "word/styles.xml":
+                file.writestr(name, part)
+        with file.open("word/styles.xml", "w") as out:
             for _ in range((MOST_UNPACKED >> 20) + 1):
                 out.write(b" " * (1 << 20))
     return held.getvalue()
@@ -196,6 +205,7 @@ BAD = {
         archive({**open_parts("text", ""), "META-INF/manifest.xml": "<manifest:encryption-data/>"}),
         "locked with a password",
     ),
+    "packed by another method": (packed_otherwise(docx("x")), "is damaged"),
     "too many parts": (archive({f"p{n}": "" for n in range(MOST_PARTS + 1)}), "more than 5,000 parts"),
 }
 
@@ -209,7 +219,6 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(name: str) -> None:
         reading(body)
 
 
-@pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_bomb_is_not_unpacked() -> None:
     bomb = zipped_bomb()
     assert len(bomb) < 100_000
@@ -223,9 +232,26 @@ def test_entities_stay_closed() -> None:
     assert reading(archive({**parts, "word/document2.xml": main})).blocks == ("seen",)
 
 
+def test_titles_above_a_table_are_paragraphs_however_many() -> None:
+    rows = [*([f"title {n}"] for n in range(9_000)), ["Plan", "Price"], ["Team", "29"]]
+    found = reading(xlsx({"a": rows}))
+    assert found.blocks[1] == "title 0" and found.places[-1] == ("Team", "Price")
+
+
 def test_a_long_sheet_is_cut_and_that_is_said() -> None:
     found = reading(xlsx({"a": [["n"], *([n] for n in range(MOST_ROWS + 5))]}))
     assert found.partial and len(found.blocks) <= MOST_ROWS
     assert reading(xlsx({"a": [[f"c{n}" for n in range(26)]]})).partial is False
     wide = open_parts("spreadsheet", OPEN_TABLE.format(cells(*(f"c{n}" for n in range(70))), cells("x")))
-    assert reading(archive(wide)).partial
+    assert reading(archive(wide)).partial and "x" in reading(archive(wide)).blocks, "the rows below it are read"
+    table = OPEN_TABLE.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="99999999">', 1)
+    row = '<table:table-cell table:number-columns-repeated="99999999"><text:p>x</text:p></table:table-cell>'
+    assert reading(archive(open_parts("spreadsheet", table.format(row, row)))).partial
+
+
+@pytest.mark.parametrize("body", [docx("x"), xlsx(SHEETS)])
+def test_selectors_are_refused_for_what_has_no_elements(body: bytes) -> None:
+    with pytest.raises(NoParts, match="it has no elements"):
+        read_page(body, "", URL, "p", ())
+    with pytest.raises(NoParts, match="it has no elements"):
+        preview_page(PageRequest(body, "", URL, None, (".ad",)))
