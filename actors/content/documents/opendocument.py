@@ -41,7 +41,7 @@ def read_open_sheet(archive: Archive) -> Document | None:
     }
     writer, shown, count = Writer(), 0, 0
     for table in body:
-        if name_of(table) != "table" or value_of(table, "style-name") in hidden or writer.full:
+        if name_of(table) != "table" or value_of(table, "style-name") in hidden:
             continue
         shown += 1
         writer.heading(value_of(table, "name"))
@@ -53,8 +53,8 @@ def read_open_sheet(archive: Archive) -> Document | None:
             elif held:
                 writer.table(held)
                 held = []
-            if writer.full:
-                break
+        if writer.full:
+            break
     says = f"a spreadsheet (ODS), {number(shown, 'sheet')}, {number(count, 'row')}"
     return Document("ods", says, writer.root, writer.partial)
 
