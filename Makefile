@@ -12,7 +12,7 @@ QUICK = tests/actors tests/storage tests/supervision tests/rules
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short fuzz mutants
+.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
 	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\"; torture-short: a minute)"
+	@echo "make chaos     three nodes on one PostgreSQL, killed, stopped, cut off; then the same audit          (ARGS=\"--seconds 3600\")"
 	@echo "make fuzz      what strangers send, drawn and bent            (SECONDS=3600 ARGS=\"--seed 7 --only feed\")"
 	@echo "make mutants   N small faults, and which test or world notices     (N=20 SEED=2 ARGS=\"--only matcher --keep\")"
 	@echo "make docs      the manual as a site, in build/site"
@@ -94,6 +95,10 @@ bench-natural:
 torture:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.torture $(ARGS)
+
+chaos:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.chaos $(ARGS)
 
 torture-short:
 	@bin/setup test

@@ -195,6 +195,14 @@ def note(scene: Scene, event: ServerSentEvent) -> None:
 
 async def edit(scene: Scene, service: Service) -> None:
     """Ask for looks, and change what is watched and asked for, without a pause."""
+    async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": scene.key}, timeout=20) as client:
+        while True:
+            await edit_once(scene, client)
+            await trio.sleep(0.1)
+
+
+async def edit_once(scene: Scene, client: httpx.AsyncClient) -> None:
+    """Ask for a look, or change something."""
     steps: Sequence[Mapping[str, object]] = (
         {"tags": ["label:a"]},
         {"tags": []},
@@ -202,17 +210,14 @@ async def edit(scene: Scene, service: Service) -> None:
         {"enabled": True},
         {"title": "mine"},
     )
-    async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": scene.key}, timeout=20) as client:
-        while True:
-            source = scene.chance.choice(list(scene.origins))
-            with suppress(httpx.HTTPError):
-                if scene.chance.random() < 0.3:
-                    await client.patch(f"/v1/sources/{source}", json=dict(scene.chance.choice(steps)))
-                else:
-                    await client.post(f"/v1/sources/{source}/check")
-                if scene.chance.random() < 0.1:
-                    await client.post("/v1/alerts", json={"filter_query": "nobody says this", "enabled": False})
-            await trio.sleep(0.1)
+    source = scene.chance.choice(list(scene.origins))
+    with suppress(httpx.HTTPError):
+        if scene.chance.random() < 0.3:
+            await client.patch(f"/v1/sources/{source}", json=dict(scene.chance.choice(steps)))
+        else:
+            await client.post(f"/v1/sources/{source}/check")
+        if scene.chance.random() < 0.1:
+            await client.post("/v1/alerts", json={"filter_query": "nobody says this", "enabled": False})
 
 
 # --- the run ---------------------------------------------------------------------------------------------------------
@@ -268,6 +273,12 @@ async def live(scene: Scene, plan: Sequence[str]) -> list[str]:
 
 async def settle(scene: Scene) -> Audit:
     """Let the service finish, then count."""
+    async with a_service(scene.folder) as service, Client(service.url, scene.key) as client:
+        return await finished(scene, client)
+
+
+async def finished(scene: Scene, client: Client) -> Audit:
+    """Wait until everything that was published is told and delivered, for as long as is allowed; then count."""
     log: dict[str, tuple[str, str]] = {}
     order: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -277,20 +288,19 @@ async def settle(scene: Scene) -> Audit:
             log[event.id] = (told["source_id"], told["title"])
             order[told["source_id"]].append(told["title"])
 
-    async with a_service(scene.folder) as service, Client(service.url, scene.key) as client:
-        for source in scene.origins:
-            await client.ask("PATCH", f"/v1/sources/{source}", json={"enabled": True})
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(client.follow, "/v1/stream", [("since", BEGINNING)], take)
-            with trio.move_on_after(QUIET_WITHIN):
-                while not is_quiet(scene, log):
-                    for source in scene.origins:
-                        with suppress(CommandFailed):  # too soon: again in a moment
-                            await client.ask("POST", f"/v1/sources/{source}/check")
-                    await trio.sleep(0.5)
-            nursery.cancel_scope.cancel()
-        if not is_quiet(scene, log):
-            await say_why(client)
+    for source in scene.origins:
+        await client.ask("PATCH", f"/v1/sources/{source}", json={"enabled": True})
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(client.follow, "/v1/stream", [("since", BEGINNING)], take)
+        with trio.move_on_after(QUIET_WITHIN):
+            while not is_quiet(scene, log):
+                for source in scene.origins:
+                    with suppress(CommandFailed):  # too soon: again in a moment
+                        await client.ask("POST", f"/v1/sources/{source}/check")
+                await trio.sleep(0.5)
+        nursery.cancel_scope.cancel()
+    if not is_quiet(scene, log):
+        await say_why(client)
     return counted(scene, log, order)
 
 
