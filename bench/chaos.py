@@ -15,16 +15,19 @@ import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
+import psycopg
 import trio
 
 from bench.torture import Audit, Scene, edit_once, finished, note
 from sanderling.client.api import Client, events_of
+from storage.postgres.engine.steps import APPENDS, lock_of
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_service, add
 from tests.e2e.test_kill import BEGINNING, publish
@@ -44,6 +47,7 @@ class Town:
 
     def __init__(self, scene: Scene, cluster: Cluster, named: Mapping[str, str]) -> None:
         self.scene, self.cluster, self.named = scene, cluster, named
+        self.database = urlsplit(Path(named["SANDERLING_STORAGE_URL_FILE"]).read_text()).path.strip("/")
         self.nodes: dict[str, Service] = {}
         self.rests: dict[str, float] = {}
 
@@ -79,11 +83,28 @@ async def left(town: Town) -> None:
 
 
 async def stopped(town: Town) -> None:
+    """Stop a node, half of the times while its harvests wait for the log: when it goes on, all may have changed."""
     if (node := town.some()) is not None:
-        node[1].process.send_signal(signal.SIGSTOP)
+        with suppress(psycopg.Error), held_log(town) if town.scene.chance.random() < 0.5 else nullcontext():
+            await trio.sleep(town.scene.chance.uniform(0.1, 0.5))
+            node[1].process.send_signal(signal.SIGSTOP)
         await trio.sleep(town.scene.chance.uniform(0.5, 2.5 * LEASE))
         with suppress(ProcessLookupError):
             node[1].process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def held_log(town: Town) -> Iterator[None]:
+    """Hold the lock of whoever appends."""
+    with psycopg.connect(town.cluster.url(town.database), autocommit=False) as other:
+        other.execute(lock_of(APPENDS).encode())
+        yield
+        other.rollback()
+
+
+async def slow(town: Town) -> None:
+    with suppress(psycopg.Error), held_log(town):
+        await trio.sleep(town.scene.chance.uniform(0.1, 3.0))
 
 
 async def restarted(town: Town) -> None:
@@ -105,6 +126,7 @@ FAULTS: Mapping[str, tuple[Fault, int]] = {
     "kill -9": (killed, 4),
     "SIGSTOP": (stopped, 3),
     "leave": (left, 3),
+    "log held": (slow, 2),
     "PostgreSQL restarts": (restarted, 1),
     "PostgreSQL crashes": (crashed, 1),
 }
