@@ -31,8 +31,8 @@ _REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")
 """Variables of libpq that would lead elsewhere than the address says; others are overruled at each connection."""
 CLOSE_WITHIN = 30.0
 NO_DRIVER = (
-    "storage_url names PostgreSQL, and its driver is not installed here: pip install 'sanderling[postgres]' "
-    "(docs/postgresql.md)."
+    "storage_url names PostgreSQL, and its driver is not installed here: pip install 'sanderling[postgres]'. The "
+    "single file and the packages do not carry it (docs/postgresql.md)."
 )
 NO_NAMED_KEY = (
     "Beside PostgreSQL the master key must be one that you name, since every node needs the same. Make one with "

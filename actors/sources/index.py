@@ -27,14 +27,13 @@ from actors.sources.schedule.overdue import Round
 from actors.sources.schedule.start_spread import wait_of
 from actors.sources.state_counts import StateCounts
 from actors.sources.tiers import BEHAVIOURS, readers
-from storage.errors import Unavailable
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, WatchedSource
 from storage.records.source import SourceState as StoredState
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
-from supervision import Child, ChildSpec, DynamicSupervisor, Run
+from supervision import ChildSpec, DynamicSupervisor, Run
 
 PAGE = 200
 SLICE = 1000
@@ -313,28 +312,7 @@ class SourceIndex:
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
 
     def _run_of(self, live: LiveSource) -> Run:
-        run = BEHAVIOURS[live.source.type].run(self._ports, live, self.readers)
-
-        async def run_or_park(child: Child) -> None:
-            """Wait out a storage that does not answer: a crash would be met by every next life."""
-            while True:
-                try:
-                    return await run(child)
-                except (Unavailable, ExceptionGroup) as error:
-                    if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
-                        raise
-                    child.note("on hold: the storage does not answer", on_hold=True)
-                    await self._park(live)
-
-        return run_or_park
-
-    async def _park(self, live: LiveSource) -> None:
-        """Have a source's next look made no sooner than its floor, so that its host is not asked in vain."""
-        chance = self._ports.world.chance(f"source/{live.source.id}/parked").random()
-        wait = limits_of(live.source, self._ports.settings).floor * (0.5 + chance)
-        due = Millis(self._ports.world.now() + round(1000 * wait))
-        live.hot, live.doubted = replace(live.hot, next_look_at=due), True
-        await trio.sleep(wait)
+        return BEHAVIOURS[live.source.type].run(self._ports, live, self.readers)
 
     async def _late(self, idle: Sequence[LiveSource]) -> int:
         now, late = self._ports.world.now(), 0

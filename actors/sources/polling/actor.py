@@ -28,7 +28,7 @@ from actors.sources.looks.fetch import host_of, look_at, refusal
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
-from storage.errors import StorageError
+from storage.errors import StorageError, Unavailable
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -54,13 +54,25 @@ class PolledSource:
     async def run(self, child: Child) -> None:
         """Look whenever a look is due, until cancelled."""
         while True:
-            asked = await self._sleep(child)
-            if await self._may_look(child):
-                child.note("looking")
-                await self._look(asked=asked)
-                with suppress(trio.WouldBlock):
-                    self._live.mailbox.receive_nowait()  # who asked during the look has it
+            try:
+                asked = await self._sleep(child)
+                if await self._may_look(child):
+                    child.note("looking")
+                    await self._look(asked=asked)
+                    with suppress(trio.WouldBlock):
+                        self._live.mailbox.receive_nowait()  # who asked during the look has it
+            except Unavailable as error:
+                self._park(error)
             child.attention = self._live.hot.breaker.state != "closed"
+
+    def _park(self, error: Unavailable) -> None:
+        """Wait a storage out that does not answer: the next life would meet the same, and the host be asked in vain."""
+        self._ports.world.log("look.parked", level="debug", source_id=self._live.source.id, error=str(error))
+        self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=self._soon()), True
+
+    def _soon(self) -> Millis:
+        wait = self._limits.floor * (0.5 + self._chance.random())
+        return Millis(self._ports.world.now() + round(1000 * wait))
 
     async def _sleep(self, child: Child) -> bool:
         """Wait until the next look is due, or until somebody asks for one now; return whether somebody has."""
@@ -246,8 +258,7 @@ class PolledSource:
         stored = await self._ports.storage.sources.get(self._live.source.id)
         hot = self._live.hot if stored is None else stored.hot
         self._live.version = self._live.version if stored is None else stored.version
-        soon = self._ports.world.now() + round(1000 * self._limits.floor * (0.5 + self._chance.random()))
-        self._live.hot = replace(hot, next_look_at=Millis(soon))
+        self._live.hot = replace(hot, next_look_at=self._soon())
 
 
 def body_hash(fetched: FetchedResponse) -> str:

@@ -37,6 +37,7 @@ from actors.sources.push import connection as link
 from actors.sources.push.committer import Committer
 from actors.sources.push.connection import Minute, Session
 from actors.sources.push.frames import FramePipeline
+from storage.errors import Unavailable
 from storage.records.identity import Millis
 from supervision import Child
 
@@ -113,6 +114,8 @@ class PushSource:
                 wait = await self._postponed(rest)
             except (LookFailed, UrlRefused) as error:
                 wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
+            except (Unavailable, ExceptionGroup) as error:
+                wait = self._parked(error)
             child.attention = self._streak > 1
             child.note("waiting to reconnect")
             await self._rest(wait)
@@ -217,6 +220,15 @@ class PushSource:
         """Return what came since the last minute was counted, and begin the next."""
         frames, unreadable = self._intake.counted()
         return Minute(now - (self._beat_at - MINUTE), frames, unreadable)
+
+    def _parked(self, error: Exception) -> float:
+        """Return for how long to wait a storage out that does not answer. Raises what is anything else."""
+        if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
+            raise error
+        self._disconnected()
+        self._live.doubted = True
+        self._ports.world.log("push.parked", level="debug", source_id=self._live.source.id, error=str(error))
+        return self._ports.settings.cadence_floor * self._chance.uniform(0.5, 1.5)
 
     # --- the end of a connection, and the way to the next ------------------------------------------------------------
 

@@ -22,6 +22,8 @@ KEEPALIVE = {
     "tcp_user_timeout": 10_000,
 }
 """A line that was cut is known within some ten seconds."""
+OVERRULED = {"hostaddr": "", "options": ""}
+"""Or libpq would take PGHOSTADDR and PGOPTIONS, and go to another server or schema than the address says."""
 BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
     SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s';"""
 CHECK = "SET LOCAL client_connection_check_interval='1s';"
@@ -206,7 +208,7 @@ def connect(url: str) -> PostgresConnection:
     """Open a connection. Raises Unavailable."""
     with translated():
         # No statement is prepared: a pooler between us gives each transaction another session.
-        raw = psycopg.connect(url, autocommit=True, prepare_threshold=None, **KEEPALIVE)  # type: ignore[arg-type]
+        raw = psycopg.connect(url, autocommit=True, prepare_threshold=None, **OVERRULED, **KEEPALIVE)  # type: ignore[arg-type]
     return PostgresConnection(raw)
 
 

@@ -279,3 +279,14 @@ async def test_a_server_that_may_lose_what_it_has_committed_is_refused(url: str,
 async def test_where_nobody_answers_that_is_said() -> None:
     with pytest.raises(Unavailable, match="PostgreSQL does not answer"):
         await opened("host=/nowhere dbname=x")
+
+
+def test_variables_of_libpq_lead_to_no_other_server_or_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = cluster().url(cluster().fresh())
+    monkeypatch.setenv("PGHOSTADDR", "192.0.2.1")
+    monkeypatch.setenv("PGOPTIONS", "-c search_path=elsewhere")
+    connection = connect(url)
+    try:
+        assert connection.execute("SHOW search_path").fetchone() == ('"$user", public',)
+    finally:
+        connection.close()
