@@ -308,7 +308,7 @@ class SourceIndex:
 
     def _overdue_now(self, live: LiveSource) -> bool:
         """Return whether a source is overdue. Of another node's, the newest looks may not be known here."""
-        known_late = 0 if self._ports.ownership.watches(live.source) else 1000 * self._ports.settings.sweep
+        known_late = 0 if self._ports.ownership.watches(live.source) else 1000 * self._ports.sweep
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
 
     def _run_of(self, live: LiveSource) -> Run:

@@ -29,6 +29,8 @@ from storage.records.identity import Millis
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
 from supervision import Mailbox
 
+SHARED_SWEEP = 60.0
+
 
 class SharedPrice:
     """The price of a look, shared by all sources: read by each at its look, moved by the registry."""
@@ -57,6 +59,12 @@ class Ports:
     shelf: BodyCache = field(default_factory=BodyCache)
     gate: PauseSwitch = field(default_factory=PauseSwitch)
     ownership: Ownership = field(default_factory=Ownership)
+
+    @property
+    def sweep(self) -> float:
+        """Seconds after which what is saved lazily is stored: sooner where other nodes show it too."""
+        return min(self.settings.sweep, SHARED_SWEEP) if self.ownership.shared else self.settings.sweep
+
     patience: FailureDelays = field(default_factory=FailureDelays)
 
 

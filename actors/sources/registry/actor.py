@@ -237,7 +237,7 @@ class Registry:
 
     async def _sweep_for_ever(self) -> None:
         while True:
-            await trio.sleep(self._ports.settings.sweep)
+            await trio.sleep(self._ports.sweep)
             await self._sweep()
 
     async def _sweep(self) -> None:

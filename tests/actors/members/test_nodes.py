@@ -254,3 +254,17 @@ async def test_a_sample_goes_to_a_destination_of_another_node_and_rows_put_there
         await trio.sleep(2)
         assert [post.headers["webhook-id"] for post in land.posts[1:]] == [land.posts[1].headers["webhook-id"]] * 2
         nursery.cancel_scope.cancel()
+
+
+async def test_every_node_shows_how_a_source_was_looked_at_within_two_minutes(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        added = await a.add(url)
+        await trio.sleep(LOOKED)
+        _, other = owner_of(url, a, b)
+        view = await other.system.registry_box.ask(lambda reply: DescribeSource(added.view.source.id, reply))
+        assert view.hot.last_look_at is not None and not view.overdue
+        assert other.world.now() - view.hot.last_look_at < 125_000
+        nursery.cancel_scope.cancel()
