@@ -8,7 +8,12 @@ import trio
 
 from api.problems import FieldError, Refusal
 from api.route import PUBLIC, Answer, Call, Route
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
 
+SECURITY_TXT = "/.well-known/security.txt"
+SECURITY_TXT_LIFE = 180 * 86_400_000
+"""Milliseconds after which a copy is to be read again."""
 WRITER_SILENCE = 30.0
 """Seconds without a sign of life of the writer after which the process is called unhealthy."""
 
@@ -58,6 +63,18 @@ async def readyz(call: Call) -> Answer:
     return Answer(found)
 
 
+async def security_txt(call: Call) -> Answer:
+    """Tell whom to write to about a weakness of this service (RFC 9116); there is none where `contact` is not set."""
+    contact = call.context.settings.contact
+    if not contact:
+        raise Refusal("not-found", "There is no contact for this service: its setting `contact` is empty.")
+    reached = contact if ":" in contact else f"mailto:{contact}"
+    expires = rfc3339(Millis(call.context.world.now() + SECURITY_TXT_LIFE))
+    base = call.context.settings.public_url()
+    text = f"Contact: {reached}\nExpires: {expires}\nCanonical: {base}{SECURITY_TXT}\n"
+    return Answer(text.encode(), media="text/plain; charset=utf-8", headers={"Cache-Control": "public, max-age=86400"})
+
+
 def _route(path: str, run: Any, says: str, **more: Any) -> Route:
     return Route(method="GET", path=path, scope=PUBLIC, run=run, says=says, answers={200: dict[str, Any]}, **more)
 
@@ -68,6 +85,16 @@ ROUTES = (
         jwks,
         "Read the keys that events are signed with.",
         media="application/jwk-set+json",
+        headers=("Cache-Control",),
+    ),
+    Route(
+        method="GET",
+        path=SECURITY_TXT,
+        scope=PUBLIC,
+        run=security_txt,
+        says="Read whom to write to about a weakness of this service.",
+        answers={200: str},
+        media="text/plain; charset=utf-8",
         headers=("Cache-Control",),
     ),
     _route("/healthz", healthz, "Ask whether the process is alive."),

@@ -14,7 +14,12 @@ MEDIA = {
     "dashboard.js": "text/javascript; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
+    "touch-icon.png": "image/png",
+    "favicon.ico": "image/x-icon",
 }
+BY_NAME = ("/favicon.ico",)
+"""What programs ask for without having read a page. It is kept for a day."""
+A_DAY = "public, max-age=86400"
 
 
 class Asset(NamedTuple):

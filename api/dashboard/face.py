@@ -64,7 +64,8 @@ class Dashboard:
         self.limit = max((screen.limit for screen in screens), default=0)
         for screen in screens:
             api.declare(self, screen.label, screen.path, screen.method, _view(self, screen))
-        api.claim(assets.FOLDER.strip("/"), self)
+        for section in (assets.FOLDER, *assets.BY_NAME):
+            api.claim(section.strip("/"), self)
         self.places = rendering.shown_places(frozenset(s.path for s in screens if s.method == "GET"))
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
 
@@ -80,6 +81,9 @@ class Dashboard:
         _take_token(self, g.browser)
         if request.path.startswith(f"{assets.FOLDER}/"):
             return _asset(request.path)
+        if request.path in assets.BY_NAME:
+            icon = assets.asset(request.path.strip("/"))
+            return Response(icon.body, 200, {"Cache-Control": assets.A_DAY}, content_type=icon.media)
         rule = request.url_rule
         screen = None if rule is None or request.scope["path"].startswith("//") else self.screens.get(rule.endpoint)
         if screen is None:

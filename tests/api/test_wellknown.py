@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import trio
 
 from actors.matcher.lag import Lag
 from actors.sources.schedule.budget import LookRate
+from api.wellknown import security_txt
 from tests.api.house import House
 
 
@@ -57,3 +62,15 @@ async def test_r2_readyz_says_how_far_the_matcher_is_behind_and_is_ready_all_the
     assert answer.status_code == 200
     assert answer.json()["matching"] == {"events_behind": 84_210, "seconds_behind": 3_725.0}
     assert answer.json()["warnings"][0].startswith("84,210 events not matched with alerts yet")
+
+
+async def test_security_txt_names_the_contact_or_is_not_there(house: House) -> None:
+    async with house.stranger() as client:
+        assert (await client.get("/.well-known/security.txt")).status_code == 404
+    context = replace(house.context, settings=replace(house.context.settings, contact="tide@shore.example"))
+    call: Any = SimpleNamespace(context=context)
+    answer = await security_txt(call)
+    assert answer.media == "text/plain; charset=utf-8"
+    fields = dict(line.split(": ", 1) for line in answer.encoded().decode().splitlines())
+    assert fields["Contact"] == "mailto:tide@shore.example"
+    assert fields["Canonical"].endswith("/.well-known/security.txt") and fields["Expires"].endswith("Z")

@@ -28,6 +28,18 @@ event names a `key_id` that you do not know.""",
             }
         },
     ),
+    "GET /.well-known/security.txt": Operation(
+        name="readSecurityContact",
+        tag=_TAG,
+        explains="A security.txt (RFC 9116), made of the setting `contact`. 404 where that is empty.",
+        shows={
+            200: {
+                "text/plain; charset=utf-8": "Contact: mailto:tide@shore.example\n"
+                "Expires: 2026-10-18T10:24:07.120Z\n"
+                "Canonical: https://shore.example/.well-known/security.txt\n"
+            }
+        },
+    ),
     "GET /healthz": Operation(
         name="readLiveness",
         tag=_TAG,

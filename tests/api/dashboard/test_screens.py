@@ -338,10 +338,16 @@ async def test_a_path_that_nobody_has_is_a_page_for_a_person_and_a_problem_for_a
 
 
 async def test_static_files_may_be_kept_for_ever_under_the_url_of_their_content(stranger: Browser) -> None:
-    for name in ("style.css", "dashboard.js", "live.js", "icon.svg"):
+    for name in ("style.css", "dashboard.js", "live.js", "icon.svg", "touch-icon.png"):
         answer = await stranger.client.get(asset(name).url)
         assert answer.status_code == 200 and answer.content == asset(name).body
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+async def test_programs_that_ask_for_an_icon_by_its_name_get_one(stranger: Browser) -> None:
+    answer = await stranger.client.get("/favicon.ico")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/x-icon")
+    assert answer.content[:4] == b"\0\0\1\0" and answer.headers["Cache-Control"] == "public, max-age=86400"
 
 
 async def test_a_fault_of_ours_tells_nothing_and_is_logged(house: House, browser: Browser) -> None:
