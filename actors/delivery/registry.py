@@ -97,9 +97,8 @@ class DeliveryRegistry:
         while True:
             await trio.sleep(ROWS_EVERY)
             with suppress(*STANDSTILL):
-                for id, waiting in (await self._storage.outbox.waiting(tuple(self._actors))).items():
-                    if waiting.next_due is not None and waiting.next_due <= self._world.now():
-                        self.nudge(id)
+                for id in await self._storage.outbox.due(self._world.now()):
+                    self.nudge(id)
 
     async def _release(self) -> None:
         """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands.

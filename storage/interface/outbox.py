@@ -96,6 +96,9 @@ class Outbox(Protocol):
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed."""
 
+    async def due(self, now: Millis) -> Sequence[str]:
+        """Return the destinations that have a row which is due and nobody has claimed."""
+
     async def first_waiting(self, destination: str) -> Seq | None:
         """Return the position of the earliest event that waits, claimed or not, in a digest or by itself."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 from zlib import crc32
 
 SHARDS = 1024
 
 
+@lru_cache(1 << 17)
 def shard_of(url: str) -> int:
     """Return the shard of a watched address: of its host, so that one node asks a machine.
 

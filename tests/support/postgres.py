@@ -118,6 +118,11 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def is_here() -> bool:
+    """Return whether there is a PostgreSQL on this machine."""
+    return bool(_BINARIES)
+
+
 @cache
 def cluster() -> Cluster:
     """Return this process's cluster, made at the first call. Skips the test where there is no PostgreSQL."""

@@ -87,6 +87,8 @@ CREATE TABLE outbox(
     event TEXT COLLATE "C", PRIMARY KEY(destination, seq)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX outbox_due ON outbox(destination, claimed, due);
+-- Each node asks which of all destinations have something to do.
+CREATE INDEX outbox_waits ON outbox(due, destination) WHERE claimed = 0;
 CREATE TABLE digest(
     destination BIGINT NOT NULL, seq BIGINT NOT NULL, id TEXT COLLATE "C" NOT NULL, body BYTEA NOT NULL,
     PRIMARY KEY(destination, seq),

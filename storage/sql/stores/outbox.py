@@ -57,6 +57,8 @@ _OLD_DAYS = "DELETE FROM matched_day WHERE day<=?"
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
 _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
     WHERE d.destination=(SELECT key FROM destination WHERE id=?) AND o.claimed=0"""
+_ALL_DUE = """SELECT id FROM destination WHERE key IN
+    (SELECT destination FROM outbox WHERE claimed=0 AND due<=?) ORDER BY id"""
 _FIRST_ALONE = """SELECT min(o.seq) FROM outbox o JOIN log l ON l.seq=o.seq
     WHERE o.destination=(SELECT key FROM destination WHERE id=?)
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq)"""
@@ -239,6 +241,11 @@ class SqlOutbox:
     async def backlog(self, destination: str) -> int:
         """Return how many rows wait or are claimed; see Work."""
         return await self._one(_BACKLOG, destination) or 0
+
+    async def due(self, now: Millis) -> Sequence[str]:
+        """Return who has a row that is due; see Work."""
+        rows = await self._readers.run(lambda c: c.execute(_ALL_DUE, (now,)).fetchall())
+        return [id for (id,) in rows]
 
     async def first_waiting(self, destination: str) -> Seq | None:
         """Return the position of the earliest event that waits; see Work."""

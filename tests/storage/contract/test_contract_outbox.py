@@ -411,3 +411,14 @@ async def test_the_first_that_waits_is_known_whether_claimed_or_in_a_digest(stor
     (digest,) = await storage.outbox.claim("hook", Millis(NOW + 99), 1, storage.lease, digests=True)
     await storage.outbox.settle([sent(digest.seq)], storage.lease)
     assert await storage.outbox.first_waiting("hook") == events[3].seq
+
+
+async def test_who_has_something_to_do_is_told_at_once_for_all(storage: Storage) -> None:
+    events = await prepared(storage, 2)
+    await storage.alerts.put_destination(a_destination("other"))
+    await storage.outbox.enqueue([Match("other", events[0].seq, Millis(NOW + 50))], storage.lease)
+    assert await storage.outbox.due(Millis(NOW - 1)) == []
+    assert await storage.outbox.due(NOW) == ["hook"]
+    assert await storage.outbox.due(Millis(NOW + 50)) == ["hook", "other"]
+    await storage.outbox.claim("hook", NOW, 9, storage.lease)
+    assert await storage.outbox.due(Millis(NOW + 50)) == ["other"]

@@ -1,0 +1,212 @@
+"""The figures of the engine on PostgreSQL, and of several nodes on it (SC1, SC2, SC5, SC11), each beside its limit.
+
+The server is a cluster of its own from Debian's package, with `fsync`. Without the package there are no rows.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from hashlib import sha256
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import trio
+
+from bench.log_loads import median, opened, percentile
+from bench.log_material import DRAFTS, NOW, Mint, a_harvest, seeded, signed, source_id, unsigned
+from storage.interface import Storage
+from storage.postgres.database import open_postgres
+from storage.records.identity import START, id_of
+from storage.records.key import ApiKey
+from storage.records.source import Detection, Source, SourceRuntime, SourceState
+from storage.secrets.vault import SIZE, Vault
+from tests.support.postgres import Cluster, durable, is_here
+
+BATCH, BATCHES, ROUNDS = 64, 40, 5
+WAKES = 200
+AT_ONCE, LOOKS = 200, 20
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
+    return trio.run(_measured) if is_here() else []
+
+
+async def _measured() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = durable()
+        return [*await _commits(Path(folder), cluster), *await _wakes(cluster), *await _look_ups(cluster)]
+
+
+@asynccontextmanager
+async def _on(url: str, owner: str = "bench") -> AsyncIterator[Storage]:
+    storage = await open_postgres(
+        url,
+        vault=Vault(bytes(SIZE)),
+        clock=time.time,  # noqa: TID251  (a real clock)
+        owner=owner,
+        warn=print,
+        shares=True,
+    )
+    try:
+        yield storage
+    finally:
+        await storage.aclose()
+
+
+async def _watched(storage: Storage) -> None:
+    detection = Detection("feed", "high", "The body is RSS 2.0.", "https://x.example/", "application/rss+xml")
+    for number in range(BATCH):
+        url = f"https://host{number}.example/feed.xml"
+        source = Source(source_id(number), url, url, "feed", detection, NOW, NOW)
+        await storage.sources.add(source, SourceState(source.id, SourceRuntime(), b""), storage.lease)
+
+
+async def _append(storage: Storage, batches: int = BATCHES) -> float:
+    """Return events a second, committed one batch after the other with their sources' states, signed."""
+    mint, drafts = Mint(), cycle(DRAFTS)
+    start = time.perf_counter()
+    for _ in range(batches):
+        harvests = [a_harvest(number, next(drafts)) for number in range(BATCH)]
+        await storage.log.append(harvests, storage.lease, mint, signed)
+    return batches * BATCH / (time.perf_counter() - start)
+
+
+def _copy(connection: psycopg.Connection[Any], bodies: Sequence[bytes]) -> float:
+    """Return events a second of the barest program: a sequence, COPY, a commit for each batch, nothing signed."""
+    start = time.perf_counter()
+    for _ in range(BATCHES):
+        with connection.transaction(), connection.cursor().copy("COPY bare(body) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(["bytea"])
+            for number in range(BATCH):
+                copy.write_row((bodies[number % len(bodies)],))
+    return BATCHES * BATCH / (time.perf_counter() - start)
+
+
+async def _commits(folder: Path, cluster: Cluster) -> list[dict[str, Any]]:
+    url = cluster.url(cluster.empty())
+    bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in DRAFTS]
+    rates: dict[str, list[float]] = {name: [] for name in ("bare", "sqlite", "one", "four")}
+    async with AsyncExitStack() as stack:
+        nodes = [await stack.enter_async_context(_on(url, f"node{number}")) for number in range(4)]
+        await _watched(nodes[0])
+        sqlite = await stack.enter_async_context(opened(seeded(folder / "lite", sources=BATCH)))
+        with psycopg.connect(url, autocommit=True) as bare:
+            bare.execute("CREATE TABLE bare(seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body BYTEA NOT NULL)")
+            for _ in range(ROUNDS):
+                rates["bare"].append(await trio.to_thread.run_sync(_copy, bare, bodies))
+                rates["sqlite"].append(await _append(sqlite))
+                rates["one"].append(await _append(nodes[0]))
+                rates["four"].append(await _together(nodes))
+    to = {name: median([one / other for one, other in zip(rates["one"], rates[name], strict=True)]) for name in rates}
+    together = median([four / one for four, one in zip(rates["four"], rates["one"], strict=True)])
+    said = {name: f"{median(found):,.0f}/s" for name, found in rates.items()}
+    copied, lite, four = to["bare"], to["sqlite"], together
+    name = f"SC1 events committed, signed, {BATCH} a batch"
+    return [
+        _row(f"{name}, beside bare COPY", ">= 0.3", (said["bare"], said["one"]), copied, met=copied >= 0.3),
+        _row(f"{name}, beside our SQLite", ">= 0.5", (said["sqlite"], said["one"]), lite, met=lite >= 0.5),
+        _row("SC2 four that write at once, beside one", ">= 0.8", (said["one"], said["four"]), four, met=four >= 0.8),
+    ]
+
+
+async def _together(nodes: Sequence[Storage]) -> float:
+    start = time.perf_counter()
+    async with trio.open_nursery() as nursery:
+        for node in nodes:
+            nursery.start_soon(_append, node, BATCHES // 4)
+    return BATCHES // 4 * 4 * BATCH / (time.perf_counter() - start)
+
+
+async def _wakes(cluster: Cluster) -> list[dict[str, Any]]:
+    """SC5: from a commit on one node to a reader of another one's tail, beside bare LISTEN and NOTIFY."""
+    url, took = cluster.url(cluster.empty()), list[float]()
+    async with _on(url, "writes") as writer, _on(url, "reads") as reader, trio.open_nursery() as nursery:
+        await _watched(writer)
+        for storage in (writer, reader):
+            nursery.start_soon(storage.follow)
+        await trio.sleep(2)
+        mint = Mint()
+        for number in range(WAKES):
+            head = reader.tail.head
+            await writer.log.append([a_harvest(number % BATCH, DRAFTS[0])], writer.lease, mint, signed)
+            committed = time.perf_counter()
+            await reader.tail.wait_past(head)
+            took.append(time.perf_counter() - committed)
+            await trio.sleep(0.005)
+        nursery.cancel_scope.cancel()
+    bare = await trio.to_thread.run_sync(_notices, url)
+    ours, limit = percentile(took, 99) * 1e3, percentile(bare, 99) * 1e3
+    said, most = f"{ours:.1f} ms (p50 {median(took) * 1e3:.1f})", 3 * limit + 40
+    figure = "SC5 a commit, until another node's reader has it, p99"
+    return [_row(figure, "<= 3 x NOTIFY's + 40 ms", (f"{limit:.1f} ms", said), ours / limit, met=ours <= most)]
+
+
+def _notices(url: str) -> list[float]:
+    """Return how long a notice takes from its commit to who listens, in seconds."""
+    sent, took = [0.0], list[float]()
+    heard = threading.Semaphore(0)
+
+    def listen() -> None:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("LISTEN bare")
+            heard.release()
+            for _ in connection.notifies(timeout=30, stop_after=WAKES):
+                took.append(time.perf_counter() - sent[0])
+                heard.release()
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    heard.acquire()
+    with psycopg.connect(url, autocommit=True) as connection:
+        for _ in range(WAKES):
+            connection.execute("NOTIFY bare")
+            sent[0] = time.perf_counter()
+            heard.acquire()
+    listener.join()
+    return took
+
+
+async def _look_ups(cluster: Cluster) -> list[dict[str, Any]]:
+    """SC11: what one look-up of a key costs, alone and of many at once, beside a round trip of the driver."""
+    url = cluster.url(cluster.empty())
+    async with _on(url) as storage:
+        hashed = sha256(b"key").hexdigest()
+        await storage.keys.add(ApiKey("id", "bench", "sk_bench", hashed, ("stream:read",), NOW))
+        alone = list[float]()
+        for _ in range(AT_ONCE):
+            start = time.perf_counter()
+            assert await storage.keys.by_hash(hashed) is not None
+            alone.append(time.perf_counter() - start)
+        start = time.process_time()
+        for _ in range(LOOKS):
+            async with trio.open_nursery() as nursery:
+                for _ in range(AT_ONCE):
+                    nursery.start_soon(storage.keys.by_hash, hashed)
+        each = (time.process_time() - start) / (LOOKS * AT_ONCE) * 1e6
+    with psycopg.connect(url, autocommit=True) as connection:
+        trips = list[float]()
+        for _ in range(AT_ONCE):
+            start = time.perf_counter()
+            connection.execute("SELECT 1").fetchone()
+            trips.append(time.perf_counter() - start)
+    trip, ours = median(trips) * 1e3, median(alone) * 1e3
+    figure = "SC11 a look-up of a key alone, p50, beside a round trip"
+    return [
+        _row(figure, "one round trip", (f"{trip:.2f} ms", f"{ours:.2f} ms"), ours / trip, met=ours <= 3 * trip),
+        _row(
+            f"SC11 CPU of a look-up, {AT_ONCE} at once", "<= 15 us", ("-", f"{each:.0f} us"), each / 15, met=each <= 15
+        ),
+    ]
+
+
+def _row(figure: str, goal: str, beside: tuple[str, str], ratio: float, *, met: bool) -> dict[str, Any]:
+    """beside: the limit and ours, in words."""
+    limit, ours = beside
+    return {"figure": figure, "goal": goal, "limit": limit, "ours": ours, "ratio": ratio, "met": met}
