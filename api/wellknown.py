@@ -94,6 +94,7 @@ ROUTES = (
         run=security_txt,
         says="Read whom to write to about a weakness of this service.",
         answers={200: str},
+        refuses=("not-found",),
         media="text/plain; charset=utf-8",
         headers=("Cache-Control",),
     ),

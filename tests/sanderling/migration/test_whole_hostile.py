@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import trio
 
+from actors.settings import Settings
 from actors.signatures.event import new_signing_key, public_half
 from sanderling.exits import CommandFailed, Exit
 from sanderling.migration.whole import lines
@@ -191,7 +192,7 @@ def test_what_is_nested_without_end_is_refused(begin: bytes, data: bytes) -> Non
 
 def test_where_nobody_can_be_asked_nothing_is_done(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="--yes") as refused:
-        take_over(io.BytesIO(data), "F", tmp_path, dry_run=False, yes=False, as_json=False)
+        take_over(io.BytesIO(data), "F", Settings(data=str(tmp_path)), dry_run=False, yes=False, as_json=False)
     assert refused.value.code == Exit.USAGE
     assert list(tmp_path.iterdir()) == []
 
@@ -199,7 +200,7 @@ def test_where_nobody_can_be_asked_nothing_is_done(data: bytes, tmp_path: Path) 
 def test_s18_before_the_yes_it_is_said_whose_keys_an_import_will_publish(
     data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    take_over(io.BytesIO(data), "F", tmp_path, dry_run=True, yes=False, as_json=False)
+    take_over(io.BytesIO(data), "F", Settings(data=str(tmp_path)), dry_run=True, yes=False, as_json=False)
     said = capsys.readouterr().err
     assert "/.well-known/jwks.json publishes" in said
     assert look_through(io.BytesIO(data), "F").keys[0] in said
