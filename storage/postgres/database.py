@@ -14,6 +14,7 @@ from storage.errors import NoKey, Unavailable
 from storage.interface import Storage
 from storage.postgres.engine.asking import facts_of
 from storage.postgres.engine.connection import Line, PostgresConnection, connect, translated
+from storage.postgres.engine.lookups import GatheredLookups
 from storage.postgres.engine.members import WITHIN, PostgresMembers
 from storage.postgres.engine.readers import LinePool, ReaderPool
 from storage.postgres.engine.space import SPACE
@@ -117,7 +118,7 @@ class PostgresStorage(Stores):
         self._appender = PostgresWriter(APPENDER, lines.to("append"), warn, vault)
         self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
         self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
-        self._lookups = ReaderPool([lines.to("look up")], LOOK_UP_WITHIN)
+        self._lookups = GatheredLookups(LinePool([lines.to("look up")], LOOK_UP_WITHIN))
         places = Places(self._appender, self._writer, self._readers, self._lookups)
         super().__init__(places, SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)

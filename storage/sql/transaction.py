@@ -48,6 +48,14 @@ class Transaction:
     def place(self, source: Source) -> None:
         """Note where a source that was just written belongs."""
 
+    def put_events(self, rows: Sequence[tuple[int, int, int, bytes]]) -> None:
+        """Write rows of the log: position, the source's number, kind, body."""
+        self.executemany("INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)", rows)
+
+    def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
+        """Write hot states: body, version, the source's number."""
+        self.executemany("UPDATE source_hot SET body=?, version=? WHERE key=?", rows)
+
     def last(self, known: int) -> int:
         """Return the newest position that was ever given, by anyone; `known` is the newest that this process gave."""
         return known

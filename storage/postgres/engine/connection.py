@@ -107,6 +107,11 @@ class PostgresConnection:
         self.changes += max(0, cursor.rowcount)
         return cursor
 
+    def put(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement of the engine's own that takes a list for each column of some rows."""
+        cursor = self._raw.execute(statement, [list(column) for column in zip(*rows, strict=True)])
+        self.changes += max(0, cursor.rowcount)
+
     def run(self, statements: str) -> None:
         """Run some statements of the engine's own, without parameters, in one round trip."""
         self._raw.execute(statements.encode())

@@ -32,6 +32,10 @@ CHANNEL = "sanderling_log"
 """Where every commit of events is told to other nodes. It tells nothing but that there was one."""
 
 
+_PUT_EVENTS = b"""INSERT INTO log(seq, source, kind, codec, body) SELECT seq, source, kind, 0, body
+    FROM unnest(%b::int8[], %b::int8[], %b::int4[], %b::bytea[]) AS new(seq, source, kind, body)"""
+_PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
+    FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
 _HOLD = {
     "alert": "SELECT 1 FROM alert WHERE id=? FOR UPDATE",
     "destination": "SELECT 1 FROM destination WHERE id=? FOR UPDATE",
@@ -47,6 +51,7 @@ class PostgresTransaction(Transaction):
 
     def __init__(self, connection: PostgresConnection, vault: Vault, fence: int, newest: int) -> None:
         super().__init__(connection, vault)
+        self._postgres = connection
         self._fence, self._found = fence, newest
 
     def fence(self, lease: Lease) -> None:
@@ -62,6 +67,16 @@ class PostgresTransaction(Transaction):
         """Note a source's shard; see Transaction."""
         write = "UPDATE source SET shard=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
         self.execute(write, (shard_of(source.watch_url), source.id))
+
+    def put_events(self, rows: Sequence[tuple[int, int, int, bytes]]) -> None:
+        """Write rows of the log, in one statement; see Transaction."""
+        if rows:
+            self._postgres.put(_PUT_EVENTS, rows)
+
+    def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
+        """Write hot states, in one statement; see Transaction."""
+        if rows:
+            self._postgres.put(_PUT_HOT, rows)
 
     def last(self, known: int) -> int:
         """Return the newest position; see Transaction."""
