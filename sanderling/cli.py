@@ -33,7 +33,7 @@ from sanderling.commands import (
 from sanderling.commands import keys as api_keys
 from sanderling.environment import environ, hinted, program
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags, loaded, settings_flags
+from sanderling.flags import client_flags, json_flag, loaded, settings_flags
 from sanderling.manual.completion import VARIABLE
 
 INTERRUPTED = 130
@@ -309,11 +309,17 @@ main.add_command(licences.licences)
 
 
 @main.command()
-def version() -> int:
+@json_flag
+def version(*, as_json: bool) -> int:
     """Print the version, the build, and the schema of its data."""
     from actors.build import BUILD
     from sanderling import __version__
     from storage.sqlite.engine.migrations import STEPS
 
-    click.echo(f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}")
+    if as_json:
+        from sanderling.json_lines import print_json
+
+        print_json({"version": __version__, "build": BUILD, "schema": len(STEPS)})
+    else:
+        click.echo(f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}")
     return Exit.WELL

@@ -17,6 +17,8 @@ URL_HELP = "The address of a service elsewhere, which asks for a key.  [SANDERLI
 KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
 DATA_HELP = "The data folder of the service on this machine, which is asked without a key.  [SANDERLING_DATA]"
 _DATA = "sanderling.data"
+json_flag = click.option("--json", "as_json", is_flag=True, help="As JSON; of several, an object a line.")
+"""What every command has that prints data; `tests/sanderling/test_json_everywhere.py` walks them all."""
 
 
 def settings_flags(*names: str) -> Callable[[Command], Command]:

@@ -70,11 +70,17 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
     return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
 
 
-def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[str]:
-    """Return one line a signing key for the terminal: its id, whether it signs, and since when it is there."""
+def signing_records(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[dict[str, str]]:
+    """Return of each signing key its id, whether it signs, and since when it is there."""
     told: list[tuple[str, str, Millis]] = [(key.key_id, key.state, key.created_at) for key in keys]
     told += [(key.key_id, "foreign", key.created_at) for key in foreign]
-    return [f"{key_id}  {state:<7}  {rfc3339(at)}" for key_id, state, at in told]
+    return [{"key_id": key_id, "state": state, "created_at": rfc3339(at)} for key_id, state, at in told]
+
+
+def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[str]:
+    """Return one line a signing key for the terminal."""
+    found = signing_records(keys, foreign)
+    return [f"{key['key_id']}  {key['state']:<7}  {key['created_at']}" for key in found]
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from actors.destination_kinds.kind import DestinationKind
 from sanderling.environment import typed
 from sanderling.plain import plain
+
+
+def as_record(kind: DestinationKind) -> dict[str, Any]:
+    """Return a kind as JSON has it: what it asks for, and no more than a person is shown."""
+    names = ("name", "label", "help", "example", "default", "required", "private")
+    return {
+        "id": kind.id,
+        "label": kind.label,
+        "family": kind.family,
+        "where": kind.where,
+        "address": kind.address.label,
+        "fields": [{name: getattr(field, name) for name in names} for field in kind.fields],
+    }
 
 
 def as_page(kind: DestinationKind) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
@@ -13,9 +13,10 @@ from sanderling.client.naming import SOURCES, called, id_of, record_of
 from sanderling.client.rendering import moment
 from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
-from sanderling.exits import Exit
+from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.plain import plain
+from storage.records.source import tag_of
 
 
 def show(client: Client, name: str, *, as_json: bool) -> int:
@@ -82,6 +83,51 @@ def switch(client: Client, name: str, *, on: bool) -> int:
     source = asked(client, act)
     click.echo(f"{plain(source['url'])} is {'watched' if on else 'paused'}.", err=True)
     return Exit.WELL
+
+
+def edit(client: Client, name: str, changes: Mapping[str, Any], *, as_json: bool) -> int:
+    """Change how a source is watched, and print it. Raises CommandFailed when nothing is to be changed."""
+    if not changes:
+        raise CommandFailed("Say what to change: --title, --schedule, --selector, --ignore or --bar.", Exit.USAGE)
+
+    async def act() -> dict[str, Any]:
+        path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}"
+        return dict((await client.ask("PATCH", path, json=dict(changes))).json())
+
+    source = asked(client, act)
+    if as_json:
+        print_json(source)
+    else:
+        click.echo(f"{plain(called(source) or source['url'])} is changed.", err=True)
+    return Exit.WELL
+
+
+def mark(client: Client, names: Sequence[str], tag: str, *, on: bool) -> int:
+    """Give sources a tag, or take it from them. Of several one that is refused hinders no other."""
+    refused = list[str]()
+
+    async def act() -> None:
+        for name in names:
+            try:
+                await _mark(client, name, tag_of(tag), on=on)
+            except CommandFailed as error:
+                if len(names) == 1 or error.code in (Exit.UNREACHABLE, Exit.TRY_AGAIN):
+                    raise
+                refused.append(name)
+                click.echo(f"sanderling: {plain(name)}: {error.message}", err=True)
+
+    asked(client, act)
+    return Exit.FAILED if refused else Exit.WELL
+
+
+async def _mark(client: Client, name: str, tag: str, *, on: bool) -> None:
+    source = await record_of(client, SOURCES, name)
+    tags = [each for each in source["tags"] if each != tag] + [tag] * on
+    if on == (tag in source["tags"]):
+        click.echo(f"{plain(source['url'])} {'has' if on else 'has no'} {plain(tag)} already.", err=True)
+        return
+    await client.ask("PATCH", f"{SOURCES.path}/{source['id']}", json={"tags": tags})
+    click.echo(f"{plain(source['url'])} {'has' if on else 'has no longer'} {plain(tag)}.", err=True)
 
 
 def delete(client: Client, name: str, *, sure: bool) -> int:

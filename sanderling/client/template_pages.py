@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import to_builtins
 
 from actors.catalogue.catalogue import Entry
+from actors.catalogue.reading import Flaw
 from actors.templates.template import Parameter, Template
 from sanderling.client.alerts import ABOUT
+from sanderling.json_lines import print_json
 from sanderling.plain import plain
 
 
@@ -15,6 +20,19 @@ def as_line(entry: Entry[Template]) -> str:
     template = entry.record
     takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
     return f"{template.id:<24}  v{template.version:<3}  {takes:<12}  {plain(template.name)}  ({plain(entry.origin)})"
+
+
+def as_record(entry: Entry[Template]) -> dict[str, Any]:
+    """Return a template as JSON has it, with where it is from."""
+    return {**to_builtins(entry.record), "origin": entry.origin}
+
+
+def print_check(well: Iterable[tuple[str, str]], flaws: Iterable[Flaw]) -> None:
+    """Print what a check of a folder has found, an object a line: files that are well, by the id in them, and flaws."""
+    for file, id in well:
+        print_json({"file": file, "id": id, "well": True})
+    for flaw in flaws:
+        print_json({"file": flaw.file, "line": flaw.line, "well": False, "says": flaw.says})
 
 
 def as_page(entry: Entry[Template]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import loaded, settings_flags
+from sanderling.flags import json_flag, loaded, settings_flags
 
 
 @click.group()
@@ -16,15 +16,21 @@ def kinds() -> None:
 
 
 @kinds.command("list")
+@json_flag
 @settings_flags("kinds")
-def listed(config: str | None, **flags: str | None) -> int:
+def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """List the kinds of destinations, built-in ones and those of your own folder."""
     from actors.destination_kinds.table import NO_MAIL, kinds_of
     from sanderling.catalogue_folders import messengers_of
+    from sanderling.client.kind_pages import as_record
+    from sanderling.json_lines import print_json
     from sanderling.plain import plain
 
     found = messengers_of(loaded(config, flags).settings.kinds)
     for kind in kinds_of(found, NO_MAIL).values():
+        if as_json:
+            print_json(as_record(kind))
+            continue
         asks = ", ".join(field.name for field in kind.fields) or "-"
         click.echo(f"{kind.id:<16}  {kind.family:<8}  {plain(kind.label):<18}  {asks}")
     for flaw in found.flaws:
@@ -34,8 +40,9 @@ def listed(config: str | None, **flags: str | None) -> int:
 
 @kinds.command("show")
 @click.argument("name", metavar="KIND")
+@json_flag
 @settings_flags("kinds")
-def show(name: str, config: str | None, **flags: str | None) -> int:
+def show(name: str, config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """Show one kind: where to get what it asks for, and the command that makes such a destination.
 
     \b
@@ -43,18 +50,23 @@ def show(name: str, config: str | None, **flags: str | None) -> int:
     """
     from actors.destination_kinds.table import NO_MAIL, kinds_of
     from sanderling.catalogue_folders import messengers_of
-    from sanderling.client.kind_pages import as_page
+    from sanderling.client.kind_pages import as_page, as_record
+    from sanderling.json_lines import print_json
 
     kind = kinds_of(messengers_of(loaded(config, flags).settings.kinds), NO_MAIL).get(name)
     if kind is None:
         raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` shows them.", Exit.USAGE)
-    click.echo(as_page(kind))
+    if as_json:
+        print_json(as_record(kind))
+    else:
+        click.echo(as_page(kind))
     return Exit.WELL
 
 
 @kinds.command("check")
 @click.argument("folder", type=click.Path(path_type=Path))
-def check(folder: Path) -> int:
+@json_flag
+def check(folder: Path, *, as_json: bool) -> int:
     """Check the *.toml files of a FOLDER as the service would read them. The exit code is 1 when any is wrong.
 
     \b
@@ -62,9 +74,13 @@ def check(folder: Path) -> int:
     """
     from actors.catalogue.catalogue import BUILT_IN
     from sanderling.catalogue_folders import messengers_of
+    from sanderling.client.template_pages import print_check
 
     found = messengers_of(str(folder))
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
+    if as_json:
+        print_check(((entry.origin, entry.record.id) for entry in mine), found.flaws)
+        return Exit.FAILED if found.flaws else Exit.WELL
     for entry in mine:
         click.echo(f"{entry.origin}: {entry.record.id} ({entry.record.label}) is well")
     for flaw in found.flaws:

@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from sanderling.exits import Exit
-from sanderling.flags import loaded, settings_flags
+from sanderling.flags import json_flag, loaded, settings_flags
 
 
 @click.command("signing")
 @click.option("--jwks", "as_jwks", is_flag=True, help="Their public halves, as /.well-known/jwks.json has them.")
 @click.option("--forget", metavar="KEY_ID", help="Publish this key of another instance no more.")
+@json_flag
 @settings_flags("data")
-def listed(config: str | None, as_jwks: bool, forget: str | None, **flags: str | None) -> int:
+def listed(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bool, **flags: str | None) -> int:
     """List the keys that sign events, the active one first. Retired ones stay published.
 
     Keys of other instances, which came with an import, are published too, until they are forgotten: what they have
@@ -24,12 +25,17 @@ def listed(config: str | None, as_jwks: bool, forget: str | None, **flags: str |
     sanderling keys signing --jwks > jwks.json
     """
     from sanderling import keyring
-    from sanderling.keys import signing_lines
+    from sanderling.json_lines import print_json
+    from sanderling.keys import signing_lines, signing_records
 
     settings = loaded(config, flags).settings
     if forget is not None:
         keyring.forget_signing(settings, forget)
         click.echo(f"{forget}: is published no more.", err=True)
+        return Exit.WELL
+    if as_json:
+        for record in signing_records(keyring.signing(settings), keyring.foreign(settings)):
+            print_json(record)
         return Exit.WELL
     if as_jwks:
         lines = [keyring.published(settings).decode()]

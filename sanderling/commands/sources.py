@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from sanderling.commands.backup import sizes
+from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, client_flags
 from storage.records.tiers import TIERS
 
 
 @click.group()
 def sources() -> None:
-    """Add, list, show, pause and delete watched URLs, through the running service."""
+    """Add, list, show, edit, tag, pause and delete watched URLs, through the running service."""
 
 
 @sources.command("add")
@@ -79,6 +80,87 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
     from sanderling.client.running import client_here
 
     return acts.check(client_here(service, key_file), name)
+
+
+@sources.command("edit")
+@click.argument("name", metavar="SOURCE")
+@click.option("--title", help="What you call it; '' leaves it to the source.")
+@click.option("--schedule", help="How often it is looked at, as 10m or 1d; '' lets its pace decide.")
+@click.option("--selector", help="For a page: the CSS of the part that is watched; '' for all of it.")
+@click.option("--ignore", multiple=True, help="For a page: the CSS of a part that is left out; repeatable.")
+@click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
+@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
+@client_flags
+def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **asked: Any) -> int:
+    """Change how a source is watched. What is not named stays.
+
+    \b
+    sanderling sources edit example.org/news --schedule 10m
+    """
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
+
+    return acts.edit(client_here(service, key_file), name, changes_of(**asked), as_json=as_json)
+
+
+def changes_of(
+    *, title: str | None, schedule: str | None, selector: str | None, ignore: tuple[str, ...], bar: str | None
+) -> dict[str, Any]:
+    """Return what PATCH is sent of what was named; empty text empties what may be empty. Raises CommandFailed."""
+    found: dict[str, Any] = {"title": title} if title is not None else {}
+    found |= {name: text or None for name, text in (("schedule", schedule), ("selector", selector)) if text is not None}
+    if ignore:
+        found["ignore"] = [part for part in ignore if part]
+    if bar is not None:
+        try:
+            found["bar"] = float(bar) if bar else None
+        except ValueError:
+            raise CommandFailed(f"--bar = {bar!r}: must be a number from 0 to 1.", Exit.USAGE) from None
+    return found
+
+
+@sources.command("rename")
+@click.argument("name", metavar="SOURCE")
+@click.argument("title")
+@client_flags
+def rename(name: str, title: str, service: str | None, key_file: str | None) -> int:
+    """Call a source by a name of yours; '' leaves it to the source.
+
+    \b
+    sanderling sources rename example.org/news "Our news"
+    """
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
+
+    return acts.edit(client_here(service, key_file), name, {"title": title}, as_json=False)
+
+
+@sources.command("tag")
+@click.argument("tag")
+@click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
+@client_flags
+def tag(tag: str, names: tuple[str, ...], service: str | None, key_file: str | None) -> int:
+    """Give sources a tag; a bare word is a label. Exit code: 0 all have it, 1 at least one has not.
+
+    \b
+    sanderling sources tag shop example.org/prices example.org/terms
+    """
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
+
+    return acts.mark(client_here(service, key_file), names, tag, on=True)
+
+
+@sources.command("untag")
+@click.argument("tag")
+@click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
+@client_flags
+def untag(tag: str, names: tuple[str, ...], service: str | None, key_file: str | None) -> int:
+    """Take a tag from sources."""
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
+
+    return acts.mark(client_here(service, key_file), names, tag, on=False)
 
 
 @sources.command("resume")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import loaded, settings_flags
+from sanderling.flags import json_flag, loaded, settings_flags
 
 if TYPE_CHECKING:
     from actors.catalogue.catalogue import Catalogue
@@ -21,42 +21,53 @@ def templates() -> None:
 
 
 @templates.command("list")
+@json_flag
 @settings_flags("templates")
-def listed(config: str | None, **flags: str | None) -> int:
+def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """List the built-in templates and those of your own folder."""
     from sanderling.catalogue_folders import templates_of
-    from sanderling.client.template_pages import as_line
+    from sanderling.client.template_pages import as_line, as_record
+    from sanderling.json_lines import print_json
 
     found = templates_of(loaded(config, flags).settings.templates)
     for entry in found.entries():
-        click.echo(as_line(entry))
+        if as_json:
+            print_json(as_record(entry))
+        else:
+            click.echo(as_line(entry))
     _tell_flaws(found)
     return Exit.WELL
 
 
 @templates.command("show")
 @click.argument("name", metavar="ID")
+@json_flag
 @settings_flags("templates")
-def show(name: str, config: str | None, **flags: str | None) -> int:
+def show(name: str, config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """Show one template: what it takes, attaches and suggests.
 
     \b
     sanderling templates show gtm-competitor-watch
     """
     from sanderling.catalogue_folders import templates_of
-    from sanderling.client.template_pages import as_page
+    from sanderling.client.template_pages import as_page, as_record
+    from sanderling.json_lines import print_json
 
     found = templates_of(loaded(config, flags).settings.templates)
     entry = next((entry for entry in found.entries() if entry.record.id == name), None)
     if entry is None:
         raise CommandFailed(f"{name}: there is no such template; `sanderling templates list` shows them.", Exit.USAGE)
-    click.echo(as_page(entry))
+    if as_json:
+        print_json(as_record(entry))
+    else:
+        click.echo(as_page(entry))
     return Exit.WELL
 
 
 @templates.command("check")
 @click.argument("folder", type=click.Path(path_type=Path))
-def check(folder: Path) -> int:
+@json_flag
+def check(folder: Path, *, as_json: bool) -> int:
     """Check the *.toml files of a FOLDER as the service would read them. The exit code is 1 when any is wrong.
 
     \b
@@ -64,9 +75,13 @@ def check(folder: Path) -> int:
     """
     from actors.catalogue.catalogue import BUILT_IN
     from sanderling.catalogue_folders import templates_of
+    from sanderling.client.template_pages import print_check
 
     found = templates_of(str(folder))
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
+    if as_json:
+        print_check(((entry.origin, entry.record.id) for entry in mine), found.flaws)
+        return Exit.FAILED if found.flaws else Exit.WELL
     for entry in mine:
         click.echo(f"{entry.origin}: {entry.record.id}, version {entry.record.version}, is well")
     for flaw in found.flaws:

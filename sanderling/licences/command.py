@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from typing import Any
 
 from sanderling.exits import CommandFailed, Exit
 from sanderling.licences.parts import Part, parts
@@ -17,13 +18,29 @@ MANY = 2
 
 def show(name: str | None, *, whole: bool) -> str:
     """Return the list of parts, the texts of the parts of a name, or (`whole`) all texts. Raises CommandFailed."""
+    found = _called(name)
+    return listing(found) if name is None and not whole else book(found)
+
+
+def records(name: str | None) -> list[dict[str, Any]]:
+    """Return the parts, or those of a name, as JSON has them. Raises CommandFailed."""
+    return [
+        {
+            "name": part.label,
+            "version": part.version,
+            "licence": part.expression,
+            "texts": [t.place for t in part.texts],
+        }
+        for part in _called(name)
+    ]
+
+
+def _called(name: str | None) -> list[Part]:
     found = parts(FORMS if unpacked() is not None else ())
-    if name is None:
-        return book(found) if whole else listing(found)
-    wanted = [part for part in found if part.name == name.lower().replace("_", "-")]
+    wanted = [part for part in found if name is None or part.name == name.lower().replace("_", "-")]
     if not wanted:
         raise CommandFailed(f"no part is called {name!r}; `sanderling licences` lists them", Exit.USAGE)
-    return book(wanted)
+    return wanted
 
 
 def names(typed: str) -> list[str]:

@@ -10,6 +10,7 @@ from api.openapi.example_records import SOURCE
 from sanderling.client import sources, terminal
 from sanderling.client.api import Client
 from sanderling.client.naming import called
+from sanderling.commands.sources import changes_of
 from sanderling.exits import CommandFailed, Exit
 from tests.sanderling.client.documented import client
 
@@ -78,3 +79,31 @@ def test_added_sources_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) ->
     assert terminal.add_sources(there, ("a.test",), **PLAIN | {"as_json": True}) == Exit.WELL
     told = capsys.readouterr()
     assert (msgspec.json.decode(told.out), told.err) == (record, "")
+
+
+def test_what_is_named_is_changed_and_empty_text_empties_it(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    changes = changes_of(title="Mine", schedule="", selector=None, ignore=(".ad", ""), bar="0.5")
+    assert changes == {"title": "Mine", "schedule": None, "ignore": [".ad"], "bar": 0.5}
+    assert sources.edit(client(asked), SOURCE.id, changes, as_json=True) == Exit.WELL
+    assert asked == [(f"PATCH {PATH}", changes)]
+    assert msgspec.json.decode(capsys.readouterr().out)["id"] == SOURCE.id
+    with pytest.raises(CommandFailed, match="--bar"):
+        changes_of(title=None, schedule=None, selector=None, ignore=(), bar="much")
+    with pytest.raises(CommandFailed, match="Say what to change"):
+        sources.edit(client([]), SOURCE.id, {}, as_json=False)
+
+
+def test_a_tag_is_given_and_taken_and_of_several_one_that_is_refused_hinders_no_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked: list[tuple[str, Any]] = []
+    assert sources.mark(client(asked), (SOURCE.id,), "shop", on=True) == Exit.WELL
+    assert asked[-1] == (f"PATCH {PATH}", {"tags": [*SOURCE.tags, "label:shop"]})
+    assert sources.mark(client(asked), (SOURCE.id,), SOURCE.tags[0], on=False) == Exit.WELL
+    assert asked[-1] == (f"PATCH {PATH}", {"tags": list(SOURCE.tags[1:])})
+    count = len(asked)
+    assert sources.mark(client(asked), (SOURCE.id,), SOURCE.tags[0], on=True) == Exit.WELL
+    assert len(asked) == count + 1 and "already" in capsys.readouterr().err
+    assert sources.mark(client(asked), ("nobody.test", SOURCE.id), "shop", on=True) == Exit.FAILED
+    assert asked[-1][0] == f"PATCH {PATH}" and "nobody.test" in capsys.readouterr().err
