@@ -114,7 +114,7 @@ def mark(client: Client, names: Sequence[str], tag: str, *, on: bool) -> int:
                 if len(names) == 1 or error.code in (Exit.UNREACHABLE, Exit.TRY_AGAIN):
                     raise
                 refused.append(name)
-                click.echo(f"sanderling: {plain(name)}: {error.message}", err=True)
+                click.echo(hinted(f"sanderling: {plain(name)}: {error.message}"), err=True)
 
     asked(client, act)
     return Exit.FAILED if refused else Exit.WELL
