@@ -62,6 +62,10 @@ class Tail:
             return ()
         return self._ring[bisect_right(self._keys, after) :]
 
+    def forget(self) -> None:
+        """Empty the ring: whoever is not at the head reads the log, which may not have all that was shown."""
+        self._ring, self._keys, self._bytes, self._start = [], [], 0, self._head
+
     async def publish(self, events: Sequence[Stored]) -> None:
         """Show committed events to readers, oldest first, and wake the waiting ones a bucket at a time.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from storage.records.member import Says, View
+from storage.records.member import Failover, Says, View
 
 
 class Members(Protocol):
@@ -17,6 +17,10 @@ class Members(Protocol):
     @property
     def me(self) -> str:
         """The id of this start."""
+
+    @property
+    def failover(self) -> Failover | None:
+        """The newest failover that a beat of this member has met; None before any."""
 
     async def beat(self, says: Says) -> View:
         """Tell that this member lives, let in who knocks, put out who is late, and return the view after that.

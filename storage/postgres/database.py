@@ -13,7 +13,7 @@ from storage.append import Lease
 from storage.errors import NoKey, Unavailable
 from storage.interface import Storage
 from storage.postgres.engine.asking import facts_of
-from storage.postgres.engine.connection import Line, PostgresConnection, connect, translated
+from storage.postgres.engine.connection import Line, Lineage, PostgresConnection, connect, translated
 from storage.postgres.engine.lookups import GatheredLookups
 from storage.postgres.engine.members import WITHIN, PostgresMembers
 from storage.postgres.engine.readers import LinePool, ReaderPool
@@ -41,6 +41,7 @@ _BUMP = """UPDATE fact SET value=value+1 WHERE name='epoch'
     RETURNING value, left(gen_random_uuid()::text, 8)"""
 _RAISE_FENCE = "UPDATE fact SET value=? WHERE name='fence'"
 _NOTE_ALONE = "UPDATE fact SET value=? WHERE name='alone'"
+_PUT_ALL_OUT = "UPDATE member SET inside=FALSE"
 
 
 async def open_postgres(
@@ -71,7 +72,7 @@ async def open_postgres(
     opened = await trio.to_thread.run_sync(begin)
     for sentence in opened.warnings:
         warn(sentence)
-    lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url)
+    lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url, Lineage())
     return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn)
 
 
@@ -79,7 +80,7 @@ class _Lines(NamedTuple):
     """How the lines of an engine are made.
 
     me: the member's id, another for each start. shares: others may work on the data. listen_url: where notices are
-    heard.
+    heard. lineage: which server all of them lead to.
     """
 
     url: str
@@ -87,6 +88,7 @@ class _Lines(NamedTuple):
     me: str
     shares: bool
     listen_url: str
+    lineage: Lineage
 
     def to(self, name: str) -> Line:
         """Return a line; `name` is another for each."""
@@ -97,7 +99,7 @@ class _Lines(NamedTuple):
         return self._line(self.listen_url, "watch")
 
     def _line(self, url: str, name: str) -> Line:
-        return Line(url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32))
+        return Line(url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage)
 
 
 class _Opened(NamedTuple):
@@ -122,7 +124,7 @@ class PostgresStorage(Stores):
         places = Places(self._appender, self._writer, self._readers, self._lookups)
         super().__init__(places, SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)
-        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head)
+        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget)
         self.sharing = SqlChanges(self._readers, vault) if lines.shares else None
         self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
@@ -221,6 +223,8 @@ def _begin_life(connection: PostgresConnection, *, shares: bool) -> tuple[int, s
     if fences:
         connection.execute(_RAISE_FENCE, (epoch,))
     connection.execute(_NOTE_ALONE, (int(not shares),))
+    if not shares:
+        connection.execute(_PUT_ALL_OUT)  # nobody beats any more who could
     return int(epoch), str(chance)
 
 

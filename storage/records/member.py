@@ -57,6 +57,21 @@ class Member(Struct, frozen=True):
         return self.until == LEFT
 
 
+class Failover(NamedTuple):
+    """A failover of the database that a member has lived through.
+
+    ends: the newest position of the log after it. shown: the newest that readers have seen at this member before it.
+    """
+
+    ends: Seq
+    shown: Seq
+
+    @property
+    def lost(self) -> bool:
+        """Whether readers have seen events that are gone."""
+        return self.shown > self.ends
+
+
 class Change(NamedTuple):
     """What a view should become: who comes in, who goes out, whose row is dropped; ids."""
 

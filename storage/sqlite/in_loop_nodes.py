@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import Seq
-from storage.records.member import LEASE, LEFT, Member, Says, View
+from storage.records.member import LEASE, LEFT, Failover, Member, Says, View
 from storage.sql.stores.changes import SqlChanges
 from storage.sql.transaction import Transaction
 from storage.sqlite.in_loop import Disk, InLoopStorage, LoopReaders, vault

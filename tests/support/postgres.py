@@ -34,9 +34,12 @@ _RESTART = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind='S' AND rel
 
 
 class Cluster:
-    """A cluster that this process has made. `stop` and `start` are an outage."""
+    """A cluster that this process has made. `stop` and `start` are an outage.
 
-    def __init__(self, binaries: Path, more: str = _QUICK) -> None:
+    of: the primary whose standby this is.
+    """
+
+    def __init__(self, binaries: Path, more: str = _QUICK, of: Cluster | None = None) -> None:
         self._binaries, self._more = binaries, more
         self._model = ""
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
@@ -45,7 +48,11 @@ class Cluster:
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
         atexit.register(self._end)
-        self._run("initdb", "-D", f"{self.folder}/data", "-U", "tests", "-A", "trust", "-N", "--locale=C", "-E", "UTF8")
+        at = ("-D", f"{self.folder}/data", "-U", "tests", "-N")
+        if of is None:
+            self._run("initdb", *at, "-A", "trust", "--locale=C", "-E", "UTF8")
+        else:
+            self._run("pg_basebackup", *at, "-R", "-c", "fast", "-h", str(of.folder))
         self.start()
 
     def __repr__(self) -> str:
@@ -58,6 +65,19 @@ class Cluster:
 
     def stop(self, how: str = "immediate") -> None:
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", how, "stop")
+
+    def standby(self) -> Cluster:
+        """Return a cluster that follows this one, until it is promoted."""
+        return Cluster(self._binaries, self._more, self)
+
+    def promote(self) -> None:
+        """Make a standby the primary, on a timeline of its own."""
+        self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "promote")
+
+    def end(self) -> None:
+        """Stop it and remove its folder."""
+        atexit.unregister(self._end)
+        self._end()
 
     def url(self, database: str = "postgres") -> str:
         return f"host={self.folder} dbname={database} user=tests"

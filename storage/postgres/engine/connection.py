@@ -29,6 +29,8 @@ BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
 CHECK = "SET LOCAL client_connection_check_interval='1s';"
 _MAY_CHECK = "SELECT set_config('client_connection_check_interval', '1s', true)"
 """The bounds of a transaction that writes: while it is paused between two statements, or waits, it holds locks."""
+_LINEAGE = """SELECT (SELECT system_identifier FROM pg_control_system()),
+    left(pg_walfile_name(pg_current_wal_lsn()), 8)"""
 SHORTEST, LONGEST = 0.1, 1.0
 """Seconds between two tries to connect: they double."""
 
@@ -164,14 +166,45 @@ class PostgresConnection:
             self._warned = True
 
 
+class Lineage:
+    """Which server this is: one system, on a timeline that only rises. All lines of an engine share one.
+
+    After a failover whose old primary was not stopped, an address may lead to either. What is written to the old one is
+    lost, so a way back is refused.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: tuple[int, int] | None = None
+
+    def __repr__(self) -> str:
+        return f"Lineage({self._known})"
+
+    def admit(self, connection: PostgresConnection) -> None:
+        """Compare a new connection's server with those before it. Raises Unavailable."""
+        with translated():
+            system, timeline = connection.execute(_LINEAGE).fetchone() or (0, "0")
+        found = int(system), int(timeline, 16)
+        with self._lock:
+            known = self._known or found
+            if found[0] != known[0]:
+                raise Unavailable(f"PostgreSQL: this is another server (system {found[0]}) than before ({known[0]})")
+            if found[1] < known[1]:
+                raise Unavailable(
+                    f"PostgreSQL: this server was left behind by a failover (its timeline is {found[1]}, and "
+                    f"{known[1]} has been seen): stop it, or it loses what is written to it"
+                )
+            self._known = found
+
+
 class Line:
     """One thread's way to PostgreSQL: a connection that is made when it is needed, and made anew after it broke.
 
     `share` is from 0 to 1, another for each line, so that not all lines of all nodes try at the same moment.
     """
 
-    def __init__(self, url: str, clock: Callable[[], float], share: float) -> None:
-        self._url, self._clock, self._share = url, clock, share
+    def __init__(self, url: str, clock: Callable[[], float], share: float, lineage: Lineage) -> None:
+        self._url, self._clock, self._share, self._lineage = url, clock, share, lineage
         self._connection: PostgresConnection | None = None
         self._wait = 0.0
         self._failed_at = 0.0
@@ -194,7 +227,13 @@ class Line:
         if self._wait and abs(self._clock() - self._failed_at) < self._wait:
             raise Unavailable(self._why)
         try:
-            self._connection = connect(self._url)
+            connection = connect(self._url)
+            try:
+                self._lineage.admit(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
         except Unavailable as error:
             self._wait = min(LONGEST, 2 * self._wait or SHORTEST) * (0.8 + 0.4 * self._share)
             self._failed_at, self._why = self._clock(), str(error)

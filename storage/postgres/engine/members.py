@@ -14,16 +14,18 @@ import msgspec
 from storage.postgres.engine.connection import PostgresConnection
 from storage.postgres.engine.readers import LinePool
 from storage.records.identity import Seq
-from storage.records.member import LEASE, Member, Says, View
+from storage.records.member import LEASE, Failover, Member, Says, View
 
 WITHIN = LEASE - 1
 """Seconds that a visit may take: a beat that came later than that would be of no use."""
-# A row that has left is not beaten any more, whatever was under way when it left.
+# A row that has left is not beaten any more, whatever was under way when it left. The log's end is as this statement
+# finds it: nobody appends on another timeline before the members that are inside have beaten on it.
 _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, says)
     VALUES(?, FALSE, moment(), moment() + ?, ?, timeline(), ?) ON CONFLICT(id) DO UPDATE SET
     since=CASE WHEN m.until < moment() THEN moment() ELSE m.since END, until=excluded.until,
     shown=greatest(m.shown, excluded.shown), timeline=excluded.timeline, says=excluded.says
-    WHERE m.until > '-infinity'"""
+    WHERE m.until > '-infinity' RETURNING m.timeline,
+    (SELECT coalesce(greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')), 0))"""
 _LEAVE = "UPDATE member SET until='-infinity', since=moment() WHERE id=?"
 _LOOK = """SELECT v.number, moment(), m.id, m.inside, m.since, m.until, m.shown, m.timeline, m.says
     FROM view v LEFT JOIN member m ON TRUE ORDER BY m.id"""
@@ -36,11 +38,19 @@ _decode = msgspec.json.Decoder(Says).decode
 
 
 class PostgresMembers:
-    """See `storage.interface.Members`. shown: the newest position that readers have seen here. lease: seconds."""
+    """See `storage.interface.Members`. shown: the newest position that readers have seen here. lease: seconds.
 
-    def __init__(self, pool: LinePool, me: str, shown: Callable[[], Seq], lease: float = LEASE) -> None:
+    forget: called after a failover, as what was shown may not be in the log any more.
+    """
+
+    def __init__(
+        self, pool: LinePool, me: str, shown: Callable[[], Seq], forget: Callable[[], None], lease: float = LEASE
+    ) -> None:
         self._pool, self._me, self._shown, self._lease = pool, me, shown, lease
         self._left = False
+        self._timeline = ""
+        self._failover: Failover | None = None
+        self._forget = forget
 
     def __repr__(self) -> str:
         return f"PostgresMembers({self._me}, left={self._left})"
@@ -50,19 +60,33 @@ class PostgresMembers:
         """The id of this start."""
         return self._me
 
+    @property
+    def failover(self) -> Failover | None:
+        """The newest failover; see Members."""
+        return self._failover
+
     async def beat(self, says: Says) -> View:
         """Beat, and change the view if that is due; see Members."""
-        row = (self._me, self._lease, self._shown(), msgspec.json.encode(says))
+        shown = self._shown()
+        row = (self._me, self._lease, shown, msgspec.json.encode(says))
 
-        def visit(connection: PostgresConnection) -> View:
-            if not self._left:
-                connection.execute(_BEAT, row)
+        def visit(connection: PostgresConnection) -> tuple[View, Sequence[Any] | None]:
+            beaten = None if self._left else connection.execute(_BEAT, row).fetchone()
             view = _view(connection)
             if self._left or view.due(self._me, self._lease) is None:
-                return view
-            return self._change(connection)
+                return view, beaten
+            return self._change(connection), beaten
 
-        return await self._pool.visit(visit)
+        view, beaten = await self._pool.visit(visit)
+        if beaten is not None:
+            self._lives_on(*beaten, shown)
+        return view
+
+    def _lives_on(self, timeline: str, ends: int, shown: Seq) -> None:
+        before, self._timeline = self._timeline, timeline
+        if before and before != timeline:
+            self._failover = Failover(Seq(ends), shown)
+            self._forget()
 
     async def leave(self) -> None:
         """Go out at once; see Members."""

@@ -92,8 +92,16 @@ class Role(NamedTuple):
 
     def begun(self, connection: PostgresConnection) -> tuple[int, int]:
         """Begin, and return the fence and the newest position, START for who does not append."""
-        found = [row[0] for row in _results(connection.begin(self.begin))]
-        return (found[-2], found[-1]) if self.appends else (found[-1], START)
+        found = list(_results(connection.begin(self.begin)))
+        if not self.appends:
+            return found[-1][0], START
+        (fence,), (newest, others) = found[-2:]
+        if others:
+            raise Unavailable(
+                f"PostgreSQL has failed over, and {others} of the nodes that were at work have not said yet how far "
+                "their readers were: nothing is written to the log until they have, or are seen to be gone"
+            )
+        return fence, newest
 
 
 def _results(cursor: psycopg.Cursor[Any]) -> Iterator[Any]:
@@ -107,7 +115,10 @@ def _results(cursor: psycopg.Cursor[Any]) -> Iterator[Any]:
 
 # Each lock and each look is a statement of its own: one that took its snapshot before it waited would see old rows.
 _FENCE = "SELECT value FROM fact WHERE name='fence';"
-_HEAD = "SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'));"
+# After a failover that took commits with it, no position that somebody has seen may be given again: each member tells
+# with its beats how far it has shown, and all that are inside must have beaten on the present timeline.
+_HEAD = """SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'),
+    (SELECT max(shown) FROM member)), (SELECT count(*) FROM member WHERE inside AND timeline<>timeline());"""
 APPENDER = Role("postgres-append", f"{lock_of(APPENDS)} {shared_lock_of(FENCE)} {_FENCE} {_HEAD}", appends=True)
 WRITER = Role("postgres-write", f"{shared_lock_of(FENCE)} {_FENCE}", appends=False)
 

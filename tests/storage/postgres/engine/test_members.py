@@ -114,7 +114,7 @@ async def test_who_leaves_is_out_at_once_and_does_not_knock_again(
     assert gone is not None and gone.left and gone.until == LEFT
     await leaving.members.beat(SAYS)
     # A beat that was under way at that moment, and whose sender did not know yet that it had left.
-    late = PostgresMembers(leaving._beats, leaving.members.me, lambda: Seq(0))  # type: ignore[attr-defined]
+    late = PostgresMembers(leaving._beats, leaving.members.me, lambda: Seq(0), lambda: None)  # type: ignore[attr-defined]
     await late.beat(SAYS)
     assert (await first.members.beat(SAYS)).inside() == view.inside()
 
