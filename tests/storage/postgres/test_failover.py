@@ -1,0 +1,204 @@
+"""PostgreSQL fails over, with and without the last commits: what is told, and that no position comes twice."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
+
+import psycopg
+import pytest
+import trio
+
+from storage.errors import Unavailable
+from storage.interface import Storage
+from storage.records.cursor import EVERYTHING
+from storage.records.identity import START, Seq
+from storage.records.member import LEASE, Says
+from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
+from tests.storage.contract.test_contract_following import following
+from tests.storage.postgres.engine.test_members import all_inside, opened, passes
+from tests.support.postgres import Cluster, _binaries
+
+pytestmark = pytest.mark.real
+SAYS = Says()
+
+
+class Pair(NamedTuple):
+    """A primary and its standby, with an address that leads to whichever can be written to."""
+
+    primary: Cluster
+    standby: Cluster
+    database: str
+
+    @property
+    def url(self) -> str:
+        hosts = f"{self.primary.folder},{self.standby.folder}"
+        return f"host={hosts} dbname={self.database} user=tests target_session_attrs=read-write"
+
+    def fail_over(self) -> None:
+        self.primary.stop()
+        self.standby.start()
+        self.standby.promote()
+
+
+@pytest.fixture
+async def pair() -> AsyncIterator[Pair]:
+    primary = Cluster(_binaries())
+    database = primary.empty()
+    standby = primary.standby()
+    yield Pair(primary, standby, database)
+    standby.end()
+    primary.end()
+
+
+@pytest.fixture
+async def two(pair: Pair) -> AsyncIterator[tuple[Storage, Storage]]:
+    first, second = await opened(pair.url, "a"), await opened(pair.url, "b")
+    yield first, second
+    await first.aclose()
+    await second.aclose()
+
+
+async def write(storage: Storage, mint: CountingMint, number: int, *titles: str) -> Sequence[Seq]:
+    """Append events of a source, one commit each, in the state that is stored; return their positions."""
+    seqs = []
+    for title in titles:
+        harvest = a_harvest(number, title)
+        (answer,) = await storage.log.append([harvest], storage.lease, mint, stamp)
+        assert isinstance(answer, Sequence)
+        seqs += [event.seq for event in answer]
+    return seqs
+
+
+async def kept(storage: Storage) -> Sequence[Seq]:
+    return [event.seq for event in (await storage.log.read(START, 500, EVERYTHING)).events]
+
+
+async def again(storage: Storage) -> None:
+    """Beat until the server answers."""
+    with trio.fail_after(20):
+        while True:
+            try:
+                await storage.members.beat(SAYS)
+            except Unavailable:
+                await trio.sleep(0.05)
+            else:
+                return
+
+
+async def test_after_a_failover_that_lost_commits_no_position_comes_twice_and_each_node_knows_what_is_gone(
+    pair: Pair, two: tuple[Storage, Storage]
+) -> None:
+    first, second = two
+    await all_inside(pair.url, first, second)
+    await first.sources.add(a_source(1), a_state(1), first.lease)
+    mint = CountingMint()
+    async with following(first), following(second):
+        before = await write(first, mint, 1, "replicated")
+        await caught_up(pair)
+        pair.standby.stop("fast")
+        lost = await write(first, mint, 1, "lost 1", "lost 2")
+        await first.tail.wait_past(Seq(lost[-1] - 1))
+        with trio.fail_after(10):
+            await second.tail.wait_past(Seq(lost[-1] - 1))
+        pair.fail_over()
+        await again(first)
+        assert first.members.failover is not None and first.members.failover.lost
+        assert first.members.failover == (before[-1], lost[-1])
+        assert first.tail.since(before[-1]) is None  # what is gone is shown to nobody any more
+        # The other node has not said yet how far its readers are, so nothing is written.
+        slow = CountingMint()
+        with pytest.raises(Unavailable, match="1 of the nodes"):
+            await write(first, slow, 1, "too early")
+        await again(second)
+        assert second.members.failover == (before[-1], lost[-1])
+        anew = await write(first, slow, 1, "found again")  # a mint that knows nothing of what was given before
+    assert anew[0] > lost[-1]
+    assert await kept(second) == [*before, *anew]
+
+
+async def test_a_member_that_never_says_how_far_it_was_holds_the_log_for_a_lease_only(
+    pair: Pair, two: tuple[Storage, Storage]
+) -> None:
+    first, second = two
+    await all_inside(pair.url, first, second)
+    await first.sources.add(a_source(1), a_state(1), first.lease)
+    await caught_up(pair)
+    pair.standby.stop("fast")
+    pair.fail_over()
+    await again(first)
+    with pytest.raises(Unavailable):
+        await write(first, CountingMint(), 1, "too early")
+    passes(pair.url, LEASE + 1)
+    await first.members.beat(SAYS)  # its own lease is over too: it must beat for a whole one before it puts out others
+    with pytest.raises(Unavailable):
+        await write(first, CountingMint(), 1, "still too early")
+    with psycopg.connect(pair.url, autocommit=True) as other:
+        other.execute("UPDATE member SET since=since-%s WHERE id=%s", (LEASE + 1, first.members.me))
+    assert (await first.members.beat(SAYS)).inside() == (first.members.me,)
+    assert len(await write(first, CountingMint(), 1, "on")) == 1
+    assert first.members.failover is not None and not first.members.failover.lost
+
+
+async def test_a_failover_to_a_standby_that_commits_wait_for_loses_nothing(
+    pair: Pair, two: tuple[Storage, Storage]
+) -> None:
+    first, second = two
+    await all_inside(pair.url, first, second)
+    pair.primary.run("ALTER SYSTEM SET synchronous_standby_names='*'")
+    pair.primary.run("SELECT pg_reload_conf()")
+    await first.sources.add(a_source(1), a_state(1), first.lease)
+    mint = CountingMint()
+    written = await write(first, mint, 1, *(f"event {number}" for number in range(20)))
+    pair.primary.stop()
+    pair.standby.promote()
+    for storage in two:
+        await again(storage)
+        assert storage.members.failover is not None and not storage.members.failover.lost
+    assert await kept(second) == written
+
+
+async def test_the_way_back_to_a_primary_that_was_left_behind_is_refused(
+    pair: Pair, two: tuple[Storage, Storage]
+) -> None:
+    first, second = two
+    await all_inside(pair.url, first, second)
+    await first.sources.add(a_source(1), a_state(1), first.lease)
+    await caught_up(pair)
+    pair.primary.stop()
+    pair.standby.promote()
+    await again(first)
+    pair.standby.stop()
+    pair.primary.start()  # nobody has fenced it off: the address leads there again
+    with pytest.raises(Unavailable, match="left behind by a failover"), trio.fail_after(20):
+        while True:
+            try:
+                await write(first, CountingMint(), 1, "nowhere")
+            except Unavailable as error:
+                if "left behind" in str(error):
+                    raise
+                await trio.sleep(0.05)
+
+
+async def test_a_start_that_owns_the_data_alone_waits_for_no_member_of_before(pair: Pair) -> None:
+    both = [await opened(pair.url, name) for name in ("a", "b")]
+    await all_inside(pair.url, *both)
+    for storage in both:
+        await storage.aclose()
+    await caught_up(pair)
+    pair.primary.stop()
+    pair.standby.promote()
+    alone = await opened(pair.url, "c", shares=False)
+    try:
+        await alone.sources.add(a_source(1), a_state(1), alone.lease)
+        assert len(await write(alone, CountingMint(), 1, "on")) == 1
+    finally:
+        await alone.aclose()
+
+
+async def caught_up(pair: Pair) -> None:
+    """Wait until the standby has all that was committed."""
+    query = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn=pg_current_wal_lsn()"
+    with trio.fail_after(20), psycopg.connect(pair.primary.url(), autocommit=True) as other:
+        while (other.execute(query).fetchone() or (0,))[0] != 1:  # noqa: ASYNC110 - it is another process
+            await trio.sleep(0.02)
