@@ -9,6 +9,7 @@ from actors.destination_kinds.kind import Inviter, Outlet
 from actors.destination_kinds.table import Kinds
 from actors.matcher.lag import Lag
 from actors.members.ownership import Ownership
+from actors.members.usage import Usage
 from actors.messages.destinations import DestinationMessage
 from actors.messages.hub import HubMessage
 from actors.messages.importing import ImportMessage
@@ -44,6 +45,7 @@ class AppContext:
     importer: the mailbox of who adds whole lists of sources.
     spent: how many looks are made, and whether that is within the budget.
     ownership: which node does what; of a node that is alone, everything is its own.
+    usage: what other nodes have let pass of rate limits.
     test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
@@ -71,5 +73,6 @@ class AppContext:
     outlet: Outlet
     spent: Callable[[], LookRate] = LookRate
     ownership: Ownership = field(default_factory=Ownership)
+    usage: Usage = field(default_factory=Usage)
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)

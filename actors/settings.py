@@ -11,6 +11,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
+from storage.records.member import ALL, WEB
+
 Network = IPv4Network | IPv6Network
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound
 _HOST = r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])"
@@ -64,6 +66,9 @@ class Settings:
         "The same server's own address, where a pooler such as PgBouncer stands before it: notices pass by no pooler."
     )
     node_name: str = _setting("", "This node's name among several on one database; empty: the machine's name.")
+    node_role: str = _setting(
+        ALL, "What a node among several does: all, or web, which answers requests and streams and watches nothing."
+    )
     metrics_bind: str = _setting(
         "",
         "Address and port of /metrics, such as 127.0.0.1:9464, and it is nowhere else. Empty: where the rest is.",
@@ -181,6 +186,10 @@ class Settings:
             raise ValueError("storage_url and storage_url_file are both set: one is enough")
         if self.listen_url and not (self.storage_url or self.storage_url_file):
             raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
+        if self.node_role not in (ALL, WEB):
+            raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")
+        if self.node_role == WEB and not (self.storage_url or self.storage_url_file):
+            raise ValueError("node_role is web and storage_url is not set: a node alone must watch its sources itself")
         if self.node_name and not _NODE.fullmatch(self.node_name):
             raise ValueError(f"node_name = {self.node_name!r}: write letters, digits, dots and hyphens, 63 at most")
 

@@ -27,6 +27,7 @@ from actors.importing import Importer
 from actors.matcher.actor import Matcher
 from actors.members.membership import Membership
 from actors.members.ownership import PRUNER, Ownership
+from actors.members.usage import Usage
 from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.recorder import Record, RecorderMessage
@@ -119,6 +120,7 @@ class System:
         self.importer_box: Mailbox[ImportMessage] = Mailbox("importer", 16)
         sharing = storage.sharing
         self.ownership = Ownership(None if sharing is None else storage.members.me)
+        self.usage = Usage(shared=self.ownership.shared)
         self.egress = build_egress(world, settings)
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
@@ -192,6 +194,7 @@ class System:
             destinations=self.destinations,
             deliveries=self.deliveries,
             gate=gate,
+            members=self._storage.members,
             journal=journal,
             started_at=self._world.now(),
             version=version,
@@ -219,7 +222,12 @@ class System:
 
     def _membership(self) -> Membership:
         return Membership(
-            self._world, self._storage.members, self.ownership, self._says, self._ports_of_sources.gate.park
+            self._world,
+            self._storage.members,
+            self.ownership,
+            self.usage,
+            says=self._says,
+            gate=self._ports_of_sources.gate,
         )
 
     def _says(self) -> Says:
@@ -233,6 +241,7 @@ class System:
             overdue=found.overdue,
             lag=self.matcher.lag().seconds,
             streams=int(self._world.metrics.streams.value),
+            role=self._settings.node_role,
         )
 
     def _of_one_node(self, key: str, run: Run) -> Run:
@@ -285,6 +294,7 @@ class System:
             outlet=self.outlet,
             spent=lambda: self.registry.watchman.spent,
             ownership=self.ownership,
+            usage=self.usage,
             test_elsewhere=self.deliveries.test_elsewhere if self.ownership.shared else None,
         )
 
@@ -298,7 +308,9 @@ class System:
     def _draining(self) -> str:
         if self._stopping:
             return "the service is stopping"
-        return "no looks are made until somebody resumes them" if self.overseer.gate.drained else ""
+        # Where nodes share, all are drained together: requests and streams must still find one that is ready.
+        drained = self.overseer.gate.drained and not self.ownership.shared
+        return "no looks are made until somebody resumes them" if drained else ""
 
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate when it can't be kept up."""

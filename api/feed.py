@@ -16,8 +16,8 @@ from actors.app_context import AppContext
 from api.schemas import admin as wire
 from api.streams.sse import RETRY
 from storage.records.body import id_in
-from storage.records.identity import Seq
-from storage.records.member import Member
+from storage.records.identity import Seq, millis_of
+from storage.records.member import WEB, Member, Says
 from storage.records.times import rfc3339
 
 if TYPE_CHECKING:
@@ -100,7 +100,15 @@ def _node(member: Member, me: str | None) -> wire.Node:
         sources=says.sources,
         overdue=says.overdue,
         streams=says.streams,
+        role="web" if says.role == WEB else "all",
+        missing=_missing(says),
     )
+
+
+def _missing(says: Says) -> wire.MissingEvents | None:
+    if says.shown <= says.ends:
+        return None
+    return wire.MissingEvents(rfc3339(millis_of(says.ends)), rfc3339(millis_of(says.shown)))
 
 
 def _looks(context: AppContext) -> wire.LookRate:

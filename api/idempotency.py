@@ -3,7 +3,8 @@
 The first call of a key is noted before it runs, and its answer is kept for a day, sealed under the API key and the
 idempotency key of who asked: what lies in the database tells nobody anything. A repeat gets that answer. A call that is
 under way runs to its end also when its client has gone, which is when clients repeat. One that was cut off, by a crash
-or by storage, is taken up again under the id that was chosen for it at first, so it finds what it has made.
+or by storage, is taken up again under the id that was chosen for it at first, so it finds what it has made. One that
+runs at another node is taken up once that node is gone.
 """
 
 from __future__ import annotations
@@ -122,11 +123,15 @@ class Repeats:
 
     async def _once(self, route: Route, call: Call, key: str, fingerprint: str, box: SecretBox) -> Answer:
         calls, now = self._context.storage.calls, self._context.world.now()
-        first = await calls.begin(KeptCall(key, fingerprint, now, self._context.world.new_id()), Millis(now - LIFE))
+        ownership = self._context.ownership
+        ours = KeptCall(key, fingerprint, now, self._context.world.new_id(), node=ownership.me or "")
+        first = await calls.begin(ours, Millis(now - LIFE), ownership.view.inside())
         if first.fingerprint != fingerprint:
             raise _other_call()
         if first.answer is not None:
             return _opened(first.answer, box)
+        if first.node != ours.node:
+            raise _still_running()  # at another node, which is there
         call.planned = first.id
         try:
             answer = await route.run(call)

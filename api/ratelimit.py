@@ -12,6 +12,7 @@ from collections import OrderedDict
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
+from actors.members.usage import Usage
 from storage.records.key import ApiKey
 
 REMEMBERED = 20_000
@@ -62,12 +63,25 @@ def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
     >>> take(Bucket(0.0, 0.0), Limit(0.1, 10), 0.0)[1].retry_after
     10
     """
-    tokens = min(float(limit.burst), bucket.tokens + max(0.0, now - bucket.at) * limit.rate)
+    tokens = _filled(bucket, limit, now)
     admitted = tokens >= 1
     tokens -= admitted
     reset = math.ceil((limit.burst - tokens) / limit.rate)
     retry_after = 0 if admitted else max(1, math.ceil((1 - tokens) / limit.rate))
-    return Bucket(tokens, now), Verdict(admitted, limit.burst, int(tokens), reset, retry_after)
+    return Bucket(tokens, now), Verdict(admitted, limit.burst, max(0, int(tokens)), reset, retry_after)
+
+
+def charge(bucket: Bucket, limit: Limit, now: float, taken: int) -> Bucket:
+    """Take tokens that were given elsewhere: a bucket may so owe as many as it holds, and no more.
+
+    >>> charge(Bucket(3.0, 0.0), Limit(2.0, 10), 1.0, 8)
+    Bucket(tokens=-3.0, at=1.0)
+    """
+    return Bucket(max(-float(limit.burst), _filled(bucket, limit, now) - taken), now)
+
+
+def _filled(bucket: Bucket, limit: Limit, now: float) -> float:
+    return min(float(limit.burst), bucket.tokens + max(0.0, now - bucket.at) * limit.rate)
 
 
 def limit_of(key: ApiKey) -> Limit:
@@ -84,15 +98,21 @@ def neighbourhood(address: str) -> str:
 
 
 class Limiter:
-    """The buckets of all who asked lately."""
+    """The buckets of all who asked lately. `usage`: what they took at other nodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, usage: Usage | None = None) -> None:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._usage = Usage() if usage is None else usage
 
     def take(self, who: str, limit: Limit, now: float) -> Verdict:
         """Take one token out of someone's bucket, a full one at first."""
-        bucket, verdict = take(self._buckets.get(who) or Bucket(float(limit.burst), now), limit, now)
-        self._buckets[who] = bucket
+        bucket = self._buckets.get(who) or Bucket(float(limit.burst), now)
+        elsewhere = self._usage.owed(who)
+        if elsewhere:
+            bucket = charge(bucket, limit, now, elsewhere)
+        self._buckets[who], verdict = take(bucket, limit, now)
+        if verdict.admitted:
+            self._usage.took(who, now)
         self._buckets.move_to_end(who)
         if len(self._buckets) > REMEMBERED:
             self._buckets.popitem(last=False)

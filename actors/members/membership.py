@@ -1,5 +1,6 @@
 """The actor that beats for this node: it keeps it inside, and parks it when it can't.
 
+With each beat it hears whether somebody wants that no node makes looks, and what others have taken of rate limits.
 A node that could not beat for a second less than a lease makes no looks: others may think that it is gone, and look
 themselves. Once it beats again it goes on, or finds that it was put out, and knocks.
 """
@@ -8,14 +9,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Protocol
 
 import trio
+from msgspec.structs import replace
 
 from actors.members.ownership import Ownership
+from actors.members.usage import Usage
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.interface.members import Members
-from storage.records.member import LEASE, Says
+from storage.records.identity import millis_of
+from storage.records.member import LEASE, Failover, Says
+from storage.records.times import rfc3339
 from supervision import Child
 
 EVERY = 1.0
@@ -25,19 +31,29 @@ LEAVE_WITHIN = 3.0
 """Seconds that leaving may take: after these the others wait for the lease to end."""
 
 
+class _Gate(Protocol):
+    def park(self, parked: bool) -> None: ...
+    def close(self) -> None: ...
+    def open(self) -> None: ...
+
+
 class Membership:
-    """See above. `says` is told to the others with each beat; `park` hears whether looks must wait."""
+    """See above. `says` is told to the others with each beat; `gate` lets looks be made."""
 
     def __init__(
         self,
         world: World,
         members: Members,
         ownership: Ownership,
+        usage: Usage,
+        *,
         says: Callable[[], Says],
-        park: Callable[[bool], None],
+        gate: _Gate,
     ) -> None:
-        self._world, self._members, self._ownership = world, members, ownership
-        self._says, self._park = says, park
+        self._world, self._members, self._ownership, self._usage = world, members, ownership, usage
+        self._says, self._gate = says, gate
+        self._drained = False
+        self._failover: Failover | None = None
         self._chance: random.Random = world.chance("members/beats")
         self._beaten_at: float | None = None
         self._parked = self._failing = False
@@ -75,7 +91,7 @@ class Membership:
 
     async def _beat(self) -> None:
         try:
-            view = await self._members.beat(self._says())
+            view = await self._members.beat(self._told())
         except STANDSTILL as error:
             self._world.log("members.beat_failed", level="debug" if self._failing else "warning", error=str(error))
             self._failing = True
@@ -84,9 +100,34 @@ class Membership:
         before = self._ownership.view.number
         self._beaten_at = trio.current_time()
         self._stand(parked=False)
+        if view.drained is not self._drained:
+            self._drained = view.drained
+            (self._gate.close if view.drained else self._gate.open)()
+        self._usage.hear(view, self._members.me)
         self._ownership.take(view)
+        self._see_failover()
         if self._ownership.view.number != before:
             self._world.log("members.view", number=view.number, inside=", ".join(view.inside()))
+            if not view.working():
+                self._world.log(
+                    "members.nobody_watches", level="warning", says="every node that is inside has the role web"
+                )
+
+    def _told(self) -> Says:
+        says = replace(self._says(), taken=dict(self._usage.told(trio.current_time())))
+        gone = self._failover
+        return says if gone is None or not gone.lost else replace(says, ends=gone.ends, shown=gone.shown)
+
+    def _see_failover(self) -> None:
+        found = self._members.failover
+        if found is None or found == self._failover:
+            return
+        self._failover = found
+        if found.lost:
+            begins, ends = rfc3339(millis_of(found.ends)), rfc3339(millis_of(found.shown))
+            self._world.log("members.events_missing", level="error", after=begins, until=ends)
+        else:
+            self._world.log("members.failed_over", level="warning")
 
     async def _watch_silence(self) -> None:
         while True:
@@ -100,5 +141,5 @@ class Membership:
     def _stand(self, *, parked: bool) -> None:
         if parked is not self._parked:
             self._parked = parked
-            self._park(parked)
+            self._gate.park(parked)
             self._world.log("members.parked" if parked else "members.goes_on", level="warning")

@@ -24,9 +24,9 @@ HUB: Final = "hub"
 NOBODY: Final = View(-1, 0.0, ())
 
 
-def owner(inside: Sequence[str], key: str) -> str:
-    """Return the member that owns a key, "" when nobody is inside."""
-    return max(inside, key=partial(_weight, key), default="")
+def owner(working: Sequence[str], key: str) -> str:
+    """Return the member that owns a key, "" when nobody is there to own it."""
+    return max(working, key=partial(_weight, key), default="")
 
 
 def _weight(key: str, member: str) -> bytes:
@@ -38,7 +38,7 @@ class Ownership:
 
     def __init__(self, me: str | None = None) -> None:
         self._me = me
-        self._view, self._inside = NOBODY, NOBODY.inside()
+        self._view, self._working = NOBODY, NOBODY.working()
         self._shards = bytes(SHARDS) if me is not None else b"\1" * SHARDS
         self._moved = trio.Event()
 
@@ -66,14 +66,14 @@ class Ownership:
             return
         moved, self._view = view.number > self._view.number, view  # what members say is newer at any number
         if moved:
-            self._inside = view.inside()
-            self._shards = bytes(owner(self._inside, f"shard/{shard}") == self._me for shard in range(SHARDS))
+            self._working = view.working()
+            self._shards = bytes(owner(self._working, f"shard/{shard}") == self._me for shard in range(SHARDS))
             self._moved.set()
             self._moved = trio.Event()
 
     def mine(self, key: str) -> bool:
         """Return whether a key is this node's."""
-        return self._me is None or owner(self._inside, key) == self._me
+        return self._me is None or owner(self._working, key) == self._me
 
     def watches(self, source: Source) -> bool:
         """Return whether a source is this node's to watch: by the host that is asked, so that one node asks it."""

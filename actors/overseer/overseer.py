@@ -19,6 +19,7 @@ from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
+from storage.interface.members import Members
 from storage.records.health import Flag
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
@@ -63,6 +64,7 @@ class Overseer:
         destinations: DynamicSupervisor,
         deliveries: DeliveryRegistry,
         gate: PauseSwitch,
+        members: Members,
         journal: Journal,
         started_at: Millis,
         version: str,
@@ -72,6 +74,7 @@ class Overseer:
         self._destinations, self._deliveries = destinations, deliveries
         self._orders = Orders(self._rows)
         self.gate, self.journal = gate, journal
+        self._members = members
         self.version, self.started_at = version, started_at
 
     def __repr__(self) -> str:
@@ -164,8 +167,12 @@ class Overseer:
         child.renew()
         self._orders.forget()
 
-    def drain(self, on: bool) -> None:
-        """Let nobody look any more, or let everybody look again. What was found is delivered all the same."""
+    async def drain(self, on: bool) -> None:
+        """Let nobody look any more, or everybody again, on all nodes; what was found is delivered all the same.
+
+        Raises Unavailable.
+        """
+        await self._members.drain(on=on)
         if on:
             self.gate.close()
         else:

@@ -188,6 +188,13 @@ class LookRate(Struct, frozen=True):
     says: str = ""
 
 
+class MissingEvents(Struct, frozen=True):
+    """Between these two times, of the events' ids. Feeds and pages are found again, frames of WebSockets are not."""
+
+    after: Time
+    until: Time
+
+
 class Node(Struct, frozen=True):
     """One of the nodes on one database, as it was at its last beat."""
 
@@ -199,6 +206,13 @@ class Node(Struct, frozen=True):
     sources: Annotated[int, Meta(description="Sources that it watches")]
     overdue: int
     streams: int
+    role: Annotated[
+        Literal["all", "web"], Meta(description="`web`: it answers requests and streams, and watches nothing")
+    ] = "all"
+    missing: Annotated[
+        MissingEvents | None,
+        Meta(description="Events that its readers had seen, and that a failover of PostgreSQL took"),
+    ] = None
 
 
 class Overview(Struct, frozen=True):

@@ -182,11 +182,11 @@ async def _enable(call: Call, path: str) -> None:
 
 
 async def _drain(call: Call, path: str) -> None:
-    call.context.overseer.drain(True)
+    await call.context.overseer.drain(True)
 
 
 async def _resume(call: Call, path: str) -> None:
-    call.context.overseer.drain(False)
+    await call.context.overseer.drain(False)
 
 
 def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:

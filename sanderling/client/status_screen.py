@@ -57,6 +57,9 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
     for node in overview.get("nodes", ()):
         yield _node(node)[:width]
+        if gone := node.get("missing"):
+            says = f"events from {gone['after']} to {gone['until']} were seen and are gone by a failover"
+            yield fit(f"! {node['name'].rpartition('-')[0]}: {says}", width)
     if late := overview.get("matching", {}).get("says"):
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
@@ -74,6 +77,8 @@ def _node(node: Mapping[str, Any]) -> str:
     name = node["name"].rpartition("-")[0] + (" (this)" if node["this"] else "")
     if not node["inside"]:
         return f"{'node':<13} {name}  not inside"
+    if node.get("role") == "web":
+        return f"{'node':<13} {name}  web only  streams {node['streams']:,}"
     return f"{'node':<13} {name}  sources {node['sources']:,}  overdue {node['overdue']:,}  streams {node['streams']:,}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from storage.records.identity import Millis
@@ -11,8 +12,11 @@ from storage.records.kept_call import KeptCall
 class Calls(Protocol):
     """Calls that their clients may repeat (Idempotency-Key)."""
 
-    async def begin(self, call: KeptCall, since: Millis) -> KeptCall:
-        """Note a call, unless one of its key has begun at `since` or later; return the one that stands."""
+    async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
+        """Note a call, unless one of its key has begun at `since` or later; return the one that stands.
+
+        One without an answer becomes that of `call.node`, unless it is the call of another member in `running`.
+        """
 
     async def finish(self, key: str, answer: bytes) -> None:
         """Keep the answer of a call. One that was forgotten meanwhile stays so."""

@@ -34,5 +34,8 @@ class Members(Protocol):
         Raises Unavailable: the lease then ends by itself.
         """
 
+    async def drain(self, *, on: bool) -> None:
+        """Have all members make no looks, or make them again; the view says so from then on. Raises Unavailable."""
+
     async def view(self) -> View:
         """Return the view as it is stored, without a beat. Raises Unavailable."""

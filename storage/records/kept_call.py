@@ -17,7 +17,7 @@ class KeptCall(Struct, frozen=True):
 
     key: a hash of who asked and of the key that he gave. fingerprint: a hash of what was asked. id: that of the thing
     which is made, chosen before it is made, so that whoever takes the call up again finds it. answer: sealed, opaque
-    here.
+    here. node: the member that runs it, or was cut off while it did.
     """
 
     key: str
@@ -25,3 +25,4 @@ class KeptCall(Struct, frozen=True):
     at: Millis
     id: str
     answer: bytes | None = None
+    node: str = ""

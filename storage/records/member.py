@@ -16,6 +16,8 @@ LEASE: Final = 5.0
 """Seconds for which a beat keeps its member inside."""
 KEPT: Final = 600.0
 """Seconds for which a member that is gone stays in the view, so that others see how it went."""
+ALL, WEB = "all", "web"
+"""The roles: of a node that does everything, and of one that answers requests and streams only."""
 LEFT: Final = float("-inf")
 """The `until` of a member that has left by itself."""
 
@@ -24,7 +26,9 @@ class Says(Struct, frozen=True, omit_defaults=True):
     """What a member tells of itself with each beat; a new field has a default, for members of another release.
 
     version, build: of the program. address: where it answers requests. sources: how many it watches, overdue: how many
-    of them late. lag: seconds of the oldest event that it has not shown. streams: how many are open.
+    of them late. lag: seconds of the oldest event that it has not shown. streams: how many are open. role: `all`, or
+    `web` for one that only answers. taken: of rate limits, see `actors/members/usage.py`. ends, shown: the newest
+    failover that it met, if it lost events that readers had seen there: the log's end, and what they had seen.
     """
 
     version: str = ""
@@ -34,6 +38,10 @@ class Says(Struct, frozen=True, omit_defaults=True):
     overdue: int = 0
     lag: float = 0.0
     streams: int = 0
+    role: str = ALL
+    taken: dict[str, int] = {}
+    ends: Seq = START
+    shown: Seq = START
 
 
 class Member(Struct, frozen=True):
@@ -83,16 +91,21 @@ class Change(NamedTuple):
 class View(Struct, frozen=True):
     """All members at one moment, in the order of their ids. number: rises with each change of who is inside.
 
-    at: the moment, by the database's clock.
+    at: the moment, by the database's clock. drained: whether somebody wants that no node makes looks.
     """
 
     number: int
     at: float
     members: tuple[Member, ...]
+    drained: bool = False
 
     def inside(self) -> tuple[str, ...]:
         """Return the ids of the members that are inside, in order."""
         return tuple(member.id for member in self.members if member.inside)
+
+    def working(self) -> tuple[str, ...]:
+        """Return the ids of the members that things may be the own of, in order."""
+        return tuple(member.id for member in self.members if member.inside and member.says.role != WEB)
 
     def member(self, id: str) -> Member | None:
         """Return one member, None when it is unknown."""

@@ -58,6 +58,7 @@ class SharedDisk(Disk):
         self.away: set[int] = set()
         self.members: dict[str, Member] = {}
         self.view_number = 0
+        self.drained = False
         self._wakes_somebody = wakes
         self._wakes: list[Callable[[], None]] = []
 
@@ -127,6 +128,17 @@ class LoopMembers:
             self._disk.members[self._me] = gone
             self._change()
 
+    @property
+    def failover(self) -> Failover | None:
+        """Return None: one database in the loop has no standby."""
+        return None
+
+    async def drain(self, *, on: bool) -> None:
+        """Have no looks made; see Members."""
+        await trio.lowlevel.checkpoint()
+        self._disk.reach(self._epoch)
+        self._disk.drained = on
+
     async def view(self) -> View:
         """Return the view; see Members."""
         await trio.lowlevel.checkpoint()
@@ -135,7 +147,8 @@ class LoopMembers:
 
     def _view(self) -> View:
         rows = self._disk.members
-        return View(self._disk.view_number, trio.current_time(), tuple(rows[id] for id in sorted(rows)))
+        members = tuple(rows[id] for id in sorted(rows))
+        return View(self._disk.view_number, trio.current_time(), members, self._disk.drained)
 
     def _change(self) -> None:
         change, rows = self._view().due(self._me), self._disk.members

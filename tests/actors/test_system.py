@@ -120,9 +120,9 @@ async def test_looks_that_are_not_to_be_made_are_not_ready(autojump_clock: objec
         system = await a_system(nursery, Disk(), [])
         nursery.start_soon(system.run)
         await wait_all_tasks_blocked()
-        system.overseer.drain(True)
+        await system.overseer.drain(True)
         assert system.readiness()["draining"]
-        system.overseer.drain(False)
+        await system.overseer.drain(False)
         assert set(system.readiness().values()) == {""}
         system.stop()
 

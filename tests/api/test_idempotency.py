@@ -10,6 +10,7 @@ import trio
 
 from actors.messages.views import TestResult as Result
 from storage.errors import Unavailable
+from storage.records.member import Member, View
 from supervision import Mailbox
 from tests.api.house import House
 from tests.api.v1.test_alerts import made
@@ -244,3 +245,19 @@ async def test_many_repeats_at_once_make_one_thing(house: House, client: httpx.A
             nursery.start_soon(again)
     assert 201 in statuses and set(statuses) <= {201, 409}
     assert len(await everything(client)) == 1
+
+
+async def test_a_call_that_runs_at_another_node_is_409_and_is_taken_up_once_that_node_is_gone(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    first = await post(client, "/v1/alerts", PRICE)
+    house.storage.disk.connection.execute("UPDATE call SET node='b', answer=NULL")
+    both = (Member("a", inside=True), Member("b", inside=True))
+    ownership = house.context.ownership
+    ownership._me = "a"  # the node that answers from now on
+    ownership.take(View(1, 0.0, both))
+    again = await post(client, "/v1/alerts", PRICE)
+    assert (again.status_code, again.headers["retry-after"]) == (409, "1")
+    ownership.take(View(2, 0.0, both[:1]))
+    assert (await post(client, "/v1/alerts", PRICE)).status_code == 201
+    assert await everything(client) == [first.json()["id"]]

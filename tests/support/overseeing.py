@@ -15,6 +15,7 @@ from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.records.health import RANK
 from storage.records.states import SOURCES
+from storage.sql.stores.alone import Alone
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW
 
@@ -59,6 +60,7 @@ def an_overseer(world: World, views: Mapping[str, SourceView]) -> Overseer:
         destinations=DynamicSupervisor("destinations", chance=random.Random(3)),
         deliveries=deliveries,
         gate=PauseSwitch(),
+        members=Alone("alone"),
         journal=Journal(),
         started_at=NOW,
         version="9.9",

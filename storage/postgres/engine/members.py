@@ -27,12 +27,14 @@ _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, s
     WHERE m.until > '-infinity' RETURNING m.timeline,
     (SELECT coalesce(greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')), 0))"""
 _LEAVE = "UPDATE member SET until='-infinity', since=moment() WHERE id=?"
-_LOOK = """SELECT v.number, moment(), m.id, m.inside, m.since, m.until, m.shown, m.timeline, m.says
+_LOOK = """SELECT v.number, moment(), EXISTS(SELECT 1 FROM fact WHERE name='drained' AND value=1),
+    m.id, m.inside, m.since, m.until, m.shown, m.timeline, m.says
     FROM view v LEFT JOIN member m ON TRUE ORDER BY m.id"""
 _HOLD_VIEW = "SELECT number FROM view FOR UPDATE"
 _HOLD_MEMBERS = "SELECT id FROM member ORDER BY id FOR UPDATE"
 _INSIDE = "UPDATE member SET inside=? WHERE id=?"
 _DROP = "DELETE FROM member WHERE id=?"
+_DRAIN = "INSERT INTO fact VALUES('drained', ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
 _RAISE = "UPDATE view SET number=number+1"
 _decode = msgspec.json.Decoder(Says).decode
 
@@ -79,7 +81,7 @@ class PostgresMembers:
 
         view, beaten = await self._pool.visit(visit)
         if beaten is not None:
-            self._lives_on(*beaten, shown)
+            self._lives_on(beaten[0], beaten[1], shown)
         return view
 
     def _lives_on(self, timeline: str, ends: int, shown: Seq) -> None:
@@ -95,6 +97,14 @@ class PostgresMembers:
         def visit(connection: PostgresConnection) -> None:
             connection.execute(_LEAVE, (self._me,))
             self._change(connection)
+
+        await self._pool.visit(visit)
+
+    async def drain(self, *, on: bool) -> None:
+        """Have no looks made; see Members."""
+
+        def visit(connection: PostgresConnection) -> None:
+            connection.execute(_DRAIN, (int(on),))
 
         await self._pool.visit(visit)
 
@@ -125,8 +135,8 @@ class PostgresMembers:
 
 def _view(connection: PostgresConnection) -> View:
     rows: Sequence[Any] = connection.execute(_LOOK).fetchall()
-    members = tuple(_member(row[2:]) for row in rows if row[2] is not None)
-    return View(rows[0][0], rows[0][1], members)
+    members = tuple(_member(row[3:]) for row in rows if row[3] is not None)
+    return View(rows[0][0], rows[0][1], members, rows[0][2])
 
 
 def _member(row: Sequence[Any]) -> Member:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from storage.records.member import Member, Says, View
+from storage.records.member import Failover, Member, Says, View
 
 
 class Alone:
@@ -16,6 +16,11 @@ class Alone:
         """The id of this start."""
         return self._member.id
 
+    @property
+    def failover(self) -> Failover | None:
+        """Return None: whoever is alone has nobody to agree with after one."""
+        return None
+
     async def beat(self, says: Says) -> View:
         """Keep what this member says; see Members."""
         self._member = Member(self.me, inside=True, says=says)
@@ -23,6 +28,9 @@ class Alone:
 
     async def leave(self) -> None:
         """Do nothing: whoever starts next fences this one off."""
+
+    async def drain(self, *, on: bool) -> None:
+        """Do nothing: there is nobody else to be told."""
 
     async def view(self) -> View:
         """Return the view; see Members."""

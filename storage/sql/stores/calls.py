@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.kept_call import KeptCall
 from storage.sql.transaction import Transaction, Writer
 
-_FIND = "SELECT key, fingerprint, at, id, answer FROM call WHERE key=? AND at>=?"
-_PUT = """INSERT INTO call(key, fingerprint, at, id, answer) VALUES(?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
-    fingerprint=excluded.fingerprint, at=excluded.at, id=excluded.id, answer=excluded.answer"""
+_FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"
+_PUT = """INSERT INTO call(key, fingerprint, at, id, answer, node) VALUES(?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
+    fingerprint=excluded.fingerprint, at=excluded.at, id=excluded.id, answer=excluded.answer, node=excluded.node
+    WHERE call.at<?"""
+_TAKE_UP = "UPDATE call SET node=? WHERE key=? AND node=? AND answer IS NULL"
 _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 
 
@@ -19,16 +25,20 @@ class SqlCalls:
     def __init__(self, writer: Writer, lease: Lease) -> None:
         self._writer, self._lease = writer, lease
 
-    async def begin(self, call: KeptCall, since: Millis) -> KeptCall:
+    async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
         """Note a call, or return the one that stands; see Calls."""
 
         def job(transaction: Transaction) -> KeptCall:
             transaction.fence(self._lease)
-            row = transaction.execute(_FIND, (call.key, since)).fetchone()
-            if row is not None:
-                return KeptCall(*row)
-            transaction.execute(_PUT, (call.key, call.fingerprint, call.at, call.id, call.answer))
-            return call
+            # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
+            new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
+            if transaction.execute(_PUT, new).rowcount:
+                return call
+            found = KeptCall(*transaction.execute(_FIND, (call.key,)).fetchone())
+            if found.answer is not None or found.fingerprint != call.fingerprint or found.node in running:
+                return found
+            taken = transaction.execute(_TAKE_UP, (call.node, call.key, found.node)).rowcount
+            return replace(found, node=call.node) if taken else found
 
         return await self._writer.submit(job)
 

@@ -246,6 +246,11 @@ def subscriptions(db: Database, _: Vault | None) -> None:
         db.conn.execute(statement)
 
 
+def calls_of_nodes(db: Database, _: Vault | None) -> None:
+    """Which node runs a call that may be repeated."""
+    db.conn.execute("ALTER TABLE call ADD COLUMN node TEXT NOT NULL DEFAULT ''")
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -258,6 +263,7 @@ STEPS: Sequence[Step] = (
     private,
     publications,
     subscriptions,
+    calls_of_nodes,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from actors.messages.views import AddedSource
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from storage.records.alert import Alert
+from storage.records.member import ALL
 from storage.records.source import Source
 from storage.sqlite.in_loop_nodes import InLoopNode, SharedDisk
 from tests.actors.matcher.rig import a_destination, an_alert
@@ -123,8 +125,9 @@ class Land:
         """Put something new on a site's feed."""
         self.origins[f"site{number}.test"].bodies["/feed"] = rss(*titles)
 
-    async def start(self, name: str) -> Node:
-        node = Node(name, self.disk, self.network, self.settings)
+    async def start(self, name: str, role: str = ALL) -> Node:
+        elsewhere = {} if role == ALL else {"node_role": role, "storage_url": "postgresql://db.example/x"}
+        node = Node(name, self.disk, self.network, dataclasses.replace(self.settings, **elsewhere))
         self._nursery.start_soon(node.run)
         await trio.sleep(3)
         return node

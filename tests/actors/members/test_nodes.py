@@ -10,7 +10,9 @@ from actors.errors import NotFound, Stale
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource
 from actors.messages.views import AddedSource
+from storage.errors import Unavailable
 from storage.records.delivery import Match
+from storage.records.member import WEB
 from storage.records.revision import Expected, revision_of
 from tests.actors.members.harness import Land, Node
 
@@ -267,4 +269,76 @@ async def test_every_node_shows_how_a_source_was_looked_at_within_two_minutes(au
         view = await other.system.registry_box.ask(lambda reply: DescribeSource(added.view.source.id, reply))
         assert view.hot.last_look_at is not None and not view.overdue
         assert other.world.now() - view.hot.last_look_at < 125_000
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_web_node_watches_matches_and_delivers_nothing_and_yet_takes_every_request(
+    autojump_clock: object,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        web, works = await land.start("web", WEB), await land.start("works")
+        urls = {land.site(number) for number in range(8)}
+        for url in sorted(urls):
+            await web.add(url)
+        await web.alert("news", *(land.hook(number) for number in range(4)))
+        await trio.sleep(2)
+        assert web.knows() == urls == works.watched() and not web.watched()
+        assert not web.system.deliveries._actors and not web.system.ownership.mine("matcher")
+        for number in range(8):
+            land.publish(number, "first", f"news {number}")
+        await trio.sleep(LOOKED)
+        assert land.told() == {f"news {number}": 1 for number in range(8)}
+        assert len(land.posts) == 32
+        works.kill()
+        await trio.sleep(10)
+        assert not web.watched() and web.system.ownership.view.inside() and not web.system.ownership.view.working()
+        assert ("members.nobody_watches", "warning") in {(name, more.get("level")) for name, more in web.logged}
+        await land.start("works again")
+        assert not web.watched()
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_drain_holds_on_all_nodes_and_for_those_that_come(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        for number in range(6):
+            await a.add(land.site(number))
+        await trio.sleep(LOOKED)
+        await a.system.overseer.drain(True)
+        await trio.sleep(LOOKED)
+        c = await land.start("c")
+        asked = {host: len(origin.asked) for host, origin in land.origins.items()}
+        await trio.sleep(LOOKED)
+        assert {host: len(origin.asked) for host, origin in land.origins.items()} == asked
+        assert all(node.system.overseer.gate.drained for node in (a, b, c))
+        assert c.system.readiness()["draining"] == ""  # or no node would be ready
+        await c.system.overseer.drain(False)
+        await trio.sleep(LOOKED)
+        assert all(len(origin.asked) > asked[host] for host, origin in land.origins.items())
+        assert not any(node.system.overseer.gate.drained for node in (a, b, c))
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_drain_that_the_database_has_not_heard_of_is_refused_and_holds_nowhere(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a = await land.start("a")
+        land.disk.away.add(a.storage.lease.epoch)
+        with pytest.raises(Unavailable):
+            await a.system.overseer.drain(True)
+        assert not a.system.overseer.gate.drained
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_was_asked_of_one_node_counts_at_the_others(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        await trio.sleep(2)
+        for _ in range(7):
+            a.system.usage.took("key", trio.current_time())
+        await trio.sleep(3)
+        assert (a.system.usage.owed("key"), b.system.usage.owed("key")) == (0, 7)
         nursery.cancel_scope.cancel()

@@ -14,7 +14,8 @@ from api.dashboard.assets import asset
 from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.health import Health
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq
+from storage.records.member import WEB, Member, Says, View
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.destinations.rows import a_hook, an_attempt, attempts
@@ -386,3 +387,21 @@ async def test_s3_a_strangers_form_without_an_end_is_refused_as_soon_as_it_is_to
     stream = await house.raw(head + kind + b"11170\r\n" + b"x" * 70_000 + b"\r\n")
     with trio.fail_after(5):
         assert (await stream.receive_some(12)).endswith(b"413")
+
+
+async def test_system_shows_the_nodes_their_roles_and_what_a_failover_took(autojump_clock: object) -> None:
+    house = make_house()
+    ownership = house.context.ownership
+    ownership._me = "a"
+    seen, gone = Seq((NOW - 60_000) << 20), Seq((NOW - 5_000) << 20)
+    at_a, at_b = Says(sources=1200, ends=seen, shown=gone), Says(role=WEB)
+    ownership.take(View(1, 0.0, (Member("a", inside=True, says=at_a), Member("b", inside=True, says=at_b))))
+    async with running(house):
+        browser = await signed_in(house)
+        await browser.get("/system")
+        rows = [row.text_content() for row in browser.page.xpath("//h2[@id='nodes']/following::table[1]//tr")][1:]
+        assert "1,200" in rows[0] and "Events are missing" in rows[0] and "Web only" in rows[1]
+        assert "that a failover of PostgreSQL took away" in browser.text and "No node watches" not in browser.text
+        ownership.take(View(2, 0.0, (Member("b", inside=True, says=at_b),)))
+        await browser.get("/system")
+        assert "No node watches sources" in browser.text and "took away" not in browser.text

@@ -45,6 +45,10 @@ OVERVIEW: dict[str, Any] = {
     "nodes": [
         {"name": "a-1f", "this": True, "inside": True, "sources": 1200, "overdue": 3, "streams": 9},
         {"name": "b-2c", "this": False, "inside": False, "sources": 0, "overdue": 0, "streams": 0},
+        {
+            **{"name": "c-9d", "this": False, "inside": True, "sources": 0, "overdue": 0, "streams": 4, "role": "web"},
+            "missing": {"after": "2026-04-21T09:00:00Z", "until": "2026-04-21T09:00:02Z"},
+        },
     ],
 }
 

@@ -13,7 +13,8 @@ LONG_AGO = Millis(NOW - DAY)
 
 
 def a_call(key: str = "key", at: int = NOW, **more: str) -> KeptCall:
-    return KeptCall(key, more.get("fingerprint", "asked"), Millis(at), more.get("id", f"id of {at}"))
+    planned = more.get("id", f"id of {at}")
+    return KeptCall(key, more.get("fingerprint", "asked"), Millis(at), planned, node=more.get("node", ""))
 
 
 async def test_the_first_call_of_a_key_stands_and_gets_its_answer(storage: Storage) -> None:
@@ -72,3 +73,25 @@ async def test_a_sweep_takes_the_oldest_and_what_is_too_much(storage: Storage) -
     assert await sweep(Millis(NOW), 4, 100) == 3
     stands = [await storage.calls.begin(a_call(f"key {number}", NOW + 99), LONG_AGO) for number in range(10)]
     assert [call.at == NOW + 99 for call in stands] == [True] * 6 + [False] * 4
+
+
+async def test_a_call_is_taken_up_by_one_when_its_node_is_gone_and_by_nobody_while_it_is_there(
+    storage: Storage,
+) -> None:
+    first = a_call(node="a")
+    await storage.calls.begin(first, LONG_AGO)
+    assert await storage.calls.begin(a_call(at=NOW + 1, node="b"), LONG_AGO, ("a", "b")) == first
+    found: list[KeptCall] = []
+
+    async def take_up(node: str) -> None:
+        found.append(await storage.calls.begin(a_call(at=NOW + 2, node=node), LONG_AGO, ("b", "c")))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(take_up, "b")
+        nursery.start_soon(take_up, "c")
+    assert {call.id for call in found} == {first.id}
+    (taken,) = {call.node for call in found}
+    assert taken in {"b", "c"}
+    await storage.calls.finish("key", b"answer")
+    answered = await storage.calls.begin(a_call(at=NOW + 3, node="d"), LONG_AGO)
+    assert (answered.answer, answered.node) == (b"answer", taken)

@@ -158,3 +158,16 @@ async def test_a_start_that_owns_the_data_alone_fences_off_those_that_share_them
     await again.keys.add(an_api_key("again"))
     await alone.aclose()
     await again.aclose()
+
+
+async def test_a_drain_is_in_the_view_of_all_until_it_is_ended(
+    url: str, three: tuple[Storage, Storage, Storage]
+) -> None:
+    first, second, third = three
+    await all_inside(url, first, second)
+    assert not (await first.members.view()).drained
+    await second.members.drain(on=True)
+    assert (await first.members.beat(SAYS)).drained and (await third.members.beat(SAYS)).drained
+    await first.members.drain(on=True)
+    await third.members.drain(on=False)
+    assert not (await first.members.beat(SAYS)).drained
