@@ -3,8 +3,9 @@
 `python -m bench.chaos --seconds 600` runs three services and a cluster on loopback, with feeds that publish without
 pause, a reader that wanders from node to node, receivers of deliveries, and a user who edits at any node. Faults: a
 node is killed (`kill -9`), stopped for longer or shorter than a lease (SIGSTOP), asked to leave (SIGTERM), and comes
-back; PostgreSQL is restarted, crashes, or is away for a while. At the end all is left alone and counted, as in
-`bench.torture`.
+back; PostgreSQL is restarted, crashes, is away for a while, fails over, or cuts its lines. At the end all is left alone and counted, as
+in `bench.torture`. With `--standby late` the standby has stopped following some time before it takes over, so that a
+failover takes events away: readers have seen some that are gone, and all of them come again under other ids.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -33,7 +35,7 @@ from tests.e2e.service import Service, a_service, add
 from tests.e2e.test_kill import BEGINNING, publish
 from tests.e2e.test_kill_deliveries import Receiver, by_alert, tell
 from tests.e2e.test_postgres import a_key, variables
-from tests.support.postgres import Cluster, durable
+from tests.support.postgres import Pair, a_pair
 
 NODES = ("a", "b", "c")
 FEEDS = 6
@@ -45,8 +47,8 @@ AGAIN = 1.0
 class Town:
     """The nodes that run now, by name, with what outlives them."""
 
-    def __init__(self, scene: Scene, cluster: Cluster, named: Mapping[str, str]) -> None:
-        self.scene, self.cluster, self.named = scene, cluster, named
+    def __init__(self, scene: Scene, pair: Pair, named: Mapping[str, str], *, late: bool) -> None:
+        self.scene, self.pair, self.named, self.late = scene, pair, named, late
         self.database = urlsplit(Path(named["SANDERLING_STORAGE_URL_FILE"]).read_text()).path.strip("/")
         self.nodes: dict[str, Service] = {}
         self.rests: dict[str, float] = {}
@@ -96,7 +98,7 @@ async def stopped(town: Town) -> None:
 @contextmanager
 def held_log(town: Town) -> Iterator[None]:
     """Hold the lock of whoever appends."""
-    with psycopg.connect(town.cluster.url(town.database), autocommit=False) as other:
+    with psycopg.connect(town.pair.primary.url(town.database), autocommit=False) as other:
         other.execute(lock_of(APPENDS).encode())
         yield
         other.rollback()
@@ -105,6 +107,17 @@ def held_log(town: Town) -> Iterator[None]:
 async def slow(town: Town) -> None:
     with suppress(psycopg.Error), held_log(town):
         await trio.sleep(town.scene.chance.uniform(0.1, 3.0))
+
+
+async def cut(town: Town) -> None:
+    """End every second session, in the middle of whatever it does."""
+    with suppress(psycopg.Error), psycopg.connect(town.pair.primary.url(town.database), autocommit=True) as other:
+        found = other.execute(
+            "SELECT pid FROM pg_stat_activity WHERE pid<>pg_backend_pid() AND datname=current_database()"
+        )
+        for (pid,) in found.fetchall():
+            if town.scene.chance.random() < 0.5:
+                other.execute("SELECT pg_terminate_backend(%s)", (pid,))
 
 
 async def restarted(town: Town) -> None:
@@ -116,9 +129,19 @@ async def crashed(town: Town) -> None:
 
 
 async def away(town: Town, how: str, seconds: float) -> None:
-    await trio.to_thread.run_sync(town.cluster.stop, how)
+    await trio.to_thread.run_sync(town.pair.primary.stop, how)
     await trio.sleep(seconds)
-    await trio.to_thread.run_sync(town.cluster.start)
+    await trio.to_thread.run_sync(town.pair.primary.start)
+
+
+async def failed_over(town: Town) -> None:
+    """Fail over; the old primary becomes the standby."""
+    if town.late:
+        await trio.to_thread.run_sync(town.pair.standby.stop, "fast")
+        await trio.sleep(town.scene.chance.uniform(0.5, 3.0))
+    await trio.to_thread.run_sync(town.pair.fail_over)
+    await trio.sleep(town.scene.chance.uniform(0.0, LEASE))
+    await trio.to_thread.run_sync(town.pair.standby.follow, town.pair.primary)
 
 
 Fault = Callable[[Town], Awaitable[None]]
@@ -127,8 +150,10 @@ FAULTS: Mapping[str, tuple[Fault, int]] = {
     "SIGSTOP": (stopped, 3),
     "leave": (left, 3),
     "log held": (slow, 2),
+    "lines cut": (cut, 2),
     "PostgreSQL restarts": (restarted, 1),
     "PostgreSQL crashes": (crashed, 1),
+    "PostgreSQL fails over": (failed_over, 3),
 }
 """Each with how often it is drawn beside the others."""
 
@@ -169,15 +194,17 @@ async def edit(town: Town) -> None:
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
-async def chaos(folder: Path, seconds: float, seed: int) -> tuple[Audit, Counter[str]]:
+async def chaos(folder: Path, seconds: float, seed: int, *, late: bool) -> tuple[Audit, Counter[str]]:
     """Hurt three nodes for so many seconds; return what the audit finds."""
     chance = random.Random(seed)
     receiver = Receiver(lambda: chance.uniform(0.0, 0.1))
     pager = Receiver(lambda: chance.uniform(0.0, 0.1), by_alert)
-    cluster = durable()
-    named = await variables(folder, cluster)
+    pair = a_pair("")
+    if not late:
+        pair.wait_for_standby()
+    named = await variables(folder, pair.primary, pair.folders)
     scene = Scene(folder, await a_key(folder / "a", named), chance, receiver, pager)
-    town = Town(scene, cluster, named)
+    town = Town(scene, pair, named, late=late)
     async with trio.open_nursery() as nursery:
         await nursery.start(receiver.serve)
         await nursery.start(pager.serve)
@@ -199,6 +226,7 @@ async def chaos(folder: Path, seconds: float, seed: int) -> tuple[Audit, Counter
         async with Client(node[1].url, scene.key) as client:
             audit = await finished(scene, client)
         nursery.cancel_scope.cancel()
+    pair.end()
     return audit, scene.tried
 
 
@@ -231,13 +259,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.chaos", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--standby", choices=("waited for", "late"), default="waited for")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        audit, tried = trio.run(chaos, Path(folder), given.seconds, given.seed)
+        run = partial(chaos, late=given.standby == "late")
+        audit, tried = trio.run(run, Path(folder), given.seconds, given.seed)
     for name, count in tried.items():
         print(f"{name:22}{count:6} times")
     for name in Audit.__dataclass_fields__:
         print(f"{name.replace('_', ' '):22}{getattr(audit, name):6}")
+    if given.standby == "late":  # what was seen and told before it was gone is no fault
+        audit = replace(audit, seen_and_gone=0, undelivered=0)
     return 0 if audit.holds else 1
 
 

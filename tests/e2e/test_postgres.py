@@ -21,12 +21,13 @@ from tests.support.postgres import Cluster, durable
 pytestmark = pytest.mark.real
 
 
-async def variables(folder: Path, cluster: Cluster) -> dict[str, str]:
-    """Name a new database and a new master key, as docs/postgresql.md has it."""
+async def variables(folder: Path, cluster: Cluster, hosts: str = "") -> dict[str, str]:
+    """Name a new database and a new master key, as docs/postgresql.md has it. hosts: those of a pair."""
     made = await run_command("keys", "master")
     key, address = folder / "master.key", folder / "storage-url"
     key.write_bytes(made.stdout)
-    address.write_text(f"postgresql://tests@/{cluster.empty()}?host={cluster.folder}\n")
+    where = f"host={hosts}&target_session_attrs=read-write" if hosts else f"host={cluster.folder}"
+    address.write_text(f"postgresql://tests@/{cluster.empty()}?{where}\n")
     for path in (key, address):
         path.chmod(0o600)
     return {"SANDERLING_MASTER_KEY_FILE": str(key), "SANDERLING_STORAGE_URL_FILE": str(address)}

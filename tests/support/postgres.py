@@ -12,6 +12,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -48,12 +49,11 @@ class Cluster:
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
         atexit.register(self._end)
-        at = ("-D", f"{self.folder}/data", "-U", "tests", "-N")
         if of is None:
-            self._run("initdb", *at, "-A", "trust", "--locale=C", "-E", "UTF8")
+            self._run("initdb", *self._at, "-A", "trust", "--locale=C", "-E", "UTF8")
+            self.start()
         else:
-            self._run("pg_basebackup", *at, "-R", "-c", "fast", "-h", str(of.folder))
-        self.start()
+            self.follow(of)
 
     def __repr__(self) -> str:
         return f"Cluster({self.folder})"
@@ -70,9 +70,22 @@ class Cluster:
         """Return a cluster that follows this one, until it is promoted."""
         return Cluster(self._binaries, self._more, self)
 
+    @property
+    def _at(self) -> tuple[str, ...]:
+        return "-D", f"{self.folder}/data", "-U", "tests", "-N"
+
+    def follow(self, primary: Cluster) -> None:
+        """Become a standby, with nothing of what was here."""
+        shutil.rmtree(self.folder / "data", ignore_errors=True)
+        self._run("pg_basebackup", *self._at, "-R", "-c", "fast", "-h", str(primary.folder))
+        self.start()
+
     def promote(self) -> None:
         """Make a standby the primary, on a timeline of its own."""
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "promote")
+
+    def runs(self) -> bool:
+        return (self.folder / "data" / "postmaster.pid").exists()
 
     def end(self) -> None:
         """Stop it and remove its folder."""
@@ -133,7 +146,7 @@ class Cluster:
         assert done.returncode == 0, f"{program} failed: {done.stdout!r}"
 
     def _end(self) -> None:
-        if (self.folder / "data" / "postmaster.pid").exists():
+        if self.runs():
             self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -141,6 +154,44 @@ class Cluster:
 def is_here() -> bool:
     """Return whether there is a PostgreSQL on this machine."""
     return bool(_BINARIES)
+
+
+@dataclass
+class Pair:
+    """A primary and its standby, which change places. An address names both, and leads to who can be written to."""
+
+    primary: Cluster
+    standby: Cluster
+
+    @property
+    def folders(self) -> str:
+        return ",".join(sorted(str(each.folder) for each in (self.primary, self.standby)))
+
+    def url(self, database: str) -> str:
+        return f"host={self.folders} dbname={database} user=tests target_session_attrs=read-write"
+
+    def wait_for_standby(self) -> None:
+        """Have every commit wait until the standby has it."""
+        self.primary.run("ALTER SYSTEM SET synchronous_standby_names='*'")
+        self.primary.run("SELECT pg_reload_conf()")
+
+    def fail_over(self) -> None:
+        """Crash the primary, and make the standby one; it is started if it had been stopped."""
+        self.primary.stop()
+        if not self.standby.runs():
+            self.standby.start()
+        self.standby.promote()
+        self.primary, self.standby = self.standby, self.primary
+
+    def end(self) -> None:
+        self.standby.end()
+        self.primary.end()
+
+
+def a_pair(more: str = _QUICK) -> Pair:
+    """Return a new pair. Skips the test where there is no PostgreSQL."""
+    primary = Cluster(_binaries(), more)
+    return Pair(primary, primary.standby())
 
 
 @cache

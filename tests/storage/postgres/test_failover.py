@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import psycopg
 import pytest
@@ -17,43 +16,24 @@ from storage.records.member import LEASE, Says
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 from tests.storage.contract.test_contract_following import following
 from tests.storage.postgres.engine.test_members import all_inside, opened, passes
-from tests.support.postgres import Cluster, _binaries
+from tests.support.postgres import Pair, a_pair
 
 pytestmark = pytest.mark.real
 SAYS = Says()
-
-
-class Pair(NamedTuple):
-    """A primary and its standby, with an address that leads to whichever can be written to."""
-
-    primary: Cluster
-    standby: Cluster
-    database: str
-
-    @property
-    def url(self) -> str:
-        hosts = f"{self.primary.folder},{self.standby.folder}"
-        return f"host={hosts} dbname={self.database} user=tests target_session_attrs=read-write"
-
-    def fail_over(self) -> None:
-        self.primary.stop()
-        self.standby.start()
-        self.standby.promote()
+DATABASE = "events"
 
 
 @pytest.fixture
-async def pair() -> AsyncIterator[Pair]:
-    primary = Cluster(_binaries())
-    database = primary.empty()
-    standby = primary.standby()
-    yield Pair(primary, standby, database)
-    standby.end()
-    primary.end()
+def pair() -> Iterator[Pair]:
+    made = a_pair()
+    made.primary.run(f"CREATE DATABASE {DATABASE} TEMPLATE template0 STRATEGY wal_log")
+    yield made
+    made.end()
 
 
 @pytest.fixture
 async def two(pair: Pair) -> AsyncIterator[tuple[Storage, Storage]]:
-    first, second = await opened(pair.url, "a"), await opened(pair.url, "b")
+    first, second = await opened(pair.url(DATABASE), "a"), await opened(pair.url(DATABASE), "b")
     yield first, second
     await first.aclose()
     await second.aclose()
@@ -90,7 +70,7 @@ async def test_after_a_failover_that_lost_commits_no_position_comes_twice_and_ea
     pair: Pair, two: tuple[Storage, Storage]
 ) -> None:
     first, second = two
-    await all_inside(pair.url, first, second)
+    await all_inside(pair.url(DATABASE), first, second)
     await first.sources.add(a_source(1), a_state(1), first.lease)
     mint = CountingMint()
     async with following(first), following(second):
@@ -121,7 +101,7 @@ async def test_a_member_that_never_says_how_far_it_was_holds_the_log_for_a_lease
     pair: Pair, two: tuple[Storage, Storage]
 ) -> None:
     first, second = two
-    await all_inside(pair.url, first, second)
+    await all_inside(pair.url(DATABASE), first, second)
     await first.sources.add(a_source(1), a_state(1), first.lease)
     await caught_up(pair)
     pair.standby.stop("fast")
@@ -129,11 +109,11 @@ async def test_a_member_that_never_says_how_far_it_was_holds_the_log_for_a_lease
     await again(first)
     with pytest.raises(Unavailable):
         await write(first, CountingMint(), 1, "too early")
-    passes(pair.url, LEASE + 1)
+    passes(pair.url(DATABASE), LEASE + 1)
     await first.members.beat(SAYS)  # its own lease is over too: it must beat for a whole one before it puts out others
     with pytest.raises(Unavailable):
         await write(first, CountingMint(), 1, "still too early")
-    with psycopg.connect(pair.url, autocommit=True) as other:
+    with psycopg.connect(pair.url(DATABASE), autocommit=True) as other:
         other.execute("UPDATE member SET since=since-%s WHERE id=%s", (LEASE + 1, first.members.me))
     assert (await first.members.beat(SAYS)).inside() == (first.members.me,)
     assert len(await write(first, CountingMint(), 1, "on")) == 1
@@ -144,14 +124,12 @@ async def test_a_failover_to_a_standby_that_commits_wait_for_loses_nothing(
     pair: Pair, two: tuple[Storage, Storage]
 ) -> None:
     first, second = two
-    await all_inside(pair.url, first, second)
-    pair.primary.run("ALTER SYSTEM SET synchronous_standby_names='*'")
-    pair.primary.run("SELECT pg_reload_conf()")
+    await all_inside(pair.url(DATABASE), first, second)
+    pair.wait_for_standby()
     await first.sources.add(a_source(1), a_state(1), first.lease)
     mint = CountingMint()
     written = await write(first, mint, 1, *(f"event {number}" for number in range(20)))
-    pair.primary.stop()
-    pair.standby.promote()
+    pair.fail_over()
     for storage in two:
         await again(storage)
         assert storage.members.failover is not None and not storage.members.failover.lost
@@ -162,14 +140,13 @@ async def test_the_way_back_to_a_primary_that_was_left_behind_is_refused(
     pair: Pair, two: tuple[Storage, Storage]
 ) -> None:
     first, second = two
-    await all_inside(pair.url, first, second)
+    await all_inside(pair.url(DATABASE), first, second)
     await first.sources.add(a_source(1), a_state(1), first.lease)
     await caught_up(pair)
-    pair.primary.stop()
-    pair.standby.promote()
+    pair.fail_over()
     await again(first)
-    pair.standby.stop()
-    pair.primary.start()  # nobody has fenced it off: the address leads there again
+    pair.primary.stop()
+    pair.standby.start()  # nobody has fenced off the old one: the address leads there again
     with pytest.raises(Unavailable, match="left behind by a failover"), trio.fail_after(20):
         while True:
             try:
@@ -181,14 +158,13 @@ async def test_the_way_back_to_a_primary_that_was_left_behind_is_refused(
 
 
 async def test_a_start_that_owns_the_data_alone_waits_for_no_member_of_before(pair: Pair) -> None:
-    both = [await opened(pair.url, name) for name in ("a", "b")]
-    await all_inside(pair.url, *both)
+    both = [await opened(pair.url(DATABASE), name) for name in ("a", "b")]
+    await all_inside(pair.url(DATABASE), *both)
     for storage in both:
         await storage.aclose()
     await caught_up(pair)
-    pair.primary.stop()
-    pair.standby.promote()
-    alone = await opened(pair.url, "c", shares=False)
+    pair.fail_over()
+    alone = await opened(pair.url(DATABASE), "c", shares=False)
     try:
         await alone.sources.add(a_source(1), a_state(1), alone.lease)
         assert len(await write(alone, CountingMint(), 1, "on")) == 1
