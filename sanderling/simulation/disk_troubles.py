@@ -6,7 +6,7 @@ import random
 
 import trio
 
-from sanderling.simulation.network import Host
+from sanderling.simulation.network import Side
 from storage.errors import Unavailable
 from storage.sqlite.in_loop import Disk
 
@@ -19,10 +19,11 @@ SLOWEST = 30.0
 class DiskTroubles:
     """One life's calls. plain: the dice of a healthy sync; dice: what a trouble does to a call."""
 
-    __slots__ = ("_dice", "_disk", "_machine", "_plain")
+    __slots__ = ("_dice", "_disk", "_machine", "_plain", "_side")
 
-    def __init__(self, disk: Disk, machine: Host, plain: random.Random, dice: random.Random) -> None:
-        self._disk, self._machine, self._plain, self._dice = disk, machine, plain, dice
+    def __init__(self, disk: Disk, side: Side, plain: random.Random, dice: random.Random) -> None:
+        self._disk, self._machine, self._plain, self._dice = disk, side.host, plain, dice
+        self._side = side
 
     def __repr__(self) -> str:
         return f"<DiskTroubles of {self._disk!r}>"
@@ -30,6 +31,7 @@ class DiskTroubles:
     async def sync(self) -> None:
         """Take as long as an fsync, or fail as one. Raises Unavailable."""
         await trio.sleep(self._plain.uniform(0.0005, 0.020))
+        await self._side.thaw()
         if not self._machine.faults:
             return
         if self._machine.suffers("disk slow") and self._dice.random() < 0.5:
@@ -46,6 +48,7 @@ class DiskTroubles:
     async def seek(self) -> None:
         """Take as long as a look, or fail as one. Raises Unavailable."""
         await trio.lowlevel.checkpoint()
+        await self._side.thaw()
         if not self._machine.faults:
             return
         if self._machine.suffers("disk slow") and self._dice.random() < 0.1:

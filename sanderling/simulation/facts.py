@@ -17,6 +17,7 @@ from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import DISK_FAULTS, SERVICE, OriginPlan, Program
+from storage.records.member import LEASE
 
 
 @dataclass(frozen=True)
@@ -149,4 +150,7 @@ class Facts:
 
     def reborn(self, begins: float, ends: float) -> bool:
         """Return whether a life began or ended in that time."""
-        return any(begins < life.ended < ends or begins < life.began < ends for life in self.lives)
+        if any(begins < life.ended < ends or begins < life.began < ends for life in self.lives):
+            return True
+        # Where there are several, a node's part goes to the others, and comes back.
+        return any(trouble.at < ends and begins < trouble.ends + 2 * LEASE for trouble in self.program.troubles)

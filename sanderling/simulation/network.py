@@ -29,11 +29,15 @@ REBOUND = ("127.0.0.1", "10.0.0.7", "::1", "169.254.169.254")
 
 @dataclass(slots=True, eq=False)
 class Host:
-    """A named machine. `faults` maps a kind of fault to the virtual time until which it lasts."""
+    """A named machine. `faults` maps a kind of fault to the virtual time until which it lasts.
+
+    balanced: several processes may listen on one port, and each connection goes to one of them.
+    """
 
     name: str
     address: str
-    listeners: dict[int, SimListener] = field(default_factory=dict)
+    balanced: bool = False
+    listeners: dict[int, list[SimListener]] = field(default_factory=dict)
     faults: dict[str, float] = field(default_factory=dict)
 
     def suffers(self, fault: str) -> bool:
@@ -177,9 +181,10 @@ class SimNetwork:
         for end in (origin, host):
             if end.suffers("dead line"):
                 await self._wait_out(end, "dead line")
-        listener = host.listeners.get(port)
-        if listener is None or host.suffers("refused"):
+        listeners = host.listeners.get(port)
+        if not listeners or host.suffers("refused"):
             raise _os_error(errno.ECONNREFUSED)
+        listener = listeners[0] if len(listeners) == 1 else self._chance.choice(listeners)
         here = (origin.address, self._chance.randint(32_768, 60_999))
         near, far = connection(_Path(origin, host, self._chance), here, (address, port))
         if host.suffers("reset"):
@@ -202,6 +207,7 @@ class Side:
         self._network = network
         self.host = host
         self.dead = False
+        self.frozen_until = 0.0
         self._streams: dict[SimStream, None] = {}
         self._listeners: list[SimListener] = []
 
@@ -229,11 +235,11 @@ class Side:
     async def listen(self, host: str, port: int) -> Sequence[SimListener]:
         """Listen on a port of this host, whatever address is named. Raises OSError when the port is taken."""
         await self._alive()
-        taken = self.host.listeners.get(port)
-        if taken is not None:
+        taken = self.host.listeners.setdefault(port, [])
+        if taken and not self.host.balanced:
             raise _os_error(errno.EADDRINUSE)
         listener = SimListener((self.host.address, port), self._keep, self._forget)
-        self.host.listeners[port] = listener
+        taken.append(listener)
         self._listeners.append(listener)
         return (listener,)
 
@@ -253,12 +259,18 @@ class Side:
 
     def _forget(self, listener: SimListener) -> None:
         """Free a port; a dead life closes its listeners late, when the port may be the next one's."""
-        port = listener.address[1]
-        if self.host.listeners.get(port) is listener:
-            del self.host.listeners[port]
+        open_there = self.host.listeners.get(listener.address[1], [])
+        if listener in open_there:
+            open_there.remove(listener)
+
+    async def thaw(self) -> None:
+        """Wait until a process that was stopped goes on."""
+        while self.frozen_until > trio.current_time():
+            await trio.sleep_until(self.frozen_until)
 
     async def _alive(self) -> None:
         """A dead process's calls never return; its scope is cancelled."""
+        await self.thaw()
         if self.dead:
             await trio.sleep_forever()
 

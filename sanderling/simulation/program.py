@@ -244,6 +244,24 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeTrouble:
+    """What happens to one of several nodes; it is over, or the node is there again, after `lasts`.
+
+    kill: as by `kill -9`. leave: it is asked to stop. freeze: nothing of it runs. cut: it does not reach the database.
+    """
+
+    at: float
+    node: int
+    kind: Literal["kill", "leave", "freeze", "cut"]
+    lasts: float
+
+    @property
+    def ends(self) -> float:
+        """When it is over."""
+        return self.at + self.lasts
+
+
+@dataclass(frozen=True, slots=True)
 class Meddling:
     """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, or imports
     a list with all that nobody deletes.
@@ -266,6 +284,7 @@ class Program:
     key_check: seconds between two looks at the keys of open streams; the API looks twice a second, and that would be
     nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
     nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives.
+    nodes: how many lives there are at once, on one database, and troubles: theirs. Then `endings` are nobody's.
     """
 
     seed: str
@@ -286,6 +305,8 @@ class Program:
     hooks: int = 1
     key_check: float = 300.0
     epilogue: str = ""
+    nodes: int = 1
+    troubles: tuple[NodeTrouble, ...] = ()
 
     @property
     def ends(self) -> float:

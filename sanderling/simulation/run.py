@@ -37,7 +37,7 @@ from sanderling.simulation.oracle.promises import Violation, judge, seen_broken
 from sanderling.simulation.origins.everyone import Origins
 from sanderling.simulation.origins.receiver import Receiver
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, Program
+from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, NodeTrouble, Program
 from sanderling.simulation.tightness import tightness
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
@@ -45,10 +45,13 @@ from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, SourceId
 from storage.records.note import opened
-from storage.sqlite.in_loop import InLoopStorage
+from storage.sqlite.in_loop import Disk, InLoopStorage
+from storage.sqlite.in_loop_nodes import SharedDisk
 from supervision import Mailbox
 
 PORT = 8080
+LOST_WAKES = 0.2
+"""The part of wake-ups by another node's commit that do not come."""
 KEEPALIVE = 300.0
 PATIENCE = 2 * DAY
 """Virtual seconds after the program's end within which all that is owed must have arrived."""
@@ -119,8 +122,10 @@ class _Simulation:
             keepalive=KEEPALIVE,
             looks_per_second=program.looks_per_second,
         )
-        self._machine = Machine(program, self._network, trace, settings, front, clock_offset=program.season)
-        self._network.add(SERVICE)
+        wakes = chance(program.seed, "wake-ups")
+        disk = Disk() if program.nodes == 1 else SharedDisk(lambda: wakes.random() > LOST_WAKES)
+        self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)
+        self._network.add(SERVICE).balanced = program.nodes > 1
         self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
         self._key, _ = self._keyring.cut("simulation")
         self._hook = Receiver(self._network.add(HOOK), trace)
@@ -156,7 +161,8 @@ class _Simulation:
         )
         self._listening = trio.CancelScope()
         self._final: Facts | None = None
-        self._life: Life | None = None
+        self._rests: dict[int, float] = {}
+        self._lives: list[Life | None] = [None] * program.nodes
         self._over = False
 
     async def run(self) -> None:
@@ -164,8 +170,11 @@ class _Simulation:
         await self._provision()
         async with trio.open_nursery() as nursery:
             await self._origins.start(nursery)
-            for task in (self._live, self._step_clocks, self._end_lives):
+            for node in range(self._program.nodes):
+                nursery.start_soon(self._live, node)
+            for task in (self._step_clocks, self._end_lives):
                 nursery.start_soon(task)
+            nursery.start_soon(self._trouble_nodes, nursery)
             nursery.start_soon(self._go_wrong, nursery)
             nursery.start_soon(self._user.add_all, self._program)
             nursery.start_soon(self._meddler.live, self._program.meddling)
@@ -188,13 +197,12 @@ class _Simulation:
         while not self._over:
             await trio.sleep(LOOK_AROUND)
             facts = replace(self.gather(), ends=trio.current_time())
-            if self._life is not None and self._life.alive:
-                facts.lives = [*facts.lives, self._life.span_so_far]
+            facts.lives = [*facts.lives, *(life.span_so_far for life in self._alive())]
             self.broken = seen_broken(facts, letters)
             if self.broken:
                 self._over = True
-                if self._life is not None:
-                    self._life.kill("the oracle has seen enough")
+                for life in self._alive():
+                    life.kill("the oracle has seen enough")
                 world.cancel()
 
     def gather(self) -> Facts:
@@ -260,16 +268,51 @@ class _Simulation:
 
     # --- what happens to the service -----------------------------------------------------------------------------
 
-    async def _live(self) -> None:
+    @property
+    def _life(self) -> Life | None:
+        """The life there is; of several nodes one that is alive, the first that began."""
+        return next(iter(sorted(self._alive(), key=lambda life: life.number)), self._lives[0])
+
+    def _alive(self) -> list[Life]:
+        return [life for life in self._lives if life is not None and life.alive]
+
+    async def _live(self, node: int) -> None:
         """One life after another; a dead one's clean-up may overlap with the next, as nothing of it gets out."""
-        dice = chance(self._program.seed, "downtime")
+        dice = chance(self._program.seed, f"downtime/{node}" if node else "downtime")
         async with trio.open_nursery() as nursery:
             while not self._over:
-                life = self._life = Life(self._machine)
+                life = self._lives[node] = Life(self._machine, node)
                 nursery.start_soon(self._bury, life)
                 await life.over.wait()
                 self._remember()
-                await trio.sleep(dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900))))
+                rests = self._rests.pop(node, None)
+                drawn = dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900)))
+                await trio.sleep(drawn if rests is None else rests)
+
+    async def _trouble_nodes(self, nursery: trio.Nursery) -> None:
+        for trouble in self._program.troubles:
+            await trio.sleep_until(trouble.at)
+            life = self._lives[trouble.node]
+            if life is None or not life.alive:
+                continue
+            match trouble.kind:
+                case "kill":
+                    self._rests[trouble.node] = trouble.lasts
+                    life.kill("kill -9")
+                case "leave":
+                    self._rests[trouble.node] = trouble.lasts
+                    life.stop()
+                case "freeze":
+                    life.freeze(trouble.lasts)
+                case "cut":
+                    nursery.start_soon(self._cut, life, trouble)
+
+    async def _cut(self, life: Life, trouble: NodeTrouble) -> None:
+        disk = self._machine.disk
+        assert isinstance(disk, SharedDisk)
+        life.cut(disk, off=True)
+        await trio.sleep_until(trouble.ends)
+        life.cut(disk, off=False)
 
     async def _bury(self, life: Life) -> None:
         """Run a life, and see that its tasks end soon after it does."""
@@ -366,8 +409,7 @@ class _Simulation:
 
     async def _stop(self) -> None:
         self._over = True
-        life = self._life
-        if life is not None and life.alive:
+        for life in self._alive():
             life.stop()
             with trio.move_on_after(STOP_BUDGET):
                 await life.over.wait()

@@ -38,6 +38,7 @@ from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.sqlite.engine.connection import translated
 from storage.sqlite.in_loop import Disk, InLoopStorage
+from storage.sqlite.in_loop_nodes import InLoopNode, SharedDisk
 from supervision import Escalate, Mailbox
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
@@ -66,7 +67,7 @@ class Machine:
     trace: Trace
     settings: Settings
     front: Front
-    disk: Disk = field(default_factory=Disk)
+    disk: Disk
     clock_offset: float = 0.0
     lives: int = 0
     spans: list[LifeSpan] = field(default_factory=list)
@@ -97,17 +98,18 @@ class ActorCrash(Exception):
 
 
 class Life:
-    """One process of the service, from its start to its end."""
+    """One process of the service, from its start to its end. node: which of several it is."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, node: int = 0) -> None:
         machine.lives += 1
-        self.machine = machine
+        self.machine, self.node = machine, node
         self.number = machine.lives
         self.alive = True
         self.over = trio.Event()
         """Set when the life ends; `gone` when nothing of it runs any more."""
         self.gone = trio.Event()
         self.storage: Storage | None = None
+        self._epoch = 0
         self._system: System | None = None
         self._scope = trio.CancelScope()
         self._began = trio.current_time()
@@ -116,7 +118,7 @@ class Life:
         self._sync_dice = chance(machine.program.seed, f"sync/{self.number}")
         self._troubles = DiskTroubles(
             machine.disk,
-            machine.network.hosts[SERVICE],
+            self._side,
             self._sync_dice,
             chance(machine.program.seed, f"disk/{self.number}"),
         )
@@ -172,7 +174,11 @@ class Life:
         if not self.alive:
             return
         self.machine.trace.note("machine", "kills the service", life=self.number, why=why)
-        self.machine.disk.crash(None if unsynced_is_lost else self._sync_dice)
+        disk = self.machine.disk
+        if isinstance(disk, SharedDisk):
+            disk.killed.add(self._epoch)
+        else:
+            disk.crash(None if unsynced_is_lost else self._sync_dice)
         self._end(politely=False, why=why)
         if self._system is not None:
             self._system.stop(now=True)
@@ -183,6 +189,16 @@ class Life:
         if self.alive and self._system is not None:
             self.machine.trace.note("machine", "asks the service to stop", life=self.number)
             self._system.stop()
+
+    def freeze(self, seconds: float) -> None:
+        """Let nothing of this life run for a while, as SIGSTOP does: no call of it comes back, to the network or the disk."""
+        self.machine.trace.note("machine", "stops a node", life=self.number, lasts=f"{seconds:.1f}s")
+        self._side.frozen_until = trio.current_time() + seconds
+
+    def cut(self, disk: SharedDisk, *, off: bool) -> None:
+        """Let this life not reach the database, or let it reach it again."""
+        self.machine.trace.note("machine", "cuts off a node" if off else "joins a node", life=self.number)
+        (disk.away.add if off else disk.away.discard)(self._epoch)
 
     def _end(self, *, politely: bool, why: str) -> None:
         self.alive = False
@@ -212,6 +228,9 @@ class Life:
         disk, troubles = self.machine.disk, self._troubles
         with translated():
             lease = disk.start(f"life {self.number}")
+            self._epoch = lease.epoch
+            if isinstance(disk, SharedDisk):
+                return InLoopNode(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
             return InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
 
     def _reach(self, point: str) -> None:

@@ -91,10 +91,12 @@ class SharedDisk(Disk):
 
 
 class LoopMembers:
-    """See `storage.interface.members.Members`: by Trio's clock, which all lives share."""
+    """See `storage.interface.members.Members`: by Trio's clock, which all lives share. seek: awaited once a visit."""
 
-    def __init__(self, disk: SharedDisk, lease: Lease, shown: Callable[[], Seq]) -> None:
-        self._disk, self._epoch, self._shown = disk, lease.epoch, shown
+    def __init__(
+        self, disk: SharedDisk, lease: Lease, shown: Callable[[], Seq], seek: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._disk, self._epoch, self._shown, self._seek = disk, lease.epoch, shown, seek
         self._me = f"{lease.owner}-{lease.epoch}"
         self._left = False
 
@@ -108,8 +110,7 @@ class LoopMembers:
 
     async def beat(self, says: Says) -> View:
         """Beat; see Members."""
-        await trio.lowlevel.checkpoint()
-        self._disk.reach(self._epoch)
+        await self._seek()
         if not self._left:
             now, rows = trio.current_time(), self._disk.members
             before = rows.get(self._me, Member(self._me, since=now, until=now))
@@ -120,9 +121,8 @@ class LoopMembers:
 
     async def leave(self) -> None:
         """Leave; see Members."""
-        await trio.lowlevel.checkpoint()
         self._left = True
-        self._disk.reach(self._epoch)
+        await self._seek()
         if self._me in self._disk.members:
             gone = replace(self._disk.members[self._me], until=LEFT, since=trio.current_time())
             self._disk.members[self._me] = gone
@@ -135,14 +135,12 @@ class LoopMembers:
 
     async def drain(self, *, on: bool) -> None:
         """Have no looks made; see Members."""
-        await trio.lowlevel.checkpoint()
-        self._disk.reach(self._epoch)
+        await self._seek()
         self._disk.drained = on
 
     async def view(self) -> View:
         """Return the view; see Members."""
-        await trio.lowlevel.checkpoint()
-        self._disk.reach(self._epoch)
+        await self._seek()
         return self._view()
 
     def _view(self) -> View:
@@ -176,7 +174,7 @@ class InLoopNode(InLoopStorage):
             disk.reach(lease.epoch)
 
         super().__init__(disk, lease, sync, reach, look)
-        self.members = LoopMembers(disk, lease, lambda: self.tail.head)
+        self.members = LoopMembers(disk, lease, lambda: self.tail.head, look)
         self.sharing = SqlChanges(LoopReaders(disk, look), vault())
         disk.hear(self.log.follower.unknown)
 

@@ -171,9 +171,10 @@ class Pair:
         return f"host={self.folders} dbname={database} user=tests target_session_attrs=read-write"
 
     def wait_for_standby(self) -> None:
-        """Have every commit wait until the standby has it."""
-        self.primary.run("ALTER SYSTEM SET synchronous_standby_names='*'")
-        self.primary.run("SELECT pg_reload_conf()")
+        """Have every commit wait until the standby has it, whichever of the two that is."""
+        for each in (self.primary, self.standby):
+            each.run("ALTER SYSTEM SET synchronous_standby_names='*'")
+            each.run("SELECT pg_reload_conf()")
 
     def fail_over(self) -> None:
         """Crash the primary, and make the standby one; it is started if it had been stopped."""

@@ -198,8 +198,10 @@ class Registry:
         market, budget = self._ports.market, self._ports.settings.looks_per_second
         while True:
             await trio.sleep(REPRICE)
-            value = moved(market.price.value, await self.table.planned(), budget * await self.table.share(), REPRICE)
-            market.price = replace(market.price, value=value)
+            ours = budget * await self.table.share()
+            if ours > 0:  # of several nodes, one may watch nothing, and has no looks to price
+                value = moved(market.price.value, await self.table.planned(), ours, REPRICE)
+                market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:
         spending = Spending(self._ports.settings.looks_per_second)

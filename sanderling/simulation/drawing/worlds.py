@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from sanderling.simulation.chances import chance
 from sanderling.simulation.drawing import origins, scenes
@@ -26,17 +27,22 @@ from sanderling.simulation.program import (
     Ending,
     Fault,
     Meddling,
+    NodeTrouble,
     OriginPlan,
     Program,
     Revocation,
     Session,
     Wish,
 )
+from storage.records.member import LEASE
 
 PACE = 900.0
 """Seconds between two looks at a source, on average. Ten sources alone would be looked at every two minutes, which no
 library does that is worth simulating: ten looks a second are shared by thousands.
 """
+
+
+_NODE_TROUBLES: tuple[Literal["kill", "leave", "freeze", "cut"], ...] = ("kill", "leave", "freeze", "freeze", "cut")
 
 
 def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pace: float = PACE) -> Program:
@@ -238,6 +244,37 @@ def draw_epilogue(seed: str, epilogue: str) -> Program:
     late = calm.ends + 4 * CALM
     plans = tuple(origins.chatty(dice, plan, late) for plan in calm.origins if plan.tier != "html")
     return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
+
+
+def draw_nodes(seed: str, *, sources: int = 6) -> Program:
+    """Draw a world of two to four nodes on one database, of which one or another is killed, stopped, cut off, or leaves,
+    and in which a user changes sources at any of them.
+    """
+    calm = _calm(seed, days=0.1, sources=sources, pace=PACE / 6)
+    dice = chance(seed, "nodes")
+    plans = tuple(origins.chatty(dice, plan, calm.ends, 60.0) for plan in calm.origins)
+    nodes = dice.randint(2, 4)
+    return replace(
+        calm,
+        origins=plans,
+        robots=(),
+        faults=(),
+        steps=(),
+        endings=(),
+        meddling=_meddling(dice, plans, calm.ends, DAY / 600),
+        nodes=nodes,
+        troubles=node_troubles(dice, nodes, CALM / 2, calm.ends - CALM / 2),
+    )
+
+
+def node_troubles(dice: random.Random, nodes: int, begins: float, ends: float) -> tuple[NodeTrouble, ...]:
+    """Draw troubles of nodes, one every few minutes; some overlap."""
+    drawn, at = [], begins
+    while at < ends:
+        kind = dice.choice(_NODE_TROUBLES)
+        drawn.append(NodeTrouble(at, dice.randrange(nodes), kind, dice.uniform(0.5, 4 * LEASE)))
+        at += dice.choice((dice.uniform(1, 20), dice.uniform(60, 400)))
+    return tuple(drawn)
 
 
 def draw_meaning(seed: str) -> Program:

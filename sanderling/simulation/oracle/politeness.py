@@ -18,6 +18,8 @@ _MOST_HOLD = 3600.0
 _MOST_THROTTLED = 6
 _RETRY = 300.0
 _QUEUE = 4
+ADDING = 30.0
+"""Seconds that it takes to find out what a source is."""
 _ARRIVES = 0.5
 """Seconds that a request, or an answer, needs at most on a line in good weather, connection included."""
 _WEATHER = ("slow", "partition", "reset")
@@ -31,7 +33,8 @@ def rate(facts: Facts) -> Iterator[str]:
         met = _first_meetings(facts, machine)
         for (before, _), (at, _) in pairwise(asked):
             together = any(0 <= at - first < 5 for first in met)
-            if at - before < SECOND and not together and not facts.reborn(before - 2, at):
+            elsewhere = _added(facts, machine, at) or _led_to(facts, machine)
+            if at - before < SECOND and not (together or facts.reborn(before - 2, at) or elsewhere):
                 yield f"{machine}: asked at {before:.3f} s and again at {at:.3f} s"
                 break
 
@@ -87,8 +90,8 @@ def robots(facts: Facts) -> Iterator[str]:
         known: Seen | None = None
         asked = -math.inf
         for request in facts.seen.get(machine, ()):
-            if facts.reborn(asked, request.at):
-                known = None
+            if facts.reborn(asked, request.at) and facts.program.nodes == 1:
+                known = None  # of several nodes each may have a copy of its own, from when the host was its own
             if request.path == ROBOTS:
                 asked = request.until if request.until < math.inf else request.at
                 known = known if request.forbids is None else request
@@ -101,6 +104,17 @@ def robots(facts: Facts) -> Iterator[str]:
                 if fault and not _stormy(facts, machine, asked, request.at):
                     yield f"{machine}: {request.path} is looked at, at {request.at:.0f} s, {fault}"
                     break
+
+
+def _added(facts: Facts, machine: str, at: float) -> bool:
+    """Return whether a source of a machine was just being added at one of several nodes, maybe not the host's own."""
+    plans = (plan for plan in facts.program.origins if machine in plan.machines and plan.url in facts.added)
+    return facts.program.nodes > 1 and any(-1 < facts.added[plan.url].at - at < ADDING for plan in plans)
+
+
+def _led_to(facts: Facts, machine: str) -> bool:
+    """Return whether one of several nodes may be led to a machine by another one, which is its own."""
+    return facts.program.nodes > 1 and any(machine in plan.machines[1:] for plan in facts.program.origins)
 
 
 def _trespass(known: Seen | None, asked: float, request: Seen, slack: float) -> str:

@@ -290,6 +290,7 @@ async def test_a_web_node_watches_matches_and_delivers_nothing_and_yet_takes_eve
         await trio.sleep(LOOKED)
         assert land.told() == {f"news {number}": 1 for number in range(8)}
         assert len(land.posts) == 32
+        assert not [more for name, more in web.logged if name == "actor.crashed"]  # a budget of nothing was divided by
         works.kill()
         await trio.sleep(10)
         assert not web.watched() and web.system.ownership.view.inside() and not web.system.ownership.view.working()

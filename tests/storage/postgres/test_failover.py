@@ -130,6 +130,7 @@ async def test_a_failover_to_a_standby_that_commits_wait_for_loses_nothing(
     mint = CountingMint()
     written = await write(first, mint, 1, *(f"event {number}" for number in range(20)))
     pair.fail_over()
+    pair.standby.follow(pair.primary)  # without one, no commit would end
     for storage in two:
         await again(storage)
         assert storage.members.failover is not None and not storage.members.failover.lost
