@@ -3,9 +3,10 @@
 `python -m bench.chaos --seconds 600` runs three services and a cluster on loopback, with feeds that publish without
 pause, a reader that wanders from node to node, receivers of deliveries, and a user who edits at any node. Faults: a
 node is killed (`kill -9`), stopped for longer or shorter than a lease (SIGSTOP), asked to leave (SIGTERM), and comes
-back; PostgreSQL is restarted, crashes, is away for a while, fails over, or cuts its lines. At the end all is left alone and counted, as
-in `bench.torture`. With `--standby late` the standby has stopped following some time before it takes over, so that a
-failover takes events away: readers have seen some that are gone, and all of them come again under other ids.
+back; PostgreSQL is restarted, crashes, is away for a while, fails over, or cuts its lines. At the end all is left
+alone and counted, as in `bench.torture`. With `--standby late` the standby has stopped following some time before it
+takes over, so that a failover takes events away: readers have seen some that are gone, and all of them come again under
+other ids.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TextIO
 
 from sanderling.real_world import wall
-from sanderling.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters
-from sanderling.simulation.drawing.worlds import draw
+from sanderling.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters, draw_letters_of_nodes
+from sanderling.simulation.drawing.worlds import draw, draw_nodes
 from sanderling.simulation.program import DAY, Program
 from sanderling.simulation.run import Result, simulate_program
 
@@ -39,7 +39,13 @@ def simulate(
     return 1 if result.violations else 0
 
 
-ONLY: Mapping[str, Callable[[str], Program]] = {"deliveries": draw_letters, "people": draw_kinds, "hub": draw_hub}
+ONLY: Mapping[str, Callable[[str], Program]] = {
+    "deliveries": draw_letters,
+    "people": draw_kinds,
+    "hub": draw_hub,
+    "nodes": draw_nodes,
+    "deliveries of nodes": draw_letters_of_nodes,
+}
 """Worlds that are about one thing, by what it is."""
 
 
@@ -50,7 +56,7 @@ def simulate_deliveries(
     verbose: bool = False,
     out: TextIO | None = None,
 ) -> int:
-    """Run a seed's world of deliveries, or those of a range `A..B`; return 0 when every promise was kept, else 1."""
+    """Run a seed's world of one kind, or those of a range `A..B`; return 0 when every promise was kept, else 1."""
     out = sys.stdout if out is None else out
     first, dots, last = seeds.partition("..")
     if not (dots and first.isdecimal() and last.isdecimal()):
@@ -69,9 +75,10 @@ def _simulate_range(seeds: range, draw: Callable[[str], Program], out: TextIO) -
     broken = events = deliveries = 0
     for number, seed in enumerate(seeds, 1):
         result = simulate_program(draw(str(seed)))
-        assert result.facts.letters is not None
-        events += len(result.facts.log)
-        deliveries += sum(map(len, result.facts.letters.receipts.values()))
+        facts = result.facts
+        events += len(facts.log)
+        deliveries += len(facts.receipts)
+        deliveries += 0 if facts.letters is None else sum(map(len, facts.letters.receipts.values()))
         broken += bool(result.violations)
         for violation in result.violations:
             print(f"seed {seed}: BROKEN {violation}", file=out, flush=True)

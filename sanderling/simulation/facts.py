@@ -49,6 +49,14 @@ class LifeSpan:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class ViewChange:
+    """Who was inside from a moment on, where several nodes share a database."""
+
+    at: float
+    inside: frozenset[str]
+
+
 @dataclass(slots=True)
 class Facts:
     """Everything by name of machine or client, or by a source's URL.
@@ -61,6 +69,8 @@ class Facts:
     connections: the streams of each client. revoked: when each of its keys was deleted.
     spells: (from, to) in which a user changed or paused a source. deleted: the sources that were gone for good.
     remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
+    asked_by: as asked, with the member that asked in the middle. views: who was inside, by changes. members: of which
+    node each was, and its life.
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
@@ -74,6 +84,9 @@ class Facts:
     asked: Sequence[tuple[float, str]] = ()
     found: Sequence[tuple[float, str]] = ()
     dialled: Sequence[tuple[float, str]] = ()
+    asked_by: Sequence[tuple[float, str, str]] = ()
+    views: Sequence[ViewChange] = ()
+    members: Mapping[str, tuple[int, LifeSpan]] = field(default_factory=dict)
     receipts: Sequence[Receipt] = ()
     taken: Mapping[str, Sequence[Taken]] = field(default_factory=dict)
     connections: Mapping[str, Sequence[Connection]] = field(default_factory=dict)

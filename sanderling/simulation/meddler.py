@@ -41,8 +41,8 @@ class Deleted:
 class Meddler:
     """spells: (from, to) by URL, while a source was being changed or paused. head: how far the log on the disk is.
 
-    importer: where lists are given to the service; None while it boots. tags: what a source surely has, by URL. untrue:
-    sentences about what was answered and is not so.
+    importer: where lists are given to the service; None while it boots. tags: what a source surely has, by URL.
+    settles: seconds until all nodes know what one has answered. untrue: sentences about what was answered and is not so.
     """
 
     caller: Caller
@@ -52,6 +52,7 @@ class Meddler:
     head: Callable[[], int]
     importer: Callable[[], Mailbox[ImportMessage] | None] = lambda: None
     tags: dict[str, str] = field(default_factory=dict)
+    settles: float = 0.0
     untrue: list[str] = field(default_factory=list)
     spells: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     deleted: list[Deleted] = field(default_factory=list)
@@ -81,6 +82,9 @@ class Meddler:
     async def _compare(self, url: str, source: str) -> None:
         status, found = await self._try("GET", f"/v1/sources/{source}")
         tag = self.tags.get(url)
+        if self.settles and status == 200 and tag is not None and tag not in found["tags"]:
+            await trio.sleep(self.settles)
+            status, found = await self._try("GET", f"/v1/sources/{source}")
         if status == 200 and tag is not None and tag not in found["tags"]:
             self.untrue.append(f"{url} was answered to have the tag {tag}, and has {found['tags']}")
 

@@ -31,7 +31,7 @@ REBOUND = ("127.0.0.1", "10.0.0.7", "::1", "169.254.169.254")
 class Host:
     """A named machine. `faults` maps a kind of fault to the virtual time until which it lasts.
 
-    balanced: several processes may listen on one port, and each connection goes to one of them.
+    balanced: several processes may listen on one port, and each connection goes to one of them that is ready.
     """
 
     name: str
@@ -81,9 +81,13 @@ class SimListener(trio.abc.Listener[SimStream]):
     """Where a server accepts; at most BACKLOG connections wait, further ones are refused."""
 
     def __init__(
-        self, address: tuple[str, int], keep: Callable[[SimStream], None], gone: Callable[[SimListener], None]
+        self,
+        address: tuple[str, int],
+        keep: Callable[[SimStream], None],
+        gone: Callable[[SimListener], None],
+        is_ready: Callable[[], bool],
     ) -> None:
-        self.address = address
+        self.address, self.is_ready = address, is_ready
         self._send, self._receive = trio.open_memory_channel[SimStream](BACKLOG)
         self._keep = keep
         self._gone = gone
@@ -119,8 +123,8 @@ class SimNetwork:
     """All hosts. `dns`, `servfail`, `slow dns` and `offline` are the caller's own faults, `dead line` and `lossy` those
     of either end; all others are of the host that is called.
 
-    asked: (when, who, for which name); found: those of them that got an address; dialled: (when, who, which address).
-    A look is a question and a call.
+    asked: (when, who, for which name); asked_by: the same of processes that have a name; found: those of them that got
+    an address; dialled: (when, who, which address). A look is a question and a call.
     """
 
     def __init__(self, chance: random.Random) -> None:
@@ -128,6 +132,7 @@ class SimNetwork:
         self.hosts: dict[str, Host] = {}
         self._by_address: dict[str, Host] = {}
         self.asked: list[tuple[float, str, str]] = []
+        self.asked_by: list[tuple[float, str, str]] = []
         self.found: list[tuple[float, str, str]] = []
         self.dialled: list[tuple[float, str, str]] = []
 
@@ -184,7 +189,8 @@ class SimNetwork:
         listeners = host.listeners.get(port)
         if not listeners or host.suffers("refused"):
             raise _os_error(errno.ECONNREFUSED)
-        listener = listeners[0] if len(listeners) == 1 else self._chance.choice(listeners)
+        ready = [listener for listener in listeners if listener.is_ready()] or listeners
+        listener = ready[0] if len(ready) == 1 else self._chance.choice(ready)
         here = (origin.address, self._chance.randint(32_768, 60_999))
         near, far = connection(_Path(origin, host, self._chance), here, (address, port))
         if host.suffers("reset"):
@@ -208,11 +214,17 @@ class Side:
         self.host = host
         self.dead = False
         self.frozen_until = 0.0
+        self.cut_off = False
+        self.member = ""
+        """Who asks, where several processes work side by side."""
         self._streams: dict[SimStream, None] = {}
         self._listeners: list[SimListener] = []
 
     async def resolve(self, host: str) -> Sequence[str]:
         """Return the addresses of a name. Raises ResolveFailed."""
+        await self.thaw()
+        if self.member:
+            self._network.asked_by.append((trio.current_time(), self.member, host))
         found = await self._network.resolve(self.host, host)
         await self._alive()
         return found
@@ -238,7 +250,7 @@ class Side:
         taken = self.host.listeners.setdefault(port, [])
         if taken and not self.host.balanced:
             raise _os_error(errno.EADDRINUSE)
-        listener = SimListener((self.host.address, port), self._keep, self._forget)
+        listener = SimListener((self.host.address, port), self._keep, self._forget, self._is_ready)
         taken.append(listener)
         self._listeners.append(listener)
         return (listener,)
@@ -263,9 +275,12 @@ class Side:
         if listener in open_there:
             open_there.remove(listener)
 
+    def _is_ready(self) -> bool:
+        return not self.cut_off and self.frozen_until <= trio.current_time()
+
     async def thaw(self) -> None:
         """Wait until a process that was stopped goes on."""
-        while self.frozen_until > trio.current_time():
+        while self.frozen_until > trio.current_time():  # noqa: ASYNC110  # it may be stopped again meanwhile
             await trio.sleep_until(self.frozen_until)
 
     async def _alive(self) -> None:

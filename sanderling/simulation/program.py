@@ -24,8 +24,11 @@ Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
 Do = Literal["edit", "refused", "pause", "renew", "import"]
+NodeTroubleKind = Literal["kill", "leave", "freeze", "stuck", "cut", "outage"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
+SOON = 60.0
+"""Seconds within which a node must append, to be stopped there."""
 ALERT_WORD = "storm"
 """The alert asks for this word; every text either has it or not."""
 
@@ -247,18 +250,19 @@ class Ending:
 class NodeTrouble:
     """What happens to one of several nodes; it is over, or the node is there again, after `lasts`.
 
-    kill: as by `kill -9`. leave: it is asked to stop. freeze: nothing of it runs. cut: it does not reach the database.
+    kill: as by `kill -9`. leave: it is asked to stop. freeze: nothing of it runs. stuck: the same, from its next append
+    on, if that comes soon. cut: it does not reach the database. outage: no node does.
     """
 
     at: float
     node: int
-    kind: Literal["kill", "leave", "freeze", "cut"]
+    kind: NodeTroubleKind
     lasts: float
 
     @property
     def ends(self) -> float:
-        """When it is over."""
-        return self.at + self.lasts
+        """When it is over at the latest."""
+        return self.at + self.lasts + (SOON if self.kind == "stuck" else 0.0)
 
 
 @dataclass(frozen=True, slots=True)

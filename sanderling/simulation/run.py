@@ -27,7 +27,7 @@ from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.deliveries.stage import Stage
 from sanderling.simulation.epilogue import Epilogue
-from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.facts import Facts, Logged, ViewChange
 from sanderling.simulation.hangups import hang_ups
 from sanderling.simulation.keyring import Keyring
 from sanderling.simulation.meddler import Meddler
@@ -50,8 +50,10 @@ from storage.sqlite.in_loop_nodes import SharedDisk
 from supervision import Mailbox
 
 PORT = 8080
-LOST_WAKES = 0.2
+LOST_WAKES = 0.4
 """The part of wake-ups by another node's commit that do not come."""
+SETTLES = 3.0
+"""Seconds within which all nodes go by what was changed at one."""
 KEEPALIVE = 300.0
 PATIENCE = 2 * DAY
 """Virtual seconds after the program's end within which all that is owed must have arrived."""
@@ -133,7 +135,13 @@ class _Simulation:
         self._user = User(self._caller("user"), trace)
         dice = chance(program.seed, "meddler")
         self._meddler = Meddler(
-            self._caller("meddler"), self._user, trace, dice, self._machine.disk.head, self._importer
+            self._caller("meddler"),
+            self._user,
+            trace,
+            dice,
+            self._machine.disk.head,
+            self._importer,
+            settles=SETTLES if program.nodes > 1 else 0.0,
         )
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [
@@ -224,6 +232,10 @@ class _Simulation:
         facts.expired = {client.plan.name: client.expired for client in self._clients}
         facts.added, facts.refused, facts.alerts = self._user.added, self._user.refused, self._user.alerts
         facts.lives = self._machine.spans
+        facts.asked_by = self._network.asked_by
+        facts.members = self._machine.members
+        if isinstance(self._machine.disk, SharedDisk):
+            facts.views = [ViewChange(*view) for view in self._machine.disk.views]
         facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
         facts.untrue = self._meddler.untrue
         facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
@@ -292,6 +304,9 @@ class _Simulation:
     async def _trouble_nodes(self, nursery: trio.Nursery) -> None:
         for trouble in self._program.troubles:
             await trio.sleep_until(trouble.at)
+            if trouble.kind == "outage":
+                nursery.start_soon(self._outage, trouble)
+                continue
             life = self._lives[trouble.node]
             if life is None or not life.alive:
                 continue
@@ -304,8 +319,18 @@ class _Simulation:
                     life.stop()
                 case "freeze":
                     life.freeze(trouble.lasts)
+                case "stuck":
+                    life.freeze_at_append(trouble.lasts)
                 case "cut":
                     nursery.start_soon(self._cut, life, trouble)
+
+    async def _outage(self, trouble: NodeTrouble) -> None:
+        disk = self._machine.disk
+        assert isinstance(disk, SharedDisk)
+        self._trace.note("machine", "has no database", lasts=f"{trouble.lasts:.1f}s")
+        disk.outage = True
+        await trio.sleep_until(trouble.ends)
+        disk.outage = False
 
     async def _cut(self, life: Life, trouble: NodeTrouble) -> None:
         disk = self._machine.disk

@@ -32,7 +32,7 @@ from sanderling.simulation.disk_troubles import DiskTroubles
 from sanderling.simulation.facts import LifeSpan
 from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import CALM, SERVICE, Program
+from sanderling.simulation.program import CALM, SERVICE, SOON, Program
 from sanderling.simulation.trace import Trace
 from storage.errors import STANDSTILL
 from storage.interface import Storage
@@ -59,7 +59,7 @@ class Machine:
     """What outlives a life: the disk, the clock's setting, and how often the service was started.
 
     faults: sentences about what a life must not do (give up, or not end). spans: the lives that are over. told: (when,
-    event) of the lines of its log that are warnings or worse.
+    event) of the lines of its log that are warnings or worse. members: the same lives by their names, with their nodes.
     """
 
     program: Program
@@ -74,6 +74,7 @@ class Machine:
     faults: list[str] = field(default_factory=list)
     actor_crashes: list[float] = field(default_factory=list)
     told: list[tuple[float, str]] = field(default_factory=list)
+    members: dict[str, tuple[int, LifeSpan]] = field(default_factory=dict)
 
     def fill_disk(self, lasts: float) -> None:
         """Let the disk be full for a while."""
@@ -110,6 +111,7 @@ class Life:
         self.gone = trio.Event()
         self.storage: Storage | None = None
         self._epoch = 0
+        self._stuck: tuple[float, float] | None = None
         self._system: System | None = None
         self._scope = trio.CancelScope()
         self._began = trio.current_time()
@@ -129,6 +131,11 @@ class Life:
     def span_so_far(self) -> LifeSpan:
         """This life as one that has no end yet."""
         return LifeSpan(self._began, math.inf, politely=True, why="goes on")
+
+    @property
+    def member(self) -> str:
+        """The name of this life among several; "" for one that is alone, or has not reached its storage."""
+        return self._side.member
 
     @property
     def recorder(self) -> Mailbox[RecorderMessage] | None:
@@ -191,19 +198,27 @@ class Life:
             self._system.stop()
 
     def freeze(self, seconds: float) -> None:
-        """Let nothing of this life run for a while, as SIGSTOP does: no call of it comes back, to the network or the disk."""
+        """Let no call of this life come back for a while, from the network or the disk, as SIGSTOP does."""
         self.machine.trace.note("machine", "stops a node", life=self.number, lasts=f"{seconds:.1f}s")
         self._side.frozen_until = trio.current_time() + seconds
+
+    def freeze_at_append(self, seconds: float) -> None:
+        """Freeze at the beginning of the next append, if that comes soon."""
+        self._stuck = (trio.current_time() + SOON, seconds)
 
     def cut(self, disk: SharedDisk, *, off: bool) -> None:
         """Let this life not reach the database, or let it reach it again."""
         self.machine.trace.note("machine", "cuts off a node" if off else "joins a node", life=self.number)
         (disk.away.add if off else disk.away.discard)(self._epoch)
+        self._side.cut_off = off
 
     def _end(self, *, politely: bool, why: str) -> None:
         self.alive = False
         self._side.die()
-        self.machine.spans.append(LifeSpan(self._began, trio.current_time(), politely, why))
+        span = LifeSpan(self._began, trio.current_time(), politely, why)
+        self.machine.spans.append(span)
+        if self.member:
+            self.machine.members[self.member] = (self.node, span)
         self.over.set()
 
     def _make_world(self) -> World:
@@ -230,11 +245,17 @@ class Life:
             lease = disk.start(f"life {self.number}")
             self._epoch = lease.epoch
             if isinstance(disk, SharedDisk):
-                return InLoopNode(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
+                node = InLoopNode(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
+                self._side.member = node.members.me
+                return node
             return InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
 
     def _reach(self, point: str) -> None:
         program = self.machine.program
+        if self._stuck is not None and point == "append/before sync":
+            (until, seconds), self._stuck = self._stuck, None
+            if trio.current_time() < until:
+                self.freeze(seconds)
         if not self.alive or not CALM < trio.current_time() < program.ends:
             return
         drawn = self._point_dice.random()

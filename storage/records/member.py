@@ -14,6 +14,8 @@ from storage.records.identity import START, Seq
 
 LEASE: Final = 5.0
 """Seconds for which a beat keeps its member inside."""
+BREAK: Final = LEASE / 2
+"""Seconds between two beats after which a member counts as back, and not as one that was there all the time."""
 KEPT: Final = 600.0
 """Seconds for which a member that is gone stays in the view, so that others see how it went."""
 ALL, WEB = "all", "web"
@@ -45,7 +47,7 @@ class Says(Struct, frozen=True, omit_defaults=True):
 
 
 class Member(Struct, frozen=True):
-    """One start of one process. since: it has beaten without a break since then. until: its lease, LEFT when it left.
+    """One start of one process. since: it has beaten without a BREAK since then. until: its lease, LEFT when it left.
 
     id: never used again. shown: the newest position that readers have seen there. timeline: of PostgreSQL (8 hex
     digits), as it was at the last beat.
@@ -114,8 +116,8 @@ class View(Struct, frozen=True):
     def due(self, me: str, lease: float = LEASE) -> Change | None:
         """Return the change that member `me` should make, None for none.
 
-        Who knocks comes in. Who left goes. Who is late goes only if `me` has beaten for a whole lease: after an outage
-        of the database every lease is over, and the first one to return must not put out the rest.
+        Who knocks comes in. Who left goes. Who is late goes only if `me` has beaten for a whole lease without a break:
+        after an outage of the database leases are over, and the first one to return must not put out the rest.
         """
         mine = self.member(me)
         may_put_out = mine is not None and mine.until > self.at and mine.since <= self.at - lease

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import Seq
-from storage.records.member import LEASE, LEFT, Failover, Member, Says, View
+from storage.records.member import BREAK, LEASE, LEFT, Failover, Member, Says, View
 from storage.sql.stores.changes import SqlChanges
 from storage.sql.transaction import Transaction
 from storage.sqlite.in_loop import Disk, InLoopStorage, LoopReaders, vault
@@ -48,7 +48,7 @@ class _SharedTransaction(Transaction):
 class SharedDisk(Disk):
     """The shared database. `killed` lives write no more; `away` ones get no answer.
 
-    wakes: asked at each wake-up, whether it comes.
+    outage: nobody gets one. views: since when who was inside. wakes: asked at each wake-up, whether it comes.
     """
 
     def __init__(self, wakes: Callable[[], bool] = lambda: True) -> None:
@@ -58,7 +58,8 @@ class SharedDisk(Disk):
         self.away: set[int] = set()
         self.members: dict[str, Member] = {}
         self.view_number = 0
-        self.drained = False
+        self.drained = self.outage = False
+        self.views: list[tuple[float, frozenset[str]]] = []
         self._wakes_somebody = wakes
         self._wakes: list[Callable[[], None]] = []
 
@@ -71,7 +72,7 @@ class SharedDisk(Disk):
         """Refuse a life that can't reach the database. Raises Fenced, Unavailable."""
         if epoch in self.killed:
             raise Fenced(f"life {epoch} was killed")
-        if epoch in self.away:
+        if self.outage or epoch in self.away:
             raise Unavailable("the database does not answer")
 
     def transaction(self) -> Transaction:
@@ -114,7 +115,7 @@ class LoopMembers:
         if not self._left:
             now, rows = trio.current_time(), self._disk.members
             before = rows.get(self._me, Member(self._me, since=now, until=now))
-            since = now if before.until < now else before.since
+            since = now if before.until < now + LEASE - BREAK else before.since
             rows[self._me] = replace(before, since=since, until=now + LEASE, shown=self._shown(), says=says)
             self._change()
         return self._view()
@@ -156,6 +157,7 @@ class LoopMembers:
             for id in change.drops:
                 del rows[id]
             self._disk.view_number += 1
+            self._disk.views.append((trio.current_time(), frozenset(id for id in rows if rows[id].inside)))
 
 
 class InLoopNode(InLoopStorage):

@@ -31,6 +31,7 @@ from sanderling.simulation.delivery_plans import (
     Saying,
 )
 from sanderling.simulation.drawing.moments import moments
+from sanderling.simulation.drawing.node_troubles import node_troubles
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import CALM, DAY, SERVICE, ClockStep, Ending, Fault, Program
 from sanderling.simulation.world import POST
@@ -84,6 +85,21 @@ def draw_letters(
         season=dice.choice(CHANGES) - dice.uniform(0.2, 0.8) * ends - EPOCH,
     )
     return replace(program, faults=_faults(seed, plan.hosts, ends, troubles))
+
+
+def draw_letters_of_nodes(seed: str) -> Program:
+    """Draw an hour or two of deliveries by several nodes, of which one or another is killed, stopped or cut off."""
+    program = draw_letters(seed, days=0.06, point_crash=0.0, modes=("instant", "15min"))
+    dice = chance(seed, "nodes")
+    nodes = dice.randint(2, 3)
+    return replace(
+        program,
+        faults=tuple(fault for fault in program.faults if fault.where != SERVICE),
+        steps=(),
+        endings=(),
+        nodes=nodes,
+        troubles=node_troubles(dice, nodes, 60.0, program.ends - CALM / 4),
+    )
 
 
 def draw_kinds(

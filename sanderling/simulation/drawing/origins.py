@@ -114,8 +114,13 @@ def steady(dice: random.Random, texts: Sequence[Text], alert: AlertPlan) -> tupl
     return tuple(sorted([*texts, *more], key=lambda text: text.at))
 
 
-def chatty(dice: random.Random, plan: OriginPlan, ends: float, every: float = 20.0) -> OriginPlan:
-    """Let a push source say something that is wanted every so many seconds, and a feed something every few minutes."""
+def chatty(
+    dice: random.Random, plan: OriginPlan, ends: float, every: float = 20.0, entries: float = 600.0
+) -> OriginPlan:
+    """Let a push source say something that is wanted every so many seconds, and a feed have new entries.
+
+    entries: seconds between two of a feed.
+    """
     if plan.tier == "push":
         ats = (int(at) + dice.choice((0.0, 0.0, 0.5)) for at in moments(dice, DAY / every, CALM, ends - 60))
         more = [Text(at, (*_words(dice), ALERT_WORD)) for at in ats]
@@ -123,7 +128,7 @@ def chatty(dice: random.Random, plan: OriginPlan, ends: float, every: float = 20
     if plan.tier == "feed":
         known = tuple(text for text in plan.texts if text.at < 0)
         return replace(
-            plan, texts=(*known, *_texts(dice, DAY / 600, ends)), manners=replace(plan.manners, resets_at=math.inf)
+            plan, texts=(*known, *_texts(dice, DAY / entries, ends)), manners=replace(plan.manners, resets_at=math.inf)
         )
     return plan
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from sanderling.simulation.chances import chance
 from sanderling.simulation.drawing import origins, scenes
 from sanderling.simulation.drawing.moments import moments
+from sanderling.simulation.drawing.node_troubles import node_troubles
 from sanderling.simulation.program import (
     ALERT_WORD,
     CALM,
@@ -27,22 +27,18 @@ from sanderling.simulation.program import (
     Ending,
     Fault,
     Meddling,
-    NodeTrouble,
     OriginPlan,
     Program,
     Revocation,
     Session,
+    Tier,
     Wish,
 )
-from storage.records.member import LEASE
 
 PACE = 900.0
 """Seconds between two looks at a source, on average. Ten sources alone would be looked at every two minutes, which no
 library does that is worth simulating: ten looks a second are shared by thousands.
 """
-
-
-_NODE_TROUBLES: tuple[Literal["kill", "leave", "freeze", "cut"], ...] = ("kill", "leave", "freeze", "freeze", "cut")
 
 
 def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pace: float = PACE) -> Program:
@@ -246,35 +242,50 @@ def draw_epilogue(seed: str, epilogue: str) -> Program:
     return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
 
 
-def draw_nodes(seed: str, *, sources: int = 6) -> Program:
-    """Draw a world of two to four nodes on one database, of which one or another is killed, stopped, cut off, or leaves,
-    and in which a user changes sources at any of them.
+def draw_nodes(seed: str, *, sources: int = 4, tiers: Sequence[Tier] = ("feed", "html", "push")) -> Program:
+    """Draw a world of two to four nodes on one database: one or another is killed, stopped, cut off, or leaves.
+
+    A user changes sources at any of them, frames come at the same moments, and a client loses its key now and then.
+    tiers: of the sources.
     """
-    calm = _calm(seed, days=0.1, sources=sources, pace=PACE / 6)
+    calm = _calm(seed, days=0.07, sources=4 * sources, pace=PACE / 6 / 4)
     dice = chance(seed, "nodes")
-    plans = tuple(origins.chatty(dice, plan, calm.ends, 60.0) for plan in calm.origins)
+    drawn = [plan for plan in calm.origins if plan.tier in tiers][:sources]
+    plans = tuple(_in_step(dice, plan, calm.ends) for plan in drawn)
+    plain, keyed, *_ = calm.clients
+    lost = tuple(Revocation(at, 30.0) for at in moments(dice, 90, CALM / 2, calm.ends))
     nodes = dice.randint(2, 4)
     return replace(
         calm,
         origins=plans,
+        clients=(plain, replace(keyed, revocations=lost)),
         robots=(),
         faults=(),
         steps=(),
         endings=(),
-        meddling=_meddling(dice, plans, calm.ends, DAY / 600),
+        meddling=_meddling(dice, plans, calm.ends, DAY / 300),
         nodes=nodes,
         troubles=node_troubles(dice, nodes, CALM / 2, calm.ends - CALM / 2),
+        looks_per_second=sources / (PACE / 6),
     )
 
 
-def node_troubles(dice: random.Random, nodes: int, begins: float, ends: float) -> tuple[NodeTrouble, ...]:
-    """Draw troubles of nodes, one every few minutes; some overlap."""
-    drawn, at = [], begins
-    while at < ends:
-        kind = dice.choice(_NODE_TROUBLES)
-        drawn.append(NodeTrouble(at, dice.randrange(nodes), kind, dice.uniform(0.5, 4 * LEASE)))
-        at += dice.choice((dice.uniform(1, 20), dice.uniform(60, 400)))
-    return tuple(drawn)
+def draw_polling_nodes(seed: str) -> Program:
+    """Draw nodes that look at feeds, which nearly always have something new."""
+    return draw_nodes(seed, tiers=("feed",))
+
+
+def draw_pushed_nodes(seed: str) -> Program:
+    """Draw nodes that hear frames, all at the same moments."""
+    return draw_nodes(seed, tiers=("push",))
+
+
+def _in_step(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
+    """Let the frames of all push streams come at the same moments, so that their owners commit at once."""
+    chatty = origins.chatty(dice, plan, ends, 30.0, 120.0)
+    if plan.tier != "push":
+        return chatty
+    return replace(chatty, texts=tuple(replace(text, at=10.0 * round(text.at / 10)) for text in chatty.texts))
 
 
 def draw_meaning(seed: str) -> Program:

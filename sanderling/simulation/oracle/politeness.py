@@ -109,6 +109,8 @@ def robots(facts: Facts) -> Iterator[str]:
 def _added(facts: Facts, machine: str, at: float) -> bool:
     """Return whether a source of a machine was just being added at one of several nodes, maybe not the host's own."""
     plans = (plan for plan in facts.program.origins if machine in plan.machines and plan.url in facts.added)
+    if {plan.url for plan in facts.program.origins if machine in plan.machines} & {each.url for each in facts.deleted}:
+        return facts.program.nodes > 1
     return facts.program.nodes > 1 and any(-1 < facts.added[plan.url].at - at < ADDING for plan in plans)
 
 

@@ -19,6 +19,7 @@ from sanderling.simulation.planted import (
     log,
     meaning,
     meddled,
+    nodes,
     streams,
     tight,
     watching,
@@ -96,6 +97,17 @@ PLANTS: tuple[Plant, ...] = (
     epilogues.damaged_rows_left_out,
     epilogues.damage_kept_quiet,
     epilogues.futures_taken_as_they_are,
+    nodes.versions_not_compared,
+    nodes.own_commits_shown_at_once,
+    nodes.wake_ups_lost_and_nothing_read,
+    nodes.everything_is_mine,
+    nodes.leaving_nodes_beat_on,
+    nodes.the_first_one_back_puts_out_the_rest,
+    nodes.leases_by_their_own_clocks,
+    nodes.parked_nodes_go_on,
+    nodes.keys_kept_by_each,
+    nodes.all_claims_released,
+    nodes.two_matchers,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

@@ -14,7 +14,7 @@ import msgspec
 from storage.postgres.engine.connection import PostgresConnection
 from storage.postgres.engine.readers import LinePool
 from storage.records.identity import Seq
-from storage.records.member import LEASE, Failover, Member, Says, View
+from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
 
 WITHIN = LEASE - 1
 """Seconds that a visit may take: a beat that came later than that would be of no use."""
@@ -22,7 +22,7 @@ WITHIN = LEASE - 1
 # finds it: nobody appends on another timeline before the members that are inside have beaten on it.
 _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, says)
     VALUES(?, FALSE, moment(), moment() + ?, ?, timeline(), ?) ON CONFLICT(id) DO UPDATE SET
-    since=CASE WHEN m.until < moment() THEN moment() ELSE m.since END, until=excluded.until,
+    since=CASE WHEN m.until < moment() + ? THEN moment() ELSE m.since END, until=excluded.until,
     shown=greatest(m.shown, excluded.shown), timeline=excluded.timeline, says=excluded.says
     WHERE m.until > '-infinity' RETURNING m.timeline,
     (SELECT coalesce(greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')), 0))"""
@@ -70,7 +70,7 @@ class PostgresMembers:
     async def beat(self, says: Says) -> View:
         """Beat, and change the view if that is due; see Members."""
         shown = self._shown()
-        row = (self._me, self._lease, shown, msgspec.json.encode(says))
+        row = (self._me, self._lease, shown, msgspec.json.encode(says), self._lease - BREAK)
 
         def visit(connection: PostgresConnection) -> tuple[View, Sequence[Any] | None]:
             beaten = None if self._left else connection.execute(_BEAT, row).fetchone()

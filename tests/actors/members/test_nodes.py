@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import msgspec
 import pytest
 import trio
+from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale
+from actors.matcher.actor import Matcher
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource
 from actors.messages.views import AddedSource
@@ -14,6 +17,7 @@ from storage.errors import Unavailable
 from storage.records.delivery import Match
 from storage.records.member import WEB
 from storage.records.revision import Expected, revision_of
+from storage.sql.stores.outbox import SqlOutbox
 from tests.actors.members.harness import Land, Node
 
 LOOKED = 300.0
@@ -343,3 +347,39 @@ async def test_what_was_asked_of_one_node_counts_at_the_others(autojump_clock: o
         await trio.sleep(3)
         assert (a.system.usage.owed("key"), b.system.usage.owed("key")) == (0, 7)
         nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("compared", [True, False])
+async def test_an_alert_changed_at_another_node_holds_for_the_next_event_before_the_matcher_has_heard_of_it(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch, compared: bool
+) -> None:
+    """Without the comparison that a commit of matches makes, this would be found."""
+    monkeypatch.setattr(Matcher, "_watch_revision", sleep_forever)
+    if not compared:
+        monkeypatch.setattr(SqlOutbox, "advance", whatever_the_revision(SqlOutbox.advance))
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        await a.add(url)
+        other = b if a.system.ownership.mine("matcher") else a
+        alert = await other.alert("rain", land.hook(0))
+        land.publish(1, "first", "rain once")
+        await trio.sleep(LOOKED)
+        await other.storage.alerts.put(replace(alert, filter_query="sun"))
+        land.publish(1, "first", "rain once", "rain again", "sun at last")
+        await trio.sleep(LOOKED)
+        told = [msgspec.json.decode(post.body)["title"] for post in land.posts]
+        assert told == (["rain once", "sun at last"] if compared else [])
+        nursery.cancel_scope.cancel()
+
+
+async def sleep_forever(matcher: Matcher) -> None:
+    await trio.sleep_forever()
+
+
+def whatever_the_revision(right: Any) -> Any:
+    async def advance(self: SqlOutbox, *given: Any, revision: int | None = None, **more: Any) -> None:
+        await right(self, *given, **more)
+
+    return advance

@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 
+from sanderling.simulation.drawing.letters import draw_letters_of_nodes
 from sanderling.simulation.drawing.worlds import (
     draw,
     draw_disk,
@@ -16,7 +17,10 @@ from sanderling.simulation.drawing.worlds import (
     draw_in_time,
     draw_meaning,
     draw_meddled,
+    draw_nodes,
     draw_outage,
+    draw_polling_nodes,
+    draw_pushed_nodes,
     draw_tight,
     draw_troubles,
 )
@@ -143,6 +147,17 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "damaged_rows_left_out": (damaged, "1", "R10"),
     "damage_kept_quiet": (damaged, "1", "R10"),
     "futures_taken_as_they_are": (restored, "1", "V1"),
+    "versions_not_compared": (draw_polling_nodes, "1", "W4"),
+    "own_commits_shown_at_once": (draw_pushed_nodes, "3", "R1"),
+    "wake_ups_lost_and_nothing_read": (draw_nodes, "1", "R2"),
+    "everything_is_mine": (draw_nodes, "1", "O1"),
+    "leaving_nodes_beat_on": (draw_nodes, "1", "O3"),
+    "the_first_one_back_puts_out_the_rest": (draw_nodes, "1", "O2"),
+    "leases_by_their_own_clocks": (draw_nodes, "1", "O2"),
+    "parked_nodes_go_on": (draw_nodes, "1", "O4"),
+    "keys_kept_by_each": (draw_nodes, "1", "K1"),
+    "all_claims_released": (draw_letters_of_nodes, "2", "D5"),
+    "two_matchers": (draw_letters_of_nodes, "2", "D5"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 
