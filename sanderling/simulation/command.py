@@ -44,7 +44,7 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "people": draw_kinds,
     "hub": draw_hub,
     "nodes": draw_nodes,
-    "deliveries of nodes": draw_letters_of_nodes,
+    "node-deliveries": draw_letters_of_nodes,
 }
 """Worlds that are about one thing, by what it is."""
 

@@ -42,7 +42,8 @@ class Meddler:
     """spells: (from, to) by URL, while a source was being changed or paused. head: how far the log on the disk is.
 
     importer: where lists are given to the service; None while it boots. tags: what a source surely has, by URL.
-    settles: seconds until all nodes know what one has answered. untrue: sentences about what was answered and is not so.
+    settles: seconds until all nodes know what one has answered. untrue: sentences about what was answered and is not
+    so.
     """
 
     caller: Caller

@@ -109,6 +109,11 @@ def checkup_moments(program: Program) -> list[float]:
     return sorted(moment for moment in moments if CALM / 2 < moment < program.ends)
 
 
+def _disk_of(program: Program) -> Disk:
+    wakes = chance(program.seed, "wake-ups")
+    return Disk() if program.nodes == 1 else SharedDisk(lambda: wakes.random() > LOST_WAKES)
+
+
 class _Simulation:
     def __init__(self, program: Program, trace: Trace, patience: float, until: Collection[str]) -> None:
         self._program = program
@@ -124,8 +129,7 @@ class _Simulation:
             keepalive=KEEPALIVE,
             looks_per_second=program.looks_per_second,
         )
-        wakes = chance(program.seed, "wake-ups")
-        disk = Disk() if program.nodes == 1 else SharedDisk(lambda: wakes.random() > LOST_WAKES)
+        disk = _disk_of(program)
         self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)
         self._network.add(SERVICE).balanced = program.nodes > 1
         self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
@@ -133,16 +137,7 @@ class _Simulation:
         self._hook = Receiver(self._network.add(HOOK), trace)
         self._origins = Origins(program, self._network, trace, self._hook)
         self._user = User(self._caller("user"), trace)
-        dice = chance(program.seed, "meddler")
-        self._meddler = Meddler(
-            self._caller("meddler"),
-            self._user,
-            trace,
-            dice,
-            self._machine.disk.head,
-            self._importer,
-            settles=SETTLES if program.nodes > 1 else 0.0,
-        )
+        self._meddler = self._a_meddler()
         self._doctor = Doctor(self._caller("doctor"))
         self._clients = [
             StreamClient(plan, self._caller(plan.name), trace, self._machine.disk.floor, self._user.find)
@@ -172,6 +167,13 @@ class _Simulation:
         self._rests: dict[int, float] = {}
         self._lives: list[Life | None] = [None] * program.nodes
         self._over = False
+
+    def _a_meddler(self) -> Meddler:
+        settles = SETTLES if self._program.nodes > 1 else 0.0
+        dice, disk = chance(self._program.seed, "meddler"), self._machine.disk
+        return Meddler(
+            self._caller("meddler"), self._user, self._trace, dice, disk.head, self._importer, settles=settles
+        )
 
     async def run(self) -> None:
         """Play the program, come to rest, stop the service, and stop the world."""

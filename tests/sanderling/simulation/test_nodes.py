@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sanderling.cli import main
+from sanderling.simulation.command import ONLY
 from sanderling.simulation.drawing.letters import draw_letters_of_nodes
 from sanderling.simulation.drawing.worlds import draw_nodes
 from sanderling.simulation.run import simulate_program
@@ -21,3 +23,8 @@ def test_what_one_node_has_to_deliver_others_take_over() -> None:
     result = simulate_program(draw_letters_of_nodes("3"))
     assert [str(violation) for violation in result.violations] == []
     assert len(result.facts.views) > 10 and len(result.facts.log) > 20
+
+
+def test_the_command_knows_every_kind_of_world() -> None:
+    (only,) = (each for each in main.commands["simulate"].params if each.name == "only")
+    assert list(only.type.to_info_dict()["choices"]) == list(ONLY)
