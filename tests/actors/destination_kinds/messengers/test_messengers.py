@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import msgspec
 import pytest
 import trio
 
@@ -288,3 +289,31 @@ def test_what_an_error_says_beside_its_status_is_no_success(status: int) -> None
     assert answer_of(telegram, PostResult(200, 1, b'{"ok":true}', None)).delivered
     found = answer_of(telegram, PostResult(status, 1, b'{"ok":true}', None))
     assert not found.delivered and found.error
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "said", "verdict"),
+    [
+        # From lists of Telegram's errors.
+        ("telegram", 400, "Bad Request: group chat was upgraded to a supergroup chat", "revoked"),
+        ("telegram", 400, "Bad Request: group is deactivated", "revoked"),
+        ("telegram", 400, "Bad Request: have no rights to send a message", "revoked"),
+        ("telegram", 400, "Bad Request: CHAT_WRITE_FORBIDDEN", "revoked"),
+        ("telegram", 403, "Forbidden: user is deactivated", "revoked"),
+        ("telegram", 400, "Bad Request: can't parse entities", "refused"),
+        # From Opsgenie's page of response codes: the plan of the account does not let it do this.
+        ("opsgenie", 402, "payment required", "revoked"),
+        ("opsgenie", 422, "Message can not be empty.", "refused"),
+    ],
+)
+def test_an_answer_is_understood_as_the_service_lists_it(kind: str, status: int, said: str, verdict: str) -> None:
+    messenger = next(each for each in built_in() if each.id == kind)
+    body = msgspec.json.encode({"ok": False, "description": said, "message": said})
+    assert answer_of(messenger, PostResult(status, 1, body, None)).verdict == verdict
+
+
+def test_dingtalk_says_too_often_in_three_ways() -> None:
+    dingtalk = next(each for each in built_in() if each.id == "dingtalk")
+    for code in (130101, 410100, 90030):
+        body = msgspec.json.encode({"errcode": code, "errmsg": "over limit"})
+        assert answer_of(dingtalk, PostResult(200, 1, body, None)).verdict == "slow"
