@@ -71,7 +71,7 @@ class Settings:
     )
     metrics_bind: str = _setting(
         "",
-        "Address and port of /metrics, such as 127.0.0.1:9464, and it is nowhere else. Empty: where the rest is.",
+        "Serve /metrics at this address and port only, such as 127.0.0.1:9464. Empty: on the main port.",
     )
     base_url: str = _setting("", "The service's public address, as clients see it; empty: http(s)://host:port.")
     tls_cert: str = _setting("", "PEM file of the certificate chain with which to serve https; needs `tls_key`.")
@@ -99,7 +99,7 @@ class Settings:
     cadence_ceiling: float = _setting(2700.0, "Longest time between two looks at a source.", "s", 60, 3600)
     cadence_evenness: float = _setting(
         0.6,
-        "Whose changes count: 0 all changes alike, busy sources first; 1 all sources alike, busy or quiet.",
+        "How looks are shared: 0 favours sources that change often, 1 treats all sources alike.",
         "",
         0,
         1,

@@ -50,7 +50,7 @@ KINDS: dict[str, Kind] = {
     ),
     "not-found": Kind(
         404,
-        "There is no such thing",
+        "Not found",
         "The path or the id in it names nothing here.",
         "There is no such source.",
     ),
@@ -101,7 +101,7 @@ KINDS: dict[str, Kind] = {
     ),
     "unprocessable": Kind(
         422,
-        "Well-formed, but without meaning here",
+        "Cannot be processed",
         "`errors` names the place.",
         "body.schedule: an interval is from 1m to 7d",
     ),

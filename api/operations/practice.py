@@ -123,7 +123,7 @@ async def delivered(call: OperationContext, bin: Bin) -> bool:
 
 
 async def end(call: OperationContext) -> None:
-    """Delete the practice sources, the alerts over nothing else, and the bins that were wired; the events stay.
+    """Delete the practice sources, the alerts that use only them, and the bins that were wired; the events stay.
 
     Raises TooSlowError.
     """

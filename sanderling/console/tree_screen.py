@@ -37,7 +37,7 @@ class TreeScreen(View):
         key("colon", "jump", "go", "to a row by its number, or into a part by its path, id or URL"),
         key("s", "sort", "sort", "make the order anew"),
         key("S", "order", "order", "worst first, by path, or by what is next", foot=False),
-        key("enter,l,right", "enter", "detail", "all that is known of it", shown="⏎"),
+        key("enter,l,right", "enter", "detail", "details", shown="⏎"),
         *ACT_KEYS[:2],
         key("d", "deliveries", "deliveries", "destinations and attempts"),
         key("o", "log", "log", "the log lines of the service"),

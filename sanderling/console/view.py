@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BACK = key("escape,left,h", "back", "back", "back to where you came from", shown="esc")
 ACTS: dict[str, tuple[str, str]] = {
     "check": ("Look at it now", "a look is on its way"),
-    "restart": ("Begin another life of it", "another life has begun"),
+    "restart": ("Restart it", "it was restarted"),
     "release": ("Let it try again at once", "released"),
     "disable": ("Pause it", "paused"),
     "enable": ("Resume it", "resumed"),
@@ -32,7 +32,7 @@ ACTS: dict[str, tuple[str, str]] = {
 """What can be done to a part: the question, and what is said afterwards."""
 OF_A_PART = "Restart it, and all that was started after it"
 ACT_KEYS: list[BindingType] = [
-    key("r", "act('restart')", "restart", "begin another life of it"),
+    key("r", "act('restart')", "restart", "restart it"),
     key("c", "act('check')", "check", "look at a source now, within what politeness allows"),
     key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
     key("e", "act('able')", "pause", "pause a source, or resume it"),

@@ -26,7 +26,7 @@ _WELL: Final[dict[Cause, str]] = {
     "reach": "It answers.",
     "yield": "Its silence is within what is usual for it.",
     "partial": "All of its last answers could be read.",
-    "stuck": "It has no trouble that will not mend by itself.",
+    "stuck": "It has no permanent error.",
 }
 
 
@@ -95,7 +95,7 @@ def _after_trouble(hot: SourceRuntime) -> str:
         return f"Its server has asked for fewer looks: none before {spoken(Millis(hot.not_before or 0))}."
     if hot.breaker.state == "open":
         row = "The last look" if failures == 1 else f"The last {failures} looks"
-        return f"{row} failed, so it rests; with each failure longer, up to 36 minutes. One look then tries it."
+        return f"{row} failed, so it rests: longer after each, 36 minutes at most. Then one look tries it again."
     return "The last look failed: it is tried again after about a minute."
 
 
@@ -116,4 +116,4 @@ def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None
         return f"Little is known of it yet. After {span(wait)} another look tells more."
     if wait <= limits.floor * _ROUGHLY:
         return f"News is likely now: it is looked at as often as politeness allows.{pace_says}"
-    return f"From its hours, days and bursts so far, {span(wait)} is the wait that is worth most.{pace_says}"
+    return f"It is looked at about every {span(wait)}: learned from the hours and days at which it changes.{pace_says}"

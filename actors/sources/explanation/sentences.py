@@ -57,7 +57,7 @@ def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
 def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> str:
     says = f"{'Seen' if part.came else 'Gone'} on {spoken(note.at)} and not told: {part.rule}"
     if note.bar is not None and part.score:
-        says += f" (it weighed {part.score:.2f}, and from {note.bar:.2f} a change is told)"
+        says += f" (score {part.score:.2f}; a change is told from {note.bar:.2f})"
     looks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
     often = sum(any(each.key == part.key for each in one.parts) for one in looks)
     if part.key and often > 1:
@@ -83,7 +83,7 @@ def looks(notes: Sequence[Note]) -> list[Reason]:
 
 
 def _look(note: Note) -> Reason:
-    score = "" if note.score is None else f" (it weighed {note.score:.2f}; {note.bar or 0:.2f} is told)"
+    score = "" if note.score is None else f" (score {note.score:.2f}; told from {note.bar or 0:.2f})"
     word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
     counts = counts_of(note) if note.came == "stretch" else ""
     return Reason("look", f"{spoken(note.at)}{word}: {note.reason or counts}{score}", note.at)

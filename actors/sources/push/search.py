@@ -27,7 +27,7 @@ def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
     says = f"A frame is told when {asked}; of others nothing is kept."
     seen = view.push
     if seen is not None and seen.frames:
-        others = f"{seen.admitted} were told, {seen.filtered} nobody asked for, {seen.duplicates} had come before"
+        others = f"{seen.admitted} were told, {seen.filtered} nothing asks for, {seen.duplicates} had come before"
         says += (
             f" Since the service started {seen.frames} frames have come: {others}, {seen.unreadable} were unreadable."
         )

@@ -33,7 +33,7 @@ one would.""",
         name="endPractice",
         tag=_TAG,
         explains="""\
-With its sources go the alerts over nothing else, and a bin that the dashboard or `sanderling try` has wired to them. \
+With its sources go the alerts that use only them, and a bin that the dashboard or `sanderling try` has wired to them. \
 The events stay, as those of every deleted source.""",
     ),
     "GET /practice/{what}": Operation(

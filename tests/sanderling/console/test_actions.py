@@ -17,7 +17,7 @@ FROM = "2026-04-21T10:00:00Z"
     ("key", "question", "act", "told"),
     [
         ("c", "Look at it now?", "check", "a look is on its way"),
-        ("r", "Begin another life of it?", "restart", "another life has begun"),
+        ("r", "Restart it?", "restart", "it was restarted"),
         ("u", "Let it try again at once?", "release", "released"),
         ("e", "Pause it?", "disable", "paused"),
     ],

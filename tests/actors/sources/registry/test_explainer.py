@@ -82,7 +82,7 @@ def test_the_frequency_is_of_the_looks_that_found_a_difference() -> None:
     notes = [Note(Millis(NOW + n), "churn", "", None, 0.2, 0.5, (other, *([part] if n % 2 else []))) for n in range(10)]
     (only,) = noted(notes, "offer of the day")
     assert only.says == (
-        "Seen on 28 May 2026 20:26 UTC and not told: a label (it weighed 0.20, and from 0.50 a change is told); "
+        "Seen on 28 May 2026 20:26 UTC and not told: a label (score 0.20; a change is told from 0.50); "
         "it came or went in 5 of the last 10 looks that found a difference."
     )
 
@@ -203,7 +203,7 @@ async def test_of_a_frame_that_nobody_asked_for_only_numbers_are_known(autojump_
         await pusher.send("prices rise", "weather", "weather", "prices rise")
         kind, says = await best(service, source, "weather")
         assert kind == "unasked" and "its own filter or an alert" in says
-        assert "4 frames have come: 1 were told, 2 nobody asked for, 1 had come before" in says
+        assert "4 frames have come: 1 were told, 2 nothing asks for, 1 had come before" in says
         assert (await best(service, source, "PRICES"))[0] == "told"
     (stretch,) = notes_in(disk, source)
     assert stretch.counts == {"frames": 4, "admitted": 1, "filtered": 2, "duplicates": 1, "unreadable": 0}
