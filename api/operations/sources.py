@@ -10,7 +10,7 @@ import trio
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.errors import Unprocessable
+from actors.errors import Stale, Unprocessable
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.sources import (
     AddSource,
@@ -41,7 +41,7 @@ from api.operations.batches import Failed, for_each, place_of
 from api.operations.context import OperationContext, known_id
 from api.schemas.previews import PreviewRequest
 from storage.records.identity import Millis, SourceId
-from storage.records.revision import Expected
+from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, tag_of
 from storage.records.times import seconds_of
 from supervision import Reply
@@ -165,6 +165,22 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
     return await _asked(call, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
+
+
+async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
+    """Give a source a tag, or take it; a bare word is a label. Raises NotFound, Unprocessable, Stale."""
+    wanted = tag_of(tag.strip())
+    for last in (False, False, True):
+        found = (await view(call, id)).source
+        if (wanted in found.tags) is on:
+            return await view(call, id)
+        tags = (*found.tags, wanted) if on else tuple(each for each in found.tags if each != wanted)
+        try:
+            return await change(call, id, SourcePatch(tags=tags), frozenset((revision_of(found),)))
+        except Stale:
+            if last:
+                raise
+    raise AssertionError
 
 
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:

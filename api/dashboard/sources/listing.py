@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Literal, NamedTuple
 
+import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from actors.messages.requests import SourcePatch
+from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from api.cursors import decode_cursor, encode_cursor
@@ -20,15 +22,18 @@ from api.dashboard.sources import words
 from api.dashboard.sources.ticks import Strip, strip
 from api.operations import sources
 from api.operations.batches import Failed
+from api.operations.context import OperationContext
 from storage.records import trail
 from storage.records.health import Flag
 from storage.records.states import HEALTH, SOURCES, SourceState
 from storage.records.tiers import SourceType
 
-ON_A_PAGE = 30
-MOST_AT_ONCE = 200
+SIZES = (30, 100, 200)
+"""How many a page may have."""
+MOST_AT_ONCE = SIZES[-1]
 PATH = "/sources"
 _Text = Annotated[str, Meta(max_length=200)]
+Act = Callable[[OperationContext, str], Awaitable[object]]
 Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]
 
 
@@ -41,13 +46,16 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     kind: SourceType | Literal[""] = ""
     tag: _Text = ""
     cursor: Annotated[str, Meta(max_length=500)] = ""
+    size: Annotated[int, Meta(ge=SIZES[0], le=SIZES[-1])] = SIZES[0]
 
 
 class Many(Form, frozen=True):
-    """What to do with the ticked ones, and where to go then."""
+    """What to do with the ticked ones, and where to go then. tag, schedule: for the acts that need them."""
 
-    act: Literal["pause", "resume", "delete"]
+    act: Literal["pause", "resume", "check", "tag", "untag", "schedule", "delete"]
     source: Ids = ()
+    tag: _Text = ""
+    schedule: Annotated[str, Meta(max_length=20)] = ""
     back: str = PATH
 
 
@@ -76,7 +84,7 @@ async def listing(visit: Visit) -> Page:
     target = _target(query)
     after = decode_cursor(query.cursor, tuple[int, float, str, int], target) if query.cursor else None
     where = picked(query)
-    page = await sources.page(visit, ON_A_PAGE, after, where)
+    page = await sources.page(visit, query.size, after, where)
     cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
     shows = {
         "lines": [_line(view) for view in page.views],
@@ -87,6 +95,7 @@ async def listing(visit: Visit) -> Page:
         "following": _target(query, cursor=cursor) if cursor is not None else "",
         "first": target if query.cursor else "",
         "here": _target(query, cursor=query.cursor),
+        "sizes": [(size, _target(replace(query, size=size))) for size in SIZES],
         "states": [(name, state.word) for name, state in SOURCES.items()],
         "healths": [(name, state.word) for name, state in HEALTH.items()],
         "kinds": list(words.KINDS.items()),
@@ -106,9 +115,9 @@ def picked(query: ListQuery) -> SourceSelection:
 
 def _target(query: ListQuery, *, cursor: str | None = None) -> str:
     """Return the path of a page of the list."""
-    return address(
-        PATH, q=query.q, state=query.state, health=query.health, kind=query.kind, tag=query.tag, cursor=cursor
-    )
+    size = str(query.size) if query.size != SIZES[0] else ""
+    wanted = {"q": query.q, "state": query.state, "health": query.health, "kind": query.kind, "tag": query.tag}
+    return address(PATH, **wanted, size=size, cursor=cursor)
 
 
 def _line(view: SourceView) -> SourceLine:
@@ -130,10 +139,35 @@ async def many(visit: Visit) -> Go | Page:
         return Go(own_path(form.back), "Nothing was done: no source is ticked.", bad=True)
     if form.act == "delete":
         return await sure(visit)
-    done = "paused" if form.act == "pause" else "resumed"
-    patch = SourcePatch(enabled=form.act != "pause")
-    outcomes = await sources.each(visit, form.source, lambda call, id: sources.change(call, id, patch))
-    return Go(own_path(form.back), *_outcome(outcomes, done))
+    act, done = _act(form)
+    return Go(own_path(form.back), *_outcome(await sources.each(visit, form.source, act), done))
+
+
+def _act(form: Many) -> tuple[Act, str]:
+    """Return what is done to each, and the word for that."""
+    match form.act:
+        case "check":
+            return sources.check, "to be looked at now"
+        case "tag" | "untag":
+            if not form.tag.strip():
+                raise Wrong(tag="Type a tag.")
+            on = form.act == "tag"
+            done = f"{'tagged' if on else 'without the tag'} “{form.tag.strip()}”"
+            return lambda call, id: sources.mark(call, id, form.tag, on=on), done
+        case "schedule":
+            patch = SourcePatch(schedule=_schedule(form.schedule.strip()))
+            rhythm = "as often as they change" if patch.schedule is None else f"every {patch.schedule}"
+            return lambda call, id: sources.change(call, id, patch), f"looked at {rhythm}"
+        case _:
+            patch = SourcePatch(enabled=form.act != "pause")
+            return lambda call, id: sources.change(call, id, patch), "resumed" if patch.enabled else "paused"
+
+
+def _schedule(text: str) -> str | None:
+    try:
+        return msgspec.convert(text, Schedule) if text else None
+    except msgspec.ValidationError:
+        raise Wrong(schedule="Type an interval such as 10m, 2h or 1d, or leave it empty.") from None
 
 
 async def sure(visit: Visit) -> Page:

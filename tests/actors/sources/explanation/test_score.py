@@ -79,7 +79,7 @@ def test_what_can_not_be_read_costs_under_its_own_name() -> None:
         (a_view(not_before=Millis(NOW + MINUTE)), "Its server has asked for fewer looks: none before"),
         (
             a_view(),
-            "It is looked at about every 10 min: learned from the hours and days at which it changes. It changes about every 2 h on average.",
+            "learned from the hours and days at which it changes. It changes about every 2 h on average.",
         ),
         (a_view(next_look_at=Millis(NOW + MINUTE)), "left a doubt"),
         (a_view(next_look_at=Millis(NOW + MINUTE), interval=60.0), "as often as politeness allows"),

@@ -97,6 +97,51 @@ async def test_the_ticked_ones_are_paused_and_resumed(house: House, browser: Bro
     assert "3 sources resumed." in browser.text
 
 
+async def test_the_ticked_ones_are_tagged_untagged_looked_at_and_given_an_interval(
+    house: House, browser: Browser
+) -> None:
+    ids = [put(house, number, tags=("topic:sea",)) for number in range(1, 4)]
+    await browser.get("/sources")
+    await browser.submit("/sources/many", {"source": ids[:2], "act": "tag", "tag": "shops"})
+    assert [view.source.tags for view in house.registry.views.values()] == [
+        *[("topic:sea", "label:shops")] * 2,
+        ("topic:sea",),
+    ]
+    assert "2 sources tagged “shops”." in browser.text
+    await browser.submit("/sources/many", {"source": ids, "act": "untag", "tag": "topic:sea"})
+    assert all("topic:sea" not in view.source.tags for view in house.registry.views.values())
+    await browser.submit("/sources/many", {"source": ids, "act": "tag", "tag": "kind:mine"})
+    assert "0 sources tagged" in browser.text and "service's own" in browser.text
+    await browser.submit("/sources/many", {"source": ids, "act": "tag", "tag": " "})
+    assert browser.answer.status_code == 422 and "Type a tag." in browser.text
+    await browser.submit("/sources/many", {"source": ids, "act": "schedule", "schedule": "10m", "tag": ""})
+    assert {view.source.schedule for view in house.registry.views.values()} == {600}
+    assert "3 sources looked at every 10m." in browser.text
+    await browser.submit("/sources/many", {"source": ids, "act": "schedule", "schedule": "", "tag": ""})
+    assert {view.source.schedule for view in house.registry.views.values()} == {None}
+    await browser.submit("/sources/many", {"source": ids, "act": "schedule", "schedule": "often", "tag": ""})
+    assert browser.answer.status_code == 422
+    await browser.get("/sources")
+    await browser.submit("/sources/many", {"source": ids, "act": "check"})
+    assert "3 sources to be looked at now." in browser.text
+
+
+async def test_a_page_has_as_many_as_are_asked_for_and_keeps_that(house: House, browser: Browser) -> None:
+    for number in range(1, 131):
+        put(house, number)
+    await browser.get("/sources?kind=feed")
+    assert len(rows(browser)) == 30
+    (more,) = browser.page.xpath("//p[starts-with(., 'On a page')]/a[text()='100']/@href")
+    await browser.get(more)
+    assert len(rows(browser)) == 100
+    (following,) = browser.page.xpath("//nav[@class='pager']/a[@rel='next']/@href")
+    assert "size=100" in following and "kind=feed" in following
+    await browser.get(following)
+    assert len(rows(browser)) == 30
+    await browser.get("/sources?size=5000")
+    assert browser.answer.status_code == 400
+
+
 async def test_one_that_fails_spoils_no_other_and_is_told(house: House, browser: Browser) -> None:
     ids = [put(house, 1), put(house, 2)]
     await browser.get("/sources")
