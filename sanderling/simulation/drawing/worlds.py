@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sanderling.simulation.chances import chance
@@ -31,10 +31,9 @@ from sanderling.simulation.program import (
     Program,
     Revocation,
     Session,
-    Tier,
     Wish,
 )
-from storage.records.tiers import TIERS
+from storage.records.tiers import TIERS, SourceType
 
 PACE = 900.0
 """Seconds between two looks at a source, on average. Ten sources alone would be looked at every two minutes, which no
@@ -243,7 +242,7 @@ def draw_epilogue(seed: str, epilogue: str) -> Program:
     return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
 
 
-def draw_nodes(seed: str, *, sources: int = 4, tiers: Collection[Tier] = tuple(TIERS)) -> Program:
+def draw_nodes(seed: str, *, sources: int = 4, tiers: tuple[SourceType, ...] = tuple(TIERS)) -> Program:
     """Draw a world of two to four nodes on one database: one or another is killed, stopped, cut off, or leaves.
 
     A user changes sources at any of them, frames come at the same moments, and a client loses its key now and then.

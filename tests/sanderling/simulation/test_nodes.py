@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import click
+
 from sanderling.cli import main
 from sanderling.simulation.command import ONLY
 from sanderling.simulation.drawing.letters import draw_letters_of_nodes
@@ -26,5 +28,5 @@ def test_what_one_node_has_to_deliver_others_take_over() -> None:
 
 
 def test_the_command_knows_every_kind_of_world() -> None:
-    (only,) = (each for each in main.commands["simulate"].params if each.name == "only")
-    assert list(only.type.to_info_dict()["choices"]) == list(ONLY)
+    (only,) = (each.type for each in main.commands["simulate"].params if each.name == "only")
+    assert isinstance(only, click.Choice) and list(only.choices) == list(ONLY)
