@@ -51,6 +51,14 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "created_at": "key.created_at",
         "state": "none of them signs elsewhere",
     },
+    "publication": {
+        "id": "publication.publication.id",
+        "token_hash": "publication.publication.token_hash",
+        "created_at": "publication.publication.created_at",
+        "body": "publication.publication",
+        "sealed": "the address itself does not travel; readers who have it go on with it",
+    },
+    "retraction": {"seq": "retraction.event", "event": "retraction.event", "at": "retraction.at"},
     "public_key": {"key_id": "key.key_id", "x": "key.x", "created_at": "key.created_at"},
 }
 """By table and column: the line and field that carries it, or why none needs to."""
@@ -65,15 +73,18 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "attempt": "the log of delivery attempts",
     "bin": "webhook bins",
     "capture": "what webhook bins have captured",
-    "publication": "publications",
-    "retraction": "which events are published no more",
     "subscription": "subscriptions to published feeds",
     "call": "answers of calls that may be repeated",
     "vault": "which master key seals the secrets",
 }
 """By table, in words."""
 
-SECRET: Final = ("webhook secrets", "the private halves of signing keys", "greetings of push sources")
+SECRET: Final = (
+    "webhook secrets",
+    "the private halves of signing keys",
+    "greetings of push sources",
+    "addresses of publications",
+)
 """What is left out of tables that travel."""
 
 

@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 from storage.records.alert import Alert
 from storage.records.destination import LINK, DeliveryMode, Destination, Format, Notice, QuietHours, Secret
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
+from storage.records.publication import Publication
 from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import TIERS, Kind, SourceType
 
@@ -126,6 +127,19 @@ class Hook(_Line, frozen=True, tag="destination"):
     destination: DestinationLine
 
 
+class Address(_Line, frozen=True, tag="publication"):
+    """A publication without its address: of that only the hash, by which its readers are let in as before."""
+
+    publication: Publication
+
+
+class Withdrawn(_Line, frozen=True, tag="retraction"):
+    """An event that is published no more, as somebody called it noise; the newest events first."""
+
+    event: str
+    at: Millis
+
+
 class EventLine(_Line, frozen=True, tag="event"):
     """An event, its exact signed wire JSON."""
 
@@ -142,9 +156,11 @@ class End(_Line, frozen=True, tag="end"):
     destinations: int
     events: int
     sha256: str
+    publications: int = 0
+    retractions: int = 0
 
 
-Line = Head | Log | Key | Watch | Query | Hook | EventLine | End
+Line = Head | Log | Key | Watch | Query | Hook | Address | Withdrawn | EventLine | End
 ORDER: Final[tuple[type[Line], ...]] = get_args(Line)
 
 _MARK: Final = b'"sanderling_export"'
@@ -185,7 +201,9 @@ def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
 
 def counted(end: End) -> str:
     """Return how much there is, in words."""
-    what = (("source", end.sources), ("alert", end.alerts), ("destination", end.destinations), ("event", end.events))
+    what = [("source", end.sources), ("alert", end.alerts), ("destination", end.destinations)]
+    what += [("publication", end.publications)] if end.publications else []
+    what += [("event", end.events)]
     return ", ".join(f"{number:,} {word}{'' if number == 1 else 's'}" for word, number in what)
 
 

@@ -23,7 +23,20 @@ from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
-from sanderling.migration.whole.lines import End, Head, Hook, Key, Log, Query, Watch, arrived, day_number, last_day
+from sanderling.migration.whole.lines import (
+    Address,
+    End,
+    Head,
+    Hook,
+    Key,
+    Log,
+    Query,
+    Watch,
+    Withdrawn,
+    arrived,
+    day_number,
+    last_day,
+)
 from sanderling.migration.whole.reading import Adopted, Checked, read
 from sanderling.operations.import_stage import put_in_place, staged
 from sanderling.real_world import wall
@@ -35,6 +48,7 @@ from storage.records.delivery import Hit
 from storage.records.event import Stored
 from storage.records.identity import START, Millis, Seq, seq_of
 from storage.records.key import PublicKey
+from storage.records.publication import Retraction
 from storage.records.source import SourceState
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import FolderLock
@@ -190,6 +204,11 @@ class _Filling:
             case Hook():
                 hook = arrived(line.destination, new_secret(self._entropy(SECRET_SIZE)))
                 self._puts.append(partial(self._storage.alerts.put_destination, hook))
+            case Address():
+                self._puts.append(partial(self._storage.publications.put, line.publication))
+            case Withdrawn():
+                retraction = Retraction(seq_of(line.event), line.event, line.at)
+                self._puts.append(partial(self._storage.publications.retract, retraction))
             case Adopted(stored):
                 self._events.append(stored)
                 self._weight += len(stored.body)

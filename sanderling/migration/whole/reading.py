@@ -8,6 +8,7 @@ that a file that was cut is noticed even where it was cut between two lines.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ from sanderling.migration.whole.lines import (
     KINDS,
     MOST_LINE,
     ORDER,
+    Address,
     End,
     EventLine,
     Head,
@@ -35,6 +37,7 @@ from sanderling.migration.whole.lines import (
     Log,
     Query,
     Watch,
+    Withdrawn,
     begins_export,
     day_number,
     decode,
@@ -44,9 +47,11 @@ from storage.records.alert import KEPT_DAYS
 from storage.records.event import Event, Stored
 from storage.records.identity import START, Seq, SourceId, seq_of
 from storage.records.key import PublicKey
+from storage.records.publication import MOST_PUBLICATIONS
 from storage.records.tiers import TIERS, Kind
 
 _MOST_HEAD = 1 << 16
+_HASH = re.compile("[0-9a-f]{64}")
 _ONE_EACH = (Head, Log, End)
 _decode_event = msgspec.json.Decoder(Event).decode
 
@@ -57,7 +62,7 @@ class Adopted(NamedTuple):
     stored: Stored
 
 
-Checked = Head | Log | Key | Watch | Query | Hook | Adopted | End
+Checked = Head | Log | Key | Watch | Query | Hook | Address | Withdrawn | Adopted | End
 
 
 def is_export(path: Path) -> bool:
@@ -131,6 +136,8 @@ class _Reader:
         self._urls: set[str] = set()
         self._alerts: set[str] = set()
         self._at = START
+        self._withdrawn_before: int | None = None
+        self._addresses: set[str] = set()
 
     def take(self, text: bytes) -> Checked:
         """Return what a line says. Raises ValueError, MsgspecError, UrlRefused."""
@@ -153,6 +160,10 @@ class _Reader:
                 self._alert(line)
             case Hook():
                 self._destination(line)
+            case Address():
+                self._publication(line)
+            case Withdrawn():
+                self._withdrawn(line)
             case EventLine():
                 return self._event(line)
             case End():
@@ -208,6 +219,26 @@ class _Reader:
         if destination.missed_after is not None:
             seq_of(destination.missed_after)
 
+    def _publication(self, line: Address) -> None:
+        publication = line.publication
+        self._once(_uuid(publication.id))
+        if self._count[Address] > MOST_PUBLICATIONS:
+            raise ValueError(f"there are more than {MOST_PUBLICATIONS:,} publications")
+        if publication.token is not None:
+            raise ValueError("holds an address, which no export does")
+        if not _HASH.fullmatch(publication.token_hash) or publication.token_hash in self._addresses:
+            raise ValueError("the hash of an address is none, or there twice")
+        self._addresses.add(publication.token_hash)
+        for alert in publication.alert_ids:
+            if alert not in self._alerts:
+                raise ValueError(f"the publication's alert {alert[:60]} is not there")
+
+    def _withdrawn(self, line: Withdrawn) -> None:
+        seq = seq_of(line.event)
+        if self._withdrawn_before is not None and seq >= self._withdrawn_before:
+            raise ValueError(f"event {line.event} does not come before what is above it")
+        self._withdrawn_before = seq
+
     def _event(self, line: EventLine) -> Adopted:
         body = bytes(line.event)
         event = _decode_event(body)
@@ -221,8 +252,9 @@ class _Reader:
         return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
 
     def _end(self, line: End) -> None:
-        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, EventLine)]
-        if counted != [line.keys, line.sources, line.alerts, line.destinations, line.events]:
+        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Address, Withdrawn, EventLine)]
+        said = [line.keys, line.sources, line.alerts, line.destinations, line.publications, line.retractions]
+        if counted != [*said, line.events]:
             raise ValueError("there are not as many lines as the last one says: some are missing or too many")
         if self._digest.hexdigest() != line.sha256:
             raise ValueError("the lines have another SHA-256 than the last one says: they were altered or damaged")

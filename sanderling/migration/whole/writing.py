@@ -25,6 +25,7 @@ from sanderling.migration.whole.inventory import left_out
 from sanderling.migration.whole.lines import (
     FORMAT,
     KIND_NAMES,
+    Address,
     End,
     EventLine,
     Head,
@@ -35,6 +36,7 @@ from sanderling.migration.whole.lines import (
     Query,
     Span,
     Watch,
+    Withdrawn,
     day_name,
     encode,
     last_day,
@@ -53,6 +55,7 @@ from storage.records.times import parse_rfc3339, rfc3339
 
 PAGE = 100
 LAST = Millis((1 << 53) - 1)
+LAST_SEQ = (1 << 63) - 1
 
 
 class CannotWrite(Exception):
@@ -84,7 +87,12 @@ class Written:
     def end(self) -> End:
         """Write the last line, and return it."""
         count = self._count
-        end = End(count[Key], count[Watch], count[Query], count[Hook], count[EventLine], self._digest.hexdigest())
+        end = End(
+            *(count[kind] for kind in (Key, Watch, Query, Hook, EventLine)),
+            self._digest.hexdigest(),
+            count[Address],
+            count[Withdrawn],
+        )
         self._write(encode(end) + b"\n")
         return end
 
@@ -154,6 +162,7 @@ async def export(
         for destination in await storage.alerts.destinations():
             missed = await _missed_after(storage, destination, matched or START)
             written.put(Hook(moved(destination, missed)))
+        await _publications(storage, written)
         await _events(storage, written, begin)
         return written.end()
 
@@ -201,6 +210,16 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
     first = await storage.outbox.first_waiting(destination.id)
     before = matched if first is None else min(matched, Seq(first - 1))
     return destination.missing(before).missed_after
+
+
+async def _publications(storage: Storage, written: Written) -> None:
+    for publication in await storage.publications.all():
+        written.put(Address(replace(publication, token=None)))
+    before = Seq(LAST_SEQ)
+    while page := await storage.publications.retracted(START, before, PAGE):
+        for retraction in page:
+            written.put(Withdrawn(retraction.id, retraction.at))
+        before = page[-1].seq
 
 
 async def _events(storage: Storage, written: Written, after: Seq) -> None:

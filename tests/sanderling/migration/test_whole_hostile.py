@@ -24,10 +24,8 @@ from tests.storage.contract.builders import NOW
 
 pytestmark = pytest.mark.real
 Lines = list[dict[str, Any]]
-ORDER = {
-    kind: place for place, kind in enumerate(("head", "log", "key", "source", "alert", "destination", "event", "end"))
-}
-PLURALS = ("keys", "sources", "alerts", "destinations", "events")
+ORDER = {str(kind.__struct_config__.tag): place for place, kind in enumerate(lines.ORDER)}
+PLURALS = tuple(name for name in lines.End.__struct_fields__ if name != "sha256")
 
 
 @pytest.fixture(scope="module")

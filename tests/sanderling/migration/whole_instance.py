@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,12 +15,14 @@ from sanderling.migration.whole.snapshot import snapshot
 from sanderling.migration.whole.writing import export
 from storage.append import events_of
 from storage.interface import Storage
+from storage.records.body import id_in
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Hit, Match
 from storage.records.destination import QuietHours, Secret
-from storage.records.event import Draft
+from storage.records.event import Draft, Stored
 from storage.records.health import BreakerState, Health
 from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of
+from storage.records.publication import Retraction, hash_of
 from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Harvest, SourceRuntime, Validators
 from storage.sqlite import open_sqlite
@@ -31,6 +34,7 @@ from tests.storage.contract.builders import (
     a_destination,
     a_draft,
     a_harvest,
+    a_publication,
     a_source,
     a_source_id,
     a_state,
@@ -40,7 +44,11 @@ from tests.storage.contract.builders import (
 
 KEY = new_signing_key(b"k" * 32, NOW)
 OLD_KEY = new_signing_key(b"o" * 32, Millis(NOW - 1000))
-SECRETS = ("whsec_dGhlIHNlY3JldCBvZiBhIHdlYmhvb2s", "subscribe with token 12345", "argon2 of the password", "the-token")
+ADDRESS = "an-address-that-nobody-guesses"
+SECRETS = (
+    *("whsec_dGhlIHNlY3JldCBvZiBhIHdlYmhvb2s", "subscribe with token 12345", "argon2 of the password", "the-token"),
+    ADDRESS,
+)
 DAY = 86_400_000
 
 
@@ -79,6 +87,7 @@ async def fill(storage: Storage, events: int = 7) -> None:
     (last,) = events_of(await storage.log.append([Harvest(SERVICE, (notice,), None)], lease, mint, stamp))
     await storage.log.retain(told[1].seq, 1, lease)
     await _alerting(storage)
+    await _publishing(storage, told[2:4])
     waiting = [Match(HOOK, told[n].seq, NOW) for n in (2, 3)]
     hits = [Hit(ALERT, 2, Millis(NOW - DAY)), Hit(ALERT, 3, NOW)]
     await storage.outbox.advance(MATCHED, None, last.seq, waiting, lease, hits=hits)
@@ -112,6 +121,18 @@ async def _alerting(storage: Storage) -> None:
         a_destination(id=FAILED, alert_id=OTHER_ALERT, secrets=secrets, state="disabled", failing_since=NOW, told=2),
     ):
         await storage.alerts.put_destination(hook)
+
+
+async def _publishing(storage: Storage, noise: Sequence[Stored]) -> None:
+    """Publish under an address that has a known token, and two events no more."""
+    await storage.publications.put(
+        a_publication(
+            "one", id=an_id(300), token=ADDRESS, token_hash=hash_of(ADDRESS), alert_ids=(ALERT,), tags=("topic:x",)
+        )
+    )
+    await storage.publications.put(a_publication("two", id=an_id(301), channel="pricing"))
+    for number, event in enumerate(noise):
+        await storage.publications.retract(Retraction(event.seq, id_in(event.body), Millis(NOW + number)))
 
 
 async def _not_travelling(storage: Storage) -> None:

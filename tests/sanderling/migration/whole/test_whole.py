@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import stat
@@ -39,11 +40,13 @@ from storage.records.delivery import Match, Portion
 from storage.records.destination import Destination, Private
 from storage.records.event import RESET
 from storage.records.identity import START, Millis, day_of, seq_of
+from storage.records.publication import hash_of
 from storage.records.tiers import Kind
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.secrets.own_key import NEXT, OWN
 from tests.rules.source_files import ROOT
 from tests.sanderling.migration.whole_instance import (
+    ADDRESS,
     ALERT,
     FAILED,
     HOOK,
@@ -71,6 +74,8 @@ from tests.storage.contract.builders import (
 )
 
 pytestmark = pytest.mark.real
+LAST_ID = "ffffffff-ffff-7000-8000-000000000000"
+"""An id after all events."""
 
 
 async def taken(data: bytes, folder: Path) -> Loaded:
@@ -210,6 +215,54 @@ async def test_a_chat_comes_in_without_its_token_and_one_without_any_as_it_was(t
     assert closed is not None and open_one is not None
     assert open_one.enabled and open_one.was_enabled is None and open_one.values == {"topic": "prices"}
     assert (closed.enabled, closed.was_enabled, closed.lost, closed.secrets) == (False, True, ("token",), ())
+
+
+async def test_readers_of_a_publication_go_on_with_their_address_which_nobody_else_learns(
+    data: bytes, moved: Storage
+) -> None:
+    published = await moved.publications.by_hash(hash_of(ADDRESS))
+    assert published is not None and published.publication.title and published.publication.alert_ids == (ALERT,)
+    one, two = await moved.publications.all()
+    assert (one.id, one.token, two.token) == (published.publication.id, None, None)
+    noise = await moved.publications.retracted(START, seq_of(LAST_ID), 100)
+    events = [msgspec.json.decode(msgspec.json.encode(line["event"])) for line in lines_of(data, "event")]
+    told = {event["title"]: event["id"] for event in events}
+    assert [retraction.id for retraction in noise] == [told["news 3"], told["news 2"]]
+    assert published.retractions == 2
+    assert ADDRESS.encode() not in data
+    await moved.aclose()
+
+
+async def test_an_export_of_before_publications_travelled_still_comes_in(data: bytes, tmp_path: Path) -> None:
+    kept = [line for line in data.splitlines(keepends=True) if b'"line":"publication"' not in line]
+    kept = [line for line in kept if b'"line":"retraction"' not in line]
+    digest = hashlib.sha256(b"".join(kept[1:-1])).hexdigest()
+    end = {**msgspec.json.decode(kept[-1]), "sha256": digest}
+    del end["publications"], end["retractions"]
+    kept[-1] = msgspec.json.encode(end) + b"\n"
+    loaded = await taken(b"".join(kept), tmp_path / "new")
+    assert (loaded.end.events, loaded.end.publications) == (8, 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "bend", "says"),
+    [
+        ("publication", lambda it: it["publication"].update(token="x"), "holds an address"),
+        ("publication", lambda it: it["publication"].update(token_hash="zz"), "hash of an address"),
+        ("publication", lambda it: it["publication"].update(alert_ids=["nobody"]), "alert nobody is not there"),
+        ("publication", lambda it: it["publication"].update(id="1"), "UUID"),
+        ("publication", lambda it: it["publication"].update(colour="red"), "does not know the field"),
+        ("retraction", lambda it: it.update(event="x"), "badly formed"),
+        ("retraction", lambda it: it.update(event=LAST_ID), "does not come before"),
+    ],
+)
+async def test_a_publication_that_is_none_is_refused(data: bytes, line: str, bend: Any, says: str) -> None:
+    lines = [msgspec.json.decode(each) for each in data.splitlines()]
+    there = [each for each in lines if each["line"] == line]
+    bend(there[-1])
+    bent = b"".join(msgspec.json.encode(each) + b"\n" for each in lines)
+    with pytest.raises(CommandFailed, match=says):
+        look_through(io.BytesIO(bent), "export")
 
 
 async def test_a_source_that_greets_comes_in_without_its_greeting_and_disabled(tmp_path: Path) -> None:
