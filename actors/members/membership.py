@@ -131,12 +131,13 @@ class Membership:
 
     async def _watch_silence(self) -> None:
         while True:
-            since = trio.current_time() - (self._beaten_at or 0.0)
-            if self._beaten_at is not None and since >= PARKED_AFTER:
+            if self._beaten_at is None:
+                await trio.sleep(PARKED_AFTER)
+            elif trio.current_time() >= (parks := self._beaten_at + PARKED_AFTER):
                 self._stand(parked=True)
                 await trio.sleep(EVERY)
             else:
-                await trio.sleep(PARKED_AFTER if self._beaten_at is None else PARKED_AFTER - since)
+                await trio.sleep_until(parks)
 
     def _stand(self, *, parked: bool) -> None:
         if parked is not self._parked:

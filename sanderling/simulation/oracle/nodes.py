@@ -26,14 +26,23 @@ def put_out(facts: Facts) -> Iterator[str]:
 
 
 def left(facts: Facts) -> Iterator[str]:
-    """Who has left is out, for good."""
-    for member, (_, span) in facts.members.items():
-        if not span.politely:
+    """Who has left is out, for good; who could not say so, as it did not reach the database, once its lease is over."""
+    for member, (node, span) in facts.members.items():
+        if not span.politely or _unheard(facts, node, span.ended):
             continue
         for view in facts.views:
             if view.at > span.ended + 0.1 and member in view.inside:
                 yield f"{member} had left at {span.ended:.1f} s and is inside at {view.at:.1f} s"
                 return
+
+
+def _unheard(facts: Facts, node: int, at: float) -> bool:
+    """Return whether a node did not reach the database at a moment, or was not quick to."""
+    return any(
+        trouble.at <= at <= trouble.ends + _BEAT and (trouble.kind == "outage" or trouble.node == node)
+        for trouble in facts.program.troubles
+        if trouble.kind in ("cut", "freeze", "stuck", "outage")
+    )
 
 
 def parked(facts: Facts) -> Iterator[str]:

@@ -22,7 +22,8 @@ def test_nodes_that_are_hurt_keep_every_promise_and_a_seed_gives_one_trace() -> 
 
 
 def test_what_one_node_has_to_deliver_others_take_over() -> None:
-    result = simulate_program(draw_letters_of_nodes("3"))
+    """Seed 9 met a node that slept for less than the clock can count, again and again, before it parked."""
+    result = simulate_program(draw_letters_of_nodes("9"))
     assert [str(violation) for violation in result.violations] == []
     assert len(result.facts.views) > 10 and len(result.facts.log) > 20
 
