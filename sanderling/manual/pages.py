@@ -22,6 +22,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "Start": ("start", "concepts"),
     "How to": (
         *(
+            "jobs",
             "watching",
             "alerts",
             "deliveries",
@@ -34,7 +35,18 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "history",
             "changing",
         ),
-        *("dashboard", "console", "install", "operating", "proxies", "backup", "postgresql", "moving", "upgrade"),
+        *(
+            "dashboard",
+            "console",
+            "install",
+            "operating",
+            "proxies",
+            "backup",
+            "postgresql",
+            "moving",
+            "upgrade",
+            "troubleshooting",
+        ),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),
     "Why": ("architecture", "testing", "security", "dependencies", "decisions"),

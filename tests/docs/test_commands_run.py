@@ -19,7 +19,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import SCOPES, Service, a_service
 from tests.rules.source_files import ROOT, name_of
 
-HERE = ("alerts", "receivers", "operating", "security")
+HERE = ("alerts", "receivers", "operating", "security", "jobs")
 ELSEWHERE = {
     "README.md": "tests/docs/test_readme.py, tests/api/contract/test_guide.py",
     "docs/api.md": "tests/api/contract/test_guide.py",
@@ -33,6 +33,10 @@ ELSEWHERE = {
     "docs/watching.md": "tests/sanderling/client/test_why.py: they name a source of the reader's",
 }
 """Pages whose commands are run, or can't be run here, and where instead."""
+FEEDS = """<opml version="2.0"><body><outline text="Reading">
+<outline type="rss" text="One" xmlUrl="http://{origin}/feed?one"/><outline type="rss" text="Two" xmlUrl="http://{origin}/feed?two"/>
+</outline></body></opml>"""
+"""What the page on jobs imports."""
 ENDLESS = {
     "status --watch": "until Ctrl-C",
     "listen ": "until Ctrl-C; tests/sanderling/receiver",
@@ -74,6 +78,8 @@ class Reader:
     async def types(self, line: str) -> None:
         for example, place in {
             "https://hooks.example.org/in": f"http://{self.origin}/in",
+            "https://shop.example/": f"http://{self.origin}/page?",
+            "https://status.example/": f"http://{self.origin}/feed?",
             "http://127.0.0.1:8080/bins/x2Vv3M": await self.address() if "x2Vv3M" in line else "",
             "http://127.0.0.1:8080": self.service.url,
             "019a4c77": "bins/",
@@ -117,6 +123,7 @@ async def test_commands_end_well_as_they_are_printed(tmp_path: Path) -> None:
         await nursery.start(origin.serve)
         async with a_service(tmp_path / "data") as service:
             reader = Reader(service, tmp_path, origin.place)
+            (tmp_path / "feeds.opml").write_text(FEEDS.format(origin=origin.place))
             async with reader.client() as client:
                 await client.ask("POST", "/v1/sources", json={"url": f"http://{origin.place}/feed?example.org/shop"})
             with trio.fail_after(150):
