@@ -24,6 +24,7 @@ from actors.signatures.event import Signer
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.interface import Storage
+from storage.interface.outbox import Claim
 from storage.records.destination import Destination
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
 
@@ -31,6 +32,9 @@ MAILBOX_BOUND = 8
 """Messages a destination may have waiting. A nudge that finds it full is dropped: the actor is awake and will look."""
 ROWS_EVERY = 0.5
 """Seconds between two looks for rows that another node has put into the outbox."""
+STRAYS_EVERY = 30.0
+"""Seconds between two looks for rows that nobody delivers."""
+AT_ONCE = 500
 PARKED = 5.0
 """Seconds between two tries to begin while storage takes nothing."""
 
@@ -82,6 +86,7 @@ class DeliveryRegistry:
             if self._ownership.shared:
                 nursery.start_soon(self._follow_views)
                 nursery.start_soon(self._look_for_rows)
+                nursery.start_soon(self._put_back_strays)
             await self._crier.run()
 
     async def _follow_views(self) -> None:
@@ -99,6 +104,28 @@ class DeliveryRegistry:
             with suppress(*STANDSTILL):
                 for id in await self._storage.outbox.due(self._world.now()):
                     self.nudge(id)
+
+    async def _put_back_strays(self) -> None:
+        """Put back what others had claimed of destinations that are this node's.
+
+        A destination may have changed hands while its former owner was claiming: nobody delivers such rows. What is
+        still claimed at a second look is nobody's delivery under way any more.
+        """
+        before: frozenset[Claim] = frozenset()
+        while True:
+            await trio.sleep(STRAYS_EVERY)
+            with suppress(*STANDSTILL):
+                found: list[Claim] = []
+                mine = sorted(self._actors)
+                for start in range(0, len(mine), AT_ONCE):
+                    part = mine[start : start + AT_ONCE]
+                    found += await self._storage.outbox.claims_of_others(part, self._storage.lease)
+                if still := sorted(before.intersection(found)):
+                    rows = await self._storage.outbox.put_back(still, self._storage.lease)
+                    self._world.log("delivery.strays", level="warning", rows=rows)
+                    for id in {claim.destination for claim in still}:
+                        self.nudge(id)
+                before = frozenset(found)
 
     async def _release(self) -> None:
         """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from storage.append import Lease
 from storage.records.delivery import (
@@ -20,6 +20,14 @@ from storage.records.delivery import (
     Waiting,
 )
 from storage.records.identity import Millis, Seq
+
+
+class Claim(NamedTuple):
+    """A row of the outbox that the start of this number has claimed."""
+
+    destination: str
+    seq: Seq
+    start: int
 
 
 class Outbox(Protocol):
@@ -83,6 +91,12 @@ class Outbox(Protocol):
         In one transaction the last of these rows takes on the digest, due at the portion's end, and the others leave;
         rows whose event is gone from the log are given up. With fewer rows than `least` nothing happens.
         """
+
+    async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
+        """Return the rows of some hundreds of destinations that other starts have claimed and not settled."""
+
+    async def put_back(self, claims: Sequence[Claim], lease: Lease) -> int:
+        """Make rows due again that are still claimed by these starts; return how many."""
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
         """Make every claimed row due again (at start, after a crash); return how many.

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from actors.content.detection import _WALLS
+from actors.content.messages.readings import StandIn
 from actors.content.pages import walls
 from tests.rules.source_files import ROOT
 
@@ -33,6 +34,6 @@ def test_there_are_some() -> None:
 
 @pytest.mark.parametrize("kind", sorted(_WALLS))
 def test_each_page_that_stands_in_for_another_is_explained(kind: str) -> None:
-    stands_in = [each for each in vars(walls).values() if isinstance(each, walls.StandIn)]
+    stands_in = [each for each in vars(walls).values() if isinstance(each, StandIn)]
     words = {each.kind: re.split(r"[:,]| page", each.says)[0] for each in stands_in} | {"error": "error page"}
     assert words[kind] in PAGE

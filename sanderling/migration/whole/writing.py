@@ -87,9 +87,14 @@ class Written:
     def end(self) -> End:
         """Write the last line, and return it."""
         count = self._count
+        digest = self._digest.hexdigest()
         end = End(
-            *(count[kind] for kind in (Key, Watch, Query, Hook, EventLine)),
-            self._digest.hexdigest(),
+            count[Key],
+            count[Watch],
+            count[Query],
+            count[Hook],
+            count[EventLine],
+            digest,
             count[Address],
             count[Withdrawn],
         )

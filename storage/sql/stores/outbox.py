@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import AlertsMoved, CursorMoved
+from storage.interface.outbox import Claim
 from storage.records.alert import KEPT_DAYS
 from storage.records.body import first_seq_in, id_in
 from storage.records.delivery import (
@@ -95,6 +96,10 @@ _CLAIMED = """SELECT destination, attempts, event FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=?"""
 _ALL_CLAIMED = """SELECT destination, seq FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed>0"""
+_CLAIMS_OF_OTHERS = """SELECT d.id, o.seq, o.claimed FROM outbox o JOIN destination d ON d.key=o.destination
+    WHERE o.claimed>0 AND o.claimed<>? AND d.id IN"""
+_PUT_BACK = """UPDATE outbox SET claimed=0
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=?"""
 _RETRY = "UPDATE outbox SET claimed=0, due=? WHERE destination=? AND seq=?"
 _AHEAD = """SELECT destination, seq, attempts, due, first_due FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0 AND (due>? OR first_due>?)"""
@@ -217,6 +222,25 @@ class SqlOutbox:
             _settle(transaction, outcomes, lease)
 
         await self._writer.submit(job, rows=2 * len(outcomes))
+
+    async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
+        """Return rows that other starts have claimed; see Outbox."""
+
+        def look(connection: Connection) -> Sequence[Claim]:
+            marks = ",".join("?" * len(destinations))
+            rows = connection.execute(f"{_CLAIMS_OF_OTHERS} ({marks})", (lease.epoch, *destinations))
+            return [Claim(id, Seq(seq), start) for id, seq, start in rows]
+
+        return await self._readers.run(look)
+
+    async def put_back(self, claims: Sequence[Claim], lease: Lease) -> int:
+        """Make rows due again; see Outbox."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            return sum(transaction.execute(_PUT_BACK, claim).rowcount for claim in claims)
+
+        return await self._writer.submit(job, rows=len(claims))
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
         """Make claimed rows due again; see Work."""

@@ -383,3 +383,20 @@ def whatever_the_revision(right: Any) -> Any:
         await right(self, *given, **more)
 
     return advance
+
+
+async def test_a_row_that_its_former_owner_claimed_as_it_changed_hands_is_delivered(autojump_clock: object) -> None:
+    """A delivery was lost in a simulated world: the former owner's claim was committed after the new one had begun."""
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a = await land.start("a")
+        url = land.site(1)
+        await a.add(url)
+        await a.alert("news", land.hook(0))
+        claims = "CREATE TRIGGER stray AFTER INSERT ON outbox BEGIN UPDATE outbox SET claimed=999; END"
+        land.disk.connection.execute(claims)
+        land.publish(1, "first", "news")
+        await trio.sleep(LOOKED)
+        assert [msgspec.json.decode(post.body)["title"] for post in land.posts] == ["news"]
+        assert [more["rows"] for name, more in a.logged if name == "delivery.strays"] == [1]
+        nursery.cancel_scope.cancel()

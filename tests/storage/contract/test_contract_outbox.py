@@ -422,3 +422,27 @@ async def test_who_has_something_to_do_is_told_at_once_for_all(storage: Storage)
     assert await storage.outbox.due(Millis(NOW + 50)) == ["hook", "other"]
     await storage.outbox.claim("hook", NOW, 9, storage.lease)
     assert await storage.outbox.due(Millis(NOW + 50)) == ["other"]
+
+
+async def test_what_another_start_has_claimed_can_be_put_back_and_what_this_one_has_not(engine: Engine) -> None:
+    storage = await engine.start()
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    mint = CountingMint()
+    told = events_of(await storage.log.append([a_harvest(1, "a", "b", "c")], storage.lease, mint, stamp))
+    rows = [Match("hook", event.seq, NOW) for event in told]
+    await storage.outbox.enqueue(rows, storage.lease)
+    await storage.outbox.claim("hook", NOW, 2, storage.lease)
+    assert await storage.outbox.claims_of_others(["hook", "another"], storage.lease) == []
+    before = storage.lease.epoch
+    await storage.aclose()
+    later = await engine.start()
+    strays = await later.outbox.claims_of_others(["hook"], later.lease)
+    assert sorted(strays) == [("hook", event.seq, before) for event in told[:2]]
+    assert await later.outbox.claims_of_others(["another"], later.lease) == []
+    assert await later.outbox.put_back(strays[:1], later.lease) == 1
+    assert await later.outbox.put_back(strays[:1], later.lease) == 0
+    claimed = await later.outbox.claim("hook", NOW, 9, later.lease)
+    assert len(claimed) == 2 and len(await later.outbox.claims_of_others(["hook"], later.lease)) == 1
+    await later.aclose()
