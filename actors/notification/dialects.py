@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from html import escape as _html
 from typing import Final, Literal, NamedTuple
 
-DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card"]
+DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card", "jinja"]
 _MARKS = re.compile(r"[\\`*_\[\]()~|>]")
 _FIRST = re.compile(r"^([#+\-=]|\d+(?=[.)]))", re.MULTILINE)
 # At the end as well: another value may follow there.
 _MENTION = re.compile(r"@(?=\S|\Z)")
 _CALLS = re.compile(r"[@<](?=\S|\Z)|&(?=#?\w+;|#?\w*\Z)")
+_OPENS = re.compile(r"\{(?=[{%#]|\Z)")
 _WORD_JOINER = "\u2060"
 """Without width and without a place to break: it parts a mark from what it would mark, and nobody sees it."""
 
@@ -51,6 +52,10 @@ def _bare(url: str) -> str:
     return "".join(f"%{ord(letter):02X}" if letter in "*_~@" else letter for letter in _address(url))
 
 
+def _braceless(url: str) -> str:
+    return url.replace("{", "%7B").replace("}", "%7D")
+
+
 def _plain(text: str) -> str:
     return text
 
@@ -59,6 +64,11 @@ def _slack(text: str) -> str:
     """Return text as mrkdwn shows it, by its three escapes; marks are parted from their words."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"[*_~`]", rf"{_WORD_JOINER}\g<0>{_WORD_JOINER}", _MENTION.sub(f"@{_WORD_JOINER}", escaped))
+
+
+def _jinja(text: str) -> str:
+    """Return text that a Jinja template shows as it is: nothing opens, not where two values meet either."""
+    return _OPENS.sub(f"{{{_WORD_JOINER}", text)
 
 
 def _escaped(text: str) -> str:
@@ -74,15 +84,16 @@ _TAGS: Final = Dialect(
     went=lambda text: f"- <s>{text}</s>",
 )
 """The few tags of HTML that chats take."""
+_PLAIN: Final = Dialect(
+    escape=_plain,
+    strong=_plain,
+    link=lambda label, url: f"{label}: {url}" if label else url,
+    address=_plain,
+    came=lambda text: f"+ {text}",
+    went=lambda text: f"- {text}",
+)
 DIALECTS: Final[Mapping[DialectName, Dialect]] = {
-    "plain": Dialect(
-        escape=_plain,
-        strong=_plain,
-        link=lambda label, url: f"{label}: {url}" if label else url,
-        address=_plain,
-        came=lambda text: f"+ {text}",
-        went=lambda text: f"- {text}",
-    ),
+    "plain": _PLAIN,
     "markdown": Dialect(
         escape=_markdown,
         strong=lambda text: f"**{text}**",
@@ -107,4 +118,9 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
     ),
     "telegram": _TAGS,
     "card": _TAGS._replace(line="<br>"),
+    "jinja": _PLAIN._replace(
+        escape=_jinja,
+        link=lambda label, url: f"{_jinja(label)}: {_braceless(url)}" if label else _braceless(url),
+        address=_braceless,
+    ),
 }

@@ -51,8 +51,8 @@ class AnswerRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One service. where: how a person gets the address, in two sentences. documentation, read: the page of the service
-    that this was written from, and the day on which it was read.
+    """One service. where: how a person gets the address, in two sentences. documentation, written: the page of the
+    service that describes it, and the day of this file. read: what the answers were read in, page or repository.
     """
 
     id: str
@@ -61,6 +61,7 @@ class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     where: str
     documentation: str
     written: str
+    read: tuple[str, ...] = ()
     address: AddressField
     fields: tuple[KindField, ...] = ()
     limits: TextLimits

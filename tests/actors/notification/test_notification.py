@@ -8,6 +8,7 @@ import re
 import sys
 from typing import Any
 
+import jinja2
 import lxml.html
 import pytest
 from hypothesis import given
@@ -43,6 +44,8 @@ MARKUP = [
     "\u202egnp.exe",
     "x\\*y\\",
     "=====",
+    "{{ 6 * 7 }} {% set x = 1 %} {# no #} {",
+    "{{{ {{{{ {%- raw %}",
     "---",
 ]
 
@@ -83,6 +86,9 @@ def seen(name: DialectName, text: str) -> str:
         return text.replace("&amp;", "&").replace("\u2060", "")
     if name == "plain":
         return text
+    if name == "jinja":
+        shown = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render()
+        return shown.replace("\u2060", "")
     found = lxml.html.fragment_fromstring(text.replace("<br>", "\n"), create_parent="div").text_content()
     return str(found).replace("\u2060", "")
 

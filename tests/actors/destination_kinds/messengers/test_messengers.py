@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import jinja2
 import msgspec
 import pytest
 import trio
@@ -312,8 +313,71 @@ def test_an_answer_is_understood_as_the_service_lists_it(kind: str, status: int,
     assert answer_of(messenger, PostResult(status, 1, body, None)).verdict == verdict
 
 
-def test_dingtalk_says_too_often_in_three_ways() -> None:
-    dingtalk = next(each for each in built_in() if each.id == "dingtalk")
-    for code in (130101, 410100, 90030):
-        body = msgspec.json.encode({"errcode": code, "errmsg": "over limit"})
-        assert answer_of(dingtalk, PostResult(200, 1, body, None)).verdict == "slow"
+@pytest.mark.parametrize(
+    ("kind", "status", "body", "verdict"),
+    [
+        # As the services have been seen to answer; where a code says two things, its words tell them apart.
+        ("mattermost", 400, {"id": "web.incoming_webhook.invalid.app_error", "message": "Invalid webhook."}, "revoked"),
+        ("mattermost", 400, {"id": "web.incoming_webhook.text.app_error", "message": "No text specified."}, "refused"),
+        ("mattermost", 501, {"id": "web.incoming_webhook.disabled.app_error", "message": "Disabled."}, None),
+        ("rocketchat", 400, {"success": False, "error": "Invalid integration id or token provided."}, "revoked"),
+        ("rocketchat", 200, {"success": False, "error": "Invalid integration id or token provided."}, "revoked"),
+        ("rocketchat", 200, {"success": False, "error": "unknown-error"}, "again"),
+        ("rocketchat", 503, "Service Unavailable", None),
+        ("lark", 200, {"code": 11232, "data": {}, "msg": "frequency limited psm[lark.oapi.x]appID[1500]"}, "slow"),
+        ("lark", 200, {"code": 9499, "data": {}, "msg": "too many request"}, "slow"),
+        ("lark", 200, {"code": 9499, "data": {}, "msg": "Bad Request"}, "refused"),
+        ("lark", 200, {"StatusCode": 9499, "StatusMessage": "fail to parse content"}, "refused"),
+        ("lark", 200, {"StatusCode": 0, "StatusMessage": "success", "Extra": None}, "delivered"),
+        ("lark", 200, "<html>sign in</html>", "again"),
+        ("dingtalk", 500, {"errcode": 130101, "errmsg": "send too fast, exceed 20 times per minute"}, "slow"),
+        ("dingtalk", 200, {"errcode": 410100, "errmsg": "too many requests"}, "slow"),
+        ("dingtalk", 200, {"errcode": 90030, "errmsg": "webhook over limit"}, "slow"),
+        ("dingtalk", 200, {"errcode": 300001, "errmsg": "token is not exist"}, "revoked"),
+        ("dingtalk", 200, {"errcode": 300001, "errmsg": "param error"}, "refused"),
+        ("dingtalk", 200, {"errcode": 40035, "errmsg": "缺少参数 access_token"}, "revoked"),
+        ("dingtalk", 200, {"errcode": 310000, "errmsg": "keywords not in content"}, "revoked"),
+        ("dingtalk", 200, "<html>sign in</html>", "again"),
+        ("wecom", 200, {"errcode": 93000, "errmsg": "invalid webhook url, hint: [1], from ip: 1.2.3.4"}, "revoked"),
+        ("wecom", 200, {"errcode": 93000, "errmsg": "Invalid input : content exceed max length."}, "refused"),
+        ("wecom", 200, {"errcode": 40058, "errmsg": "invalid param 'key', hint: [1]"}, "revoked"),
+        ("wecom", 200, {"errcode": 40058, "errmsg": "text.content exceed max length 2048."}, "refused"),
+        ("wecom", 200, {"errcode": 45033, "errmsg": "api concurrent out of limit"}, "slow"),
+        ("wecom", 200, "<html>sign in</html>", "again"),
+        ("pagerduty", 400, {"status": "invalid key", "errors": ["Invalid routing key"]}, "revoked"),
+        ("teams", 400, {"error": {"code": "WorkflowTriggerIsNotEnabled", "message": "state 'Deleted'"}}, "revoked"),
+        ("teams", 404, {"error": {"code": "WorkflowNotFound", "message": "not found"}}, "revoked"),
+        ("signal", 400, {"error": 'Failed to send: Unregistered user "+46700000001"'}, "revoked"),
+        ("signal", 400, {"error": "Specified account does not exist"}, "revoked"),
+        ("signal", 400, {"error": "Failed: [413] Rate limit exceeded: 413"}, "slow"),
+        ("google-chat", 400, {"error": {"code": 400, "message": "API key not valid. Pass another."}}, "revoked"),
+        ("home-assistant", 400, "400: Bad Request", "revoked"),
+        ("pushover", 400, {"user": "invalid", "errors": ["user identifier is not valid"], "status": 0}, "revoked"),
+        ("zulip", 401, {"code": "USER_DEACTIVATED", "msg": "Account is deactivated", "result": "error"}, "revoked"),
+        ("zulip", 400, {"code": "STREAM_DOES_NOT_EXIST", "msg": "no such stream", "result": "error"}, "revoked"),
+        ("ntfy", 429, {"code": 42908, "http": 429, "error": "limit reached: too many messages"}, "slow"),
+    ],
+)
+def test_an_answer_is_understood_as_it_has_been_seen(kind: str, status: int, body: object, verdict: str | None) -> None:
+    messenger = next(each for each in built_in() if each.id == kind)
+    sent = body.encode() if isinstance(body, str) else msgspec.json.encode(body)
+    found = answer_of(messenger, PostResult(status, 1, sent, None))
+    assert (found.verdict, found.delivered) == (verdict, verdict == "delivered")
+
+
+async def test_a_page_runs_no_template_of_home_assistant(autojump_clock: object) -> None:
+    peer = PEERS["home-assistant"]
+    title = "{{ states('lock.door') }} {% for x in range(9) %}{# {{{ #}"
+    async with trio.open_nursery() as nursery:
+        town = Square(nursery, peer, peer.good)
+        async with town.running() as client:
+            await asked(client, "/v1/sources", url="http://news.test/feed")
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            await asked(client, path, kind="home-assistant", url=peer.url, options=dict(peer.options))
+            town.titles.append(title)
+            await trio.sleep(3 * HOUR)
+    (text,) = town.texts
+    # Home Assistant renders title and message as Jinja templates.
+    shown = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render()
+    assert title in shown.replace("\u2060", "")
