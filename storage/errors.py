@@ -69,6 +69,10 @@ STANDSTILL = (DiskFull, Unavailable, Corrupt)
 """What an actor waits out instead of crashing: another life of it would meet the same."""
 
 
+class ChainBroken(StorageError):
+    """What is committed can't be told on without a gap: a copy elsewhere must begin anew. The sentence says why."""
+
+
 class NoKey(StorageError):
     """The secrets are sealed with a master key that is not here: name it (exit code 64). Nothing was opened."""
 

@@ -25,6 +25,7 @@ from storage.interface.outbox import Outbox
 from storage.interface.people import People
 from storage.interface.publications import Publications
 from storage.interface.sharing import Sharing
+from storage.interface.shipping import Shipping
 from storage.interface.sources import Sources
 from storage.interface.subscriptions import Subscriptions
 from storage.tail import Tail
@@ -76,6 +77,10 @@ class Storage(Protocol):
     @property
     def sharing(self) -> Sharing | None:
         """What nodes need that share it; None where only one process may open it."""
+
+    @property
+    def shipping(self) -> Shipping | None:
+        """What a copy elsewhere is made of; None where the engine has means of its own."""
 
     @property
     def members(self) -> Members:

@@ -43,6 +43,7 @@ from storage.sqlite.engine.free_space import SPACE
 from storage.sqlite.engine.migrations import STEPS, version_of
 from storage.sqlite.engine.own import OwnConnection
 from storage.sqlite.engine.readers import ReaderPool
+from storage.sqlite.engine.shipping import SqliteShipping
 from storage.sqlite.engine.wal import Wal
 from storage.sqlite.engine.writer import WriterThread
 from storage.sqlite.secrets.own_key import settle
@@ -50,6 +51,8 @@ from storage.sqlite.secrets.unlocking import OTHER, mark_of, unlock
 from storage.sqlite.upkeep.rebuilding import rebuild
 from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
+_ABOVE = "SELECT coalesce(max(value), 0) FROM fact WHERE name='above'"
+"""Below or at it, another life may have given positions that are not here (a standby that took over)."""
 REBUILT = 1 << 30
 """Bytes of a database that a start copies, in seconds, so that it can give room back; larger ones `migrate` does."""
 
@@ -80,8 +83,10 @@ async def open_sqlite(
             warn(sentence)
         own = connect(database, READER, read_only=True)
         undo.callback(own.close)
-        writer = WriterThread(opened.mark, Wal(database, clock), clock, warn, opened.vault)
-        parts = _Parts(lock, own, ReaderPool(database), writer, database)
+        wal = Wal(database, clock)
+        writer = WriterThread(opened.mark, wal, clock, warn, opened.vault)
+        shipping = SqliteShipping(writer, wal.shipped, database)
+        parts = _Parts(lock, own, ReaderPool(database), writer, shipping, database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
         parts.writer.start(opened.connection, opened.newest)
         undo.pop_all()
@@ -95,6 +100,7 @@ class _Parts(NamedTuple):
     own: sqlite3.Connection
     readers: ReaderPool
     writer: WriterThread
+    shipping: SqliteShipping
     database: Path
 
 
@@ -104,6 +110,7 @@ class SqliteStorage(Stores):
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
         self._is = identity(parts.database)
+        self.shipping = parts.shipping
         own = OwnConnection(parts.own)
         super().__init__(Places(parts.writer, parts.writer, parts.readers, own), SPACE, lease, known, vault)
 
@@ -135,10 +142,11 @@ class SqliteStorage(Stores):
     async def aclose(self) -> None:
         """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""
         # The writer's connection goes last: only the last one to close, if it may write, puts the WAL away.
-        lock, own, readers, writer, _ = self._parts
+        lock, own, readers, writer, shipping, _ = self._parts
         await readers.aclose()
         own.close()
         if await writer.aclose():
+            shipping.close()
             lock.release()
 
 
@@ -179,10 +187,11 @@ def _open(
         except ValueError as error:
             marked = START
             warnings.append(f"the head mark is damaged and starts anew: {error}")
+        (above,) = connection.execute(_ABOVE).fetchone()
         if marked > newest:
             warnings.append(_behind(newest, marked))
         undo.pop_all()
-    return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked)), warnings, vault)
+    return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked, above)), warnings, vault)
 
 
 def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | None) -> tuple[Vault, list[str]]:

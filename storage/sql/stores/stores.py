@@ -8,6 +8,7 @@ from storage.append import Lease
 from storage.damage import Damage
 from storage.interface.members import Members
 from storage.interface.sharing import Sharing
+from storage.interface.shipping import Shipping
 from storage.records.identity import Seq
 from storage.secrets.vault import Vault
 from storage.sql.noticing import NoticingLookups, NoticingReaders, NoticingWriter
@@ -39,6 +40,7 @@ class Stores:
     """The tables by their nouns. `known`: the newest position that anyone has seen."""
 
     sharing: Sharing | None = None
+    shipping: Shipping | None = None
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()

@@ -87,15 +87,15 @@ def committed(wal: IO[bytes], after: Position) -> Committed:
     return Committed(pages, size, position)
 
 
-def put_into(database: IO[bytes], found: Committed) -> None:
-    """Bring a copy of the database, as it was at the position before, to the one after. Raises OSError."""
-    if not found.size:
+def put_into(database: IO[bytes], pages: Mapping[int, bytes], size: int) -> None:
+    """Bring a copy of the database to the end of whole transactions, `size` pages then. Raises OSError."""
+    if not size:
         return
-    page_size = len(next(iter(found.pages.values())))
-    for number, page in sorted(found.pages.items()):
+    page_size = len(next(iter(pages.values())))
+    for number, page in sorted(pages.items()):
         database.seek((number - 1) * page_size)
         database.write(page)
-    database.truncate(found.size * page_size)
+    database.truncate(size * page_size)
 
 
 def _form(head: bytes) -> tuple[str, int]:

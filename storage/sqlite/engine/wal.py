@@ -12,6 +12,8 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from storage.sqlite.engine.shipped_log import ShippedLog
+
 CUT_AT = 16 << 20
 """Bytes of WAL above which it is cut. An ordinary WAL stays at about 4 MB."""
 PATIENCE = 0.1
@@ -27,6 +29,7 @@ class Wal:
         self._path = database.with_name(database.name + "-wal")
         self._clock = clock
         self._tried_at = 0.0
+        self.shipped = ShippedLog(self._path, _emptied)
 
     def after_commit(self, connection: sqlite3.Connection) -> None:
         """Cut the WAL when it is too large. Raises sqlite3.Error, with the commit unharmed."""
@@ -34,13 +37,20 @@ class Wal:
             size = self._path.stat().st_size
         except FileNotFoundError:
             return
+        if self.shipped.after_commit(connection, size):
+            return
         if size <= CUT_AT or abs(self._clock() - self._tried_at) < AGAIN:
             return
-        (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
-        connection.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}").fetchone()
-        try:
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        finally:
-            connection.execute(f"PRAGMA busy_timeout={patience}").fetchone()
         # When somebody holds a snapshot for long, waiting at each commit would be worse than a larger WAL.
-        self._tried_at = self._clock() if busy else 0.0
+        self._tried_at = 0.0 if _emptied(connection) else self._clock()
+
+
+def _emptied(connection: sqlite3.Connection) -> bool:
+    """Bring all of the WAL into the database and cut it to nothing; return whether readers have let us."""
+    (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}").fetchone()
+    try:
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={patience}").fetchone()
+    return not busy

@@ -43,9 +43,11 @@ _EDIT: Pragmas = (
     ("secure_delete", 1),
 )
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
-_PASSING = ("DELETE FROM vault", "DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
-"""The mark of a key that a backup is not sealed with; what is of no use after a restore, and would let somebody in."""
-_ENTRANCES = _PASSING[1:]
+_ENTRANCES = ("DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
+_PASSING = ("DELETE FROM vault", *_ENTRANCES, "DELETE FROM fact WHERE name IN ('replica', 'replica_number')")
+"""The mark of a key that a backup is not sealed with; what is of no use after a restore, and would let somebody in;
+whose replica it is: what is restored is another instance, and must not write over the replica of the first.
+"""
 _FORGET_PASSWORD = "DELETE FROM password"  # noqa: S105 - a statement
 
 

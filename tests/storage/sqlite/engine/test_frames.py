@@ -68,7 +68,8 @@ def test_a_log_cut_anywhere_gives_a_state_that_was_committed(
         begin = frames.beginning(BytesIO(torn))
         assert begin is not None
         with copy.open("r+b") as database:
-            frames.put_into(database, frames.committed(BytesIO(torn), begin))
+            found = frames.committed(BytesIO(torn), begin)
+            frames.put_into(database, found.pages, found.size)
         assert _rows_of(copy) == states[max(n for n, end in enumerate(ends) if end <= cut)]
 
 
@@ -82,7 +83,7 @@ def test_a_reading_goes_on_where_the_one_before_ended(tmp_path: Path, primary: s
             position = position or frames.beginning(log)
             assert position is not None
             found = frames.committed(log, position)
-            frames.put_into(database, found)
+            frames.put_into(database, found.pages, found.size)
             assert found.position.offset > position.offset
             position = found.position
         assert frames.committed(log, position) == frames.Committed({}, 0, position)

@@ -1,0 +1,90 @@
+"""Shipping what SQLite commits; see `storage.interface.Shipping`. Files are read in a thread of their own."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from storage.interface.shipping import Begun, Change, Origin
+from storage.sql.transaction import Transaction, Writer
+from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.engine.shipped_log import ShippedLog
+
+ID, NUMBER = "replica", "replica_number"
+_FIRST = "INSERT INTO fact VALUES(?, ?), (?, 1) ON CONFLICT DO NOTHING"
+_FACT = "SELECT value FROM fact WHERE name=?"
+_NEXT_LIFE = "UPDATE fact SET value=value+1 WHERE name='epoch'"
+
+
+class SqliteShipping:
+    """See above."""
+
+    def __init__(self, writer: Writer, log: ShippedLog, database: Path) -> None:
+        self._writer, self._log, self._database = writer, log, database
+        self._limiter = trio.CapacityLimiter(1)
+        self._fd: int | None = None
+
+    async def origin(self, drawn: int) -> Origin:
+        """Return whose copy it is; see Shipping."""
+        return await self._writer.submit(partial(_origin, drawn))
+
+    async def renew(self) -> None:
+        """Ask for a new chain; see Shipping. A commit that changes nothing lets the writer look."""
+        self._log.want()
+        await self._writer.submit(_nothing)
+
+    async def next(self) -> Begun | Change | None:
+        """Return what follows; see Shipping."""
+        found = await trio.to_thread.run_sync(self._log.read, limiter=self._limiter)
+        if found is None:
+            return Begun(self._database.stat().st_size, len(STEPS))
+        return Change(found.pages, found.size) if found.size else None
+
+    async def copy(self, offset: int, size: int) -> bytes:
+        """Read the database as it was at `Begun`; see Shipping."""
+        return await trio.to_thread.run_sync(self._copy, offset, size)
+
+    def copied(self) -> None:
+        """Let the database be written again; see Shipping."""
+        self._log.copied()
+
+    def untold(self) -> int:
+        """Return about how many bytes are committed and not told yet; see Shipping."""
+        return self._log.unread()
+
+    def end(self) -> None:
+        """Ship no more; see Shipping."""
+        self._log.end()
+
+    def close(self) -> None:
+        """Put the file away, once SQLite's connections are closed: before, this would end their locks (POSIX)."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    async def give_way(self) -> None:
+        """Refuse every write of this life; see Shipping."""
+        await self._writer.submit(_give_way)
+
+    def _copy(self, offset: int, size: int) -> bytes:
+        if self._fd is None:
+            self._fd = os.open(self._database, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(self._fd, size, offset)
+
+
+def _origin(drawn: int, transaction: Transaction) -> Origin:
+    transaction.execute(_FIRST, (ID, drawn, NUMBER))
+    (id,) = transaction.execute(_FACT, (ID,)).fetchone()
+    (number,) = transaction.execute(_FACT, (NUMBER,)).fetchone()
+    return Origin(id, number)
+
+
+def _nothing(_transaction: Transaction) -> None:
+    """Change nothing."""
+
+
+def _give_way(transaction: Transaction) -> None:
+    transaction.execute(_NEXT_LIFE)

@@ -1,0 +1,180 @@
+"""What is shipped, put into a copy, is what was committed: under readers, while the log starts over, with a slow shipper."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from storage.errors import ChainBroken, Fenced
+from storage.interface.shipping import Begun, Change
+from storage.sql.transaction import Transaction
+from storage.sqlite.database import SqliteStorage, open_sqlite
+from storage.sqlite.engine import frames, shipped_log
+from storage.sqlite.engine.shipping import SqliteShipping
+
+_PUT = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
+
+
+@asynccontextmanager
+async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
+    storage = await open_sqlite(folder, clock=lambda: 1e9, owner="a test", warn=lambda _says: None)
+    assert isinstance(storage, SqliteStorage)
+    try:
+        yield storage
+    finally:
+        await storage.aclose()
+
+
+def _writes(chance: random.Random, transaction: Transaction) -> None:
+    rows = [(f"x{chance.randrange(4000)}{'y' * chance.randint(1, 900)}", chance.randrange(1 << 40)) for _ in range(20)]
+    transaction.executemany(_PUT, rows)
+    if chance.random() < 0.2:
+        transaction.execute("DELETE FROM fact WHERE name LIKE ?", (f"x{chance.randrange(10)}%",))
+
+
+class Copy:
+    """A copy that is made as a standby makes it, from one chain."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def begin(self, shipping: SqliteShipping, begun: Begun) -> None:
+        with self.path.open("wb") as copy:
+            for offset in range(0, begun.size, 1 << 16):
+                copy.write(await shipping.copy(offset, 1 << 16))
+        shipping.copied()
+
+    def put(self, change: Change) -> None:
+        with self.path.open("r+b") as copy:
+            frames.put_into(copy, change.pages, change.size)
+
+
+def facts(database: Path, *, beside: bool = False) -> list[tuple[str, int]]:
+    how = "mode=ro" if beside else "immutable=1"
+    with closing(sqlite3.connect(f"{database.as_uri()}?{how}", uri=True)) as connection:
+        if not beside:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return connection.execute("SELECT name, value FROM fact ORDER BY name").fetchall()
+
+
+async def until_begun(shipping: SqliteShipping, earlier: Callable[[Change], None] = lambda _change: None) -> Begun:
+    await shipping.renew()
+    while True:
+        found = await shipping.next()
+        if isinstance(found, Begun):
+            return found
+        if found is None:
+            await shipping.renew()
+        else:
+            earlier(found)
+
+
+async def catch_up(shipping: SqliteShipping, copy: Copy) -> None:
+    while (found := await shipping.next()) is not None:
+        assert isinstance(found, Change)
+        copy.put(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_copy_is_what_was_committed_whatever_comes_between(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped_log, "TURN_AT", 100_000)
+    monkeypatch.setattr(shipped_log, "REST", 80_000)
+    chance, database = random.Random(seed), tmp_path / "data" / "sanderling.db"
+    async with a_storage(database.parent) as storage:
+        shipping, copy = storage.shipping, Copy(tmp_path / "copy.db")
+        write = partial(storage._parts.writer.submit, partial(_writes, chance))
+        await write()
+        begun = await until_begun(shipping)
+        await write()  # while the copy is made
+        await copy.begin(shipping, begun)
+        sizes = []
+        for _ in range(120):
+            await write()
+            sizes.append(storage.sizes()["wal"])
+            if chance.random() < 0.1:
+                with closing(sqlite3.connect(database)) as reader:  # holds the log for a moment
+                    reader.execute("BEGIN")
+                    reader.execute("SELECT count(*) FROM fact").fetchone()
+                    await write()
+            if chance.random() < 0.3:
+                await catch_up(shipping, copy)
+            if chance.random() < 0.05:  # a new chain takes over; the earlier one is whole up to there
+                again = Copy(tmp_path / f"copy{len(sizes)}.db")
+                begun = await until_begun(shipping, copy.put)
+                await again.begin(shipping, begun)
+                assert facts(copy.path) == facts(again.path)
+                copy = again
+        await catch_up(shipping, copy)
+        assert facts(copy.path) == facts(database, beside=True)
+        assert any(after < before for before, after in zip(sizes, sizes[1:], strict=False)), "the log never began anew"
+        assert shipping.untold() == 0
+
+
+async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped_log, "MOST", 300_000)
+    chance = random.Random(1)
+    async with a_storage(tmp_path) as storage:
+        shipping = storage.shipping
+        await until_begun(shipping)
+        for _ in range(40):
+            await storage._parts.writer.submit(partial(_writes, chance))
+        with pytest.raises(ChainBroken, match="before it could be shipped"):
+            await shipping.next()
+        copy = Copy(tmp_path / "copy.db")
+        await copy.begin(shipping, await until_begun(shipping))
+        await catch_up(shipping, copy)
+        assert facts(copy.path) == facts(tmp_path / "sanderling.db", beside=True)
+        shipping.end()
+        await storage._parts.writer.submit(partial(_writes, chance))
+        assert await shipping.next() is None
+        assert storage._parts.writer._connection.execute("PRAGMA wal_autocheckpoint").fetchone() == (1000,)
+
+
+async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -> None:
+    chance = random.Random(2)
+    async with a_storage(tmp_path) as storage:
+        shipping = storage.shipping
+        copy = Copy(tmp_path / "copy.db")
+        await copy.begin(shipping, await until_begun(shipping))
+        await storage._parts.writer.submit(partial(_writes, chance))
+        await catch_up(shipping, copy)
+        await storage._parts.writer.submit(partial(_writes, chance))
+        with closing(sqlite3.connect(tmp_path / "sanderling.db")) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        await storage._parts.writer.submit(partial(_writes, chance))
+        with pytest.raises(ChainBroken, match="another program"):
+            await shipping.next()
+
+
+async def test_whose_copy_it_is_stays_over_lives_and_who_gives_way_writes_no_more(tmp_path: Path) -> None:
+    async with a_storage(tmp_path) as storage:
+        assert await storage.shipping.origin(5) == (5, 1)
+    async with a_storage(tmp_path) as storage:
+        assert await storage.shipping.origin(6) == (5, 1)
+        await storage.shipping.give_way()
+        with pytest.raises(Fenced):
+            await storage._parts.writer.submit(lambda transaction: transaction.fence(storage.lease))
+
+
+async def test_reading_the_database_ends_no_lock_of_sqlite(tmp_path: Path) -> None:
+    """POSIX ends all locks of a process on a file when it closes any descriptor of it."""
+    async with a_storage(tmp_path) as storage:
+        await until_begun(storage.shipping)
+        await storage.shipping.copy(0, 100)
+        storage.shipping.copied()
+        await storage._parts.writer.submit(partial(_writes, random.Random(3)))
+        code = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT 1 FROM fact').fetchall()"
+        await trio.run_process([sys.executable, "-c", code, str(tmp_path / "sanderling.db")])
+        assert storage.sizes().get("wal"), "another program took itself for the last one, and deleted the log"
