@@ -24,6 +24,7 @@ from actors.templates.instantiation import Templates
 from actors.world import World
 from storage.interface import Storage
 from storage.records.destination import Destination
+from storage.records.replica import ReplicaState
 from supervision import Mailbox
 
 
@@ -46,6 +47,7 @@ class AppContext:
     spent: how many looks are made, and whether that is within the budget.
     ownership: which node does what; of a node that is alone, everything is its own.
     usage: what other nodes have let pass of rate limits.
+    replica: how far the copy for a standby is; None where none is kept.
     test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
@@ -74,5 +76,6 @@ class AppContext:
     spent: Callable[[], LookRate] = LookRate
     ownership: Ownership = field(default_factory=Ownership)
     usage: Usage = field(default_factory=Usage)
+    replica: ReplicaState | None = None
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)

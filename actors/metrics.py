@@ -74,6 +74,7 @@ class Metrics:
     """Everything that is counted. Names are without the prefix and the suffix that a form of showing gives them."""
 
     def __init__(self) -> None:
+        self.shipped = Counter("replica_bytes", "Bytes written to the replica.")
         self.looks = Counter("looks", "Looks at feeds and pages that ended.", "tier", "outcome")
         self.look_delay = Histogram("look_delay_seconds", "From when a look was due to when it had been made.", LATE)
         self.events = Counter("events", "Events committed to the log.", "tier")

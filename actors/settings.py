@@ -57,6 +57,10 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
+    replica: str = _setting(
+        "",
+        "Folder on another disk, or a mounted one, that gets a copy of the database as it is written, for a standby.",
+    )
     storage_url: str = _secret(
         "The PostgreSQL database that holds everything, as postgresql://user@host/database; several nodes may share "
         "it. Empty: SQLite in the data folder."
@@ -184,6 +188,8 @@ class Settings:
             raise ValueError(f"{one} is set and {other} is not: https needs both, http neither")
         if self.storage_url and self.storage_url_file:
             raise ValueError("storage_url and storage_url_file are both set: one is enough")
+        if self.replica and (self.storage_url or self.storage_url_file):
+            raise ValueError("replica is set and storage_url is, too: PostgreSQL has standbys of its own")
         if self.listen_url and not (self.storage_url or self.storage_url_file):
             raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
         if self.node_role not in (ALL, WEB):

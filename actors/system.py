@@ -38,6 +38,7 @@ from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
 from actors.pruner import Pruner
 from actors.recorder.actor import Recorder
+from actors.replica.shipper import Shipper
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
@@ -86,6 +87,10 @@ READY_WITHIN = 600.0
 Front = Callable[[AppContext], Sequence[ChildSpec]]
 
 
+class Superseded(Exception):
+    """A standby has taken over; the sentence says which and when. This service must not start again by itself."""
+
+
 class System:
     """The whole service. `await run()` until `stop()`; `context` is what the front end was given.
 
@@ -114,6 +119,7 @@ class System:
         self._kinds = built_in_kinds() if kinds is None else kinds
         self._version = version
         self._stopping, self._lost, self._damage_told = False, "", False
+        self._superseded = ""
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
         self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
@@ -134,10 +140,17 @@ class System:
         self.overseer = self._overseer(ports.gate, journal or Journal(), version)
         signing = SigningKeys(storage, keys)
         self.membership = None if sharing is None else self._membership()
+        self.shipper = self._shipper()
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
         self.figures = Figures(
-            world, storage, self.overseer, self.registry.watchman, self.matcher.lag, ownership=self.ownership
+            world,
+            storage,
+            self.overseer,
+            self.registry.watchman,
+            self.matcher.lag,
+            ownership=self.ownership,
+            replica=None if self.shipper is None else self.shipper.state,
         )
         self.context = self._context(signing)
         self.supervisor = Supervisor(
@@ -206,6 +219,7 @@ class System:
         pruner = Pruner(self._world, self._settings, self._storage, self._storage.tail.head)
         return [
             ChildSpec("storage", self._await_loss),
+            *([] if self.shipper is None else [ChildSpec("replica", self.shipper.run, ready_within=READY_WITHIN)]),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
             *([] if self.membership is None else [ChildSpec("members", self.membership.run, shutdown=5.0)]),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
@@ -219,6 +233,25 @@ class System:
             ChildSpec("pruner", self._of_one_node(PRUNER, pruner.run)),
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
         ]
+
+    def _shipper(self) -> Shipper | None:
+        objects, shipping = self._world.replica, self._storage.shipping
+        if objects is None or shipping is None:
+            return None
+        return Shipper(
+            self._world,
+            shipping,
+            objects,
+            place=self._settings.replica,
+            version=self._version,
+            by=self._settings.node_name or self._settings.public_url(),
+            superseded=self._give_way,
+        )
+
+    def _give_way(self, why: str) -> None:
+        """Stop: another has taken over, and what this one still writes is refused."""
+        self._superseded = why
+        self.stop(now=True)
 
     def _membership(self) -> Membership:
         return Membership(
@@ -295,6 +328,7 @@ class System:
             spent=lambda: self.registry.watchman.spent,
             ownership=self.ownership,
             usage=self.usage,
+            replica=None if self.shipper is None else self.shipper.state,
             test_elsewhere=self.deliveries.test_elsewhere if self.ownership.shared else None,
         )
 
@@ -313,8 +347,10 @@ class System:
         return "no looks are made until somebody resumes them" if drained else ""
 
     async def run(self) -> None:
-        """Run the tree until stopped. Raises Escalate when it can't be kept up."""
+        """Run the tree until stopped. Raises Escalate when it can't be kept up, Superseded when another took over."""
         await self.supervisor.run()
+        if self._superseded:
+            raise Superseded(self._superseded)
         if self._lost:
             raise Escalate(self.supervisor.path, "storage", self._lost)
 

@@ -16,6 +16,7 @@ import trio
 
 from actors.metrics import Metrics
 from storage.interface import Storage
+from storage.objects.objects import Objects
 from storage.records.identity import Millis, Seq, id_of, seq_at
 from supervision import Child
 
@@ -132,6 +133,7 @@ class World:
     keep_idle: seconds that an unused outgoing connection is kept (0 in simulations: the library's expiry reads the real
     clock).
     certificate: the service's own TLS; None: connections are taken as they come.
+    replica: where a copy of the database is kept for a standby; None: nowhere.
     passwords: of the dashboard.
     admin_socket: opens the listener for the owner of this machine's service, whom it lets in without a key; raises
     OSError. None: there is none.
@@ -152,6 +154,7 @@ class World:
     log: Callable[..., None]
     keep_idle: float = 60.0
     certificate: Certificate | None = None
+    replica: Objects | None = None
     passwords: Passwords = field(default_factory=NoPasswords)
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
     typed: Callable[..., str] = "sanderling {}".format

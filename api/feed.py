@@ -18,6 +18,7 @@ from api.streams.sse import RETRY
 from storage.records.body import id_in
 from storage.records.identity import Seq, millis_of
 from storage.records.member import WEB, Member, Says
+from storage.records.replica import ReplicaState
 from storage.records.times import rfc3339
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def overview_of(context: AppContext) -> wire.Overview:
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
         nodes=[_node(member, context.ownership.me) for member in context.ownership.view.members if not member.left],
+        replica=None if context.replica is None else _replica(context.replica),
     )
 
 
@@ -103,6 +105,11 @@ def _node(member: Member, me: str | None) -> wire.Node:
         role="web" if says.role == WEB else "all",
         missing=_missing(says),
     )
+
+
+def _replica(state: ReplicaState) -> wire.Replica:
+    told = None if state.told_at is None else rfc3339(state.told_at)
+    return wire.Replica(place=state.place, told_at=told, untold=state.untold, says=state.says)
 
 
 def _missing(says: Says) -> wire.MissingEvents | None:

@@ -28,6 +28,7 @@ from sanderling.commands import (
     receivers,
     signing,
     sources,
+    standby,
     templates,
 )
 from sanderling.commands import keys as api_keys
@@ -188,6 +189,7 @@ main.add_command(operating.status)
 main.add_command(operating.health)
 main.add_command(backup.backup)
 main.add_command(backup.restore)
+main.add_command(standby.standby)
 main.add_command(exporting.move_out)
 main.add_command(migration.move_in)
 main.add_command(backup.migrate)

@@ -25,7 +25,7 @@ from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.table import Kinds, kinds_of
 from actors.overseer.journal import Journal
 from actors.settings import Settings
-from actors.system import Front, System, signing_keys
+from actors.system import Front, Superseded, System, signing_keys
 from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.entry import new_link
@@ -206,6 +206,9 @@ async def _run(system: System, log: Callable[..., None], certificate: Certificat
         except Escalate as error:
             log("serve.gave_up", level="error", why=str(error))
             code = Exit.GAVE_UP
+        except Superseded as error:
+            log("serve.superseded", level="error", why=f"{error}: this service is stopped, and must stay so")
+            code = Exit.BAD_DATA
         nursery.cancel_scope.cancel()
     log("serve.stopped", code=int(code))
     return code

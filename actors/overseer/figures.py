@@ -19,6 +19,7 @@ from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK
 from storage.records.identity import START, millis_of
+from storage.records.replica import ReplicaState
 from storage.records.states import SOURCES
 from storage.records.tiers import TIERS
 
@@ -50,15 +51,26 @@ class Figures:
         lag: Callable[[], Lag],
         *,
         ownership: Ownership,
+        replica: ReplicaState | None = None,
     ) -> None:
-        self._world, self._storage, self._ownership = world, storage, ownership
+        self._world, self._storage, self._ownership, self._replica = world, storage, ownership, replica
         self._overseer, self._watchman, self._lag = overseer, watchman, lag
 
     def __repr__(self) -> str:
         return f"<Figures of {self._overseer!r}>"
 
     def read(self) -> Sequence[Figure]:
-        return (*self._of_sources(), *self._of_actors(), *self._of_the_log())
+        return (*self._of_sources(), *self._of_actors(), *self._of_the_log(), *self._of_the_replica())
+
+    def _of_the_replica(self) -> list[Figure]:
+        state = self._replica
+        if state is None:
+            return []
+        behind = float("inf") if state.told_at is None else max(0.0, (self._world.now() - state.told_at) / 1000)
+        return [
+            Figure("replica_behind_seconds", "How old the newest state is that the replica has.", (), {(): behind}),
+            Figure("replica_untold_bytes", "Bytes of the write-ahead log that it has not.", (), {(): state.untold}),
+        ]
 
     def _of_sources(self) -> list[Figure]:
         last, census = self._watchman.last, self._overseer.census()

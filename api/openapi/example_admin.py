@@ -97,6 +97,7 @@ OVERVIEW = wire.Overview(
     loop_lag_s=0.004,
     totals={"looks": 1204112, "events": 38112, "attempts": 41200},
     nodes=[wire.Node("shore1-5f2c9a01", True, True, "0.1.0", "https://shore.example", 98402, 0, 61)],
+    replica=wire.Replica(place="/mnt/standby/sanderling", told_at=LOOKED, untold=0, says=""),
 )
 LOG = wire.LogPage(
     last=1812,

@@ -215,6 +215,15 @@ class Node(Struct, frozen=True):
     ] = None
 
 
+class Replica(Struct, frozen=True):
+    """How far the copy for a standby is."""
+
+    place: str
+    told_at: Annotated[Time | None, Meta(description="All that was committed up to then is in it; null before any is")]
+    untold: Annotated[int, Meta(description="Bytes of the write-ahead log that are not in it yet")]
+    says: Annotated[str, Meta(description="What keeps it from going on; empty when all is well")]
+
+
 class Overview(Struct, frozen=True):
     """The figures of the whole. `failing`: part to sentence, empty when all is well.
 
@@ -240,6 +249,9 @@ class Overview(Struct, frozen=True):
     loop_lag_s: Annotated[float, Meta(description="How late the loop came to its work at the last measurement")]
     totals: dict[str, int]
     nodes: Annotated[list[Node], Meta(description="The nodes that share the database; empty where there is one alone")]
+    replica: Annotated[
+        Replica | None, Meta(description="The copy that is kept for a standby; null where none is kept")
+    ] = None
 
 
 class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):

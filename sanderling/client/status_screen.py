@@ -60,6 +60,8 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
         if gone := node.get("missing"):
             says = f"events from {gone['after']} to {gone['until']} were seen and are gone by a failover"
             yield fit(f"! {node['name'].rpartition('-')[0]}: {says}", width)
+    if replica := overview.get("replica"):
+        yield fit(_replica(replica, at), width)
     if late := overview.get("matching", {}).get("says"):
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
@@ -71,6 +73,12 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
         yield fit(f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error", width)
     for row in worst:
         yield _row(row, width)
+
+
+def _replica(replica: Mapping[str, Any], at: str) -> str:
+    told = replica["told_at"]
+    far = "nothing is in it yet" if told is None else f"{span(seconds_between(told, at))} behind"
+    return f"{'! ' if replica['says'] else ''}{'replica':<13} {far}  {replica['says'] or replica['place']}"
 
 
 def _node(node: Mapping[str, Any]) -> str:

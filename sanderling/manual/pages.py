@@ -42,6 +42,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "operating",
             "proxies",
             "backup",
+            "standby",
             "postgresql",
             "moving",
             "upgrade",

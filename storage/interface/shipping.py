@@ -49,6 +49,9 @@ class Shipping(Protocol):
     async def copy(self, offset: int, size: int) -> bytes:
         """Read the database as it was at `Begun`, until `copied`. Raises OSError."""
 
+    def broken(self) -> str:
+        """Return why no more can be told without a new chain, "" while it can."""
+
     def copied(self) -> None:
         """Let the database be written again."""
 

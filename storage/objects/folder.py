@@ -35,9 +35,9 @@ class FolderObjects:
         """Read a file; see Objects."""
         return await self._tried(lambda: self._get(self._path(name)))
 
-    async def names(self, prefix: str) -> Sequence[str]:
-        """List a folder and those in it; see Objects."""
-        return await self._tried(lambda: self._names(self._path(prefix)))
+    async def names(self) -> Sequence[str]:
+        """List the folder and those in it; see Objects."""
+        return await self._tried(self._names)
 
     async def delete(self, name: str) -> None:
         """Remove a file, and folders that are empty then; see Objects."""
@@ -86,8 +86,8 @@ class FolderObjects:
                 raise FileNotFoundError(2, "this folder does not exist; make it, or mount its disk") from None
             return None
 
-    def _names(self, folder: Path) -> Sequence[str]:
-        found = (path for path in folder.rglob("*") if path.is_file() and path.suffix != _UNFINISHED)
+    def _names(self) -> Sequence[str]:
+        found = (path for path in self._folder.rglob("*") if path.is_file() and path.suffix != _UNFINISHED)
         return sorted(path.relative_to(self._folder).as_posix() for path in found)
 
     def _delete(self, path: Path) -> None:

@@ -22,8 +22,8 @@ class Objects(Protocol):
     async def get(self, name: str) -> bytes | None:
         """Return an object, None when there is none."""
 
-    async def names(self, prefix: str) -> Sequence[str]:
-        """Return the names below a prefix (a whole part of a name, without its slash), sorted."""
+    async def names(self) -> Sequence[str]:
+        """Return the names of all objects, sorted."""
 
     async def delete(self, name: str) -> None:
         """Delete an object; nothing happens when there is none."""

@@ -1,4 +1,4 @@
-"""The write-ahead log between two threads: the writer, who starts it over, and the shipper, who must have read it before.
+"""The write-ahead log between the writer, who starts it over, and the shipper, who must have read it before.
 
 While somebody ships, SQLite makes no checkpoint of its own. The writer makes one when the log is large and the shipper
 has read nearly all of it: it reads the rest itself, keeps that for the shipper, and empties the log, with no commit
@@ -40,10 +40,10 @@ class ShippedLog:
         self._position: Position | None = None  # None: the log was empty, what comes is at its beginning
         self._turned: Position | None = None
         self._rest: deque[Committed | None] = deque()
-        self._broken = ""
+        self.broken = ""
 
     def __repr__(self) -> str:
-        state = self._broken or ("copying" if self._copying else "on" if self._on else "off")
+        state = self.broken or ("copying" if self._copying else "on" if self._on else "off")
         return f"<ShippedLog {self._log}: {state}>"
 
     # --- the shipper's side, on any thread ---------------------------------------------------------------------------
@@ -51,8 +51,8 @@ class ShippedLog:
     def want(self) -> None:
         """Ask for a new chain, after the next commit; nothing happens when one begins already."""
         with self._lock:
-            if self._broken:
-                self._broken = ""
+            if self.broken:
+                self.broken = ""
             self._wanted = None not in self._rest
 
     def read(self) -> Committed | None:
@@ -61,8 +61,8 @@ class ShippedLog:
         Raises ChainBroken.
         """
         with self._lock:
-            if self._broken:
-                raise ChainBroken(self._broken)
+            if self.broken:
+                raise ChainBroken(self.broken)
             if self._rest:
                 return self._rest.popleft()
             return self._read() if self._on else _NOTHING
@@ -87,7 +87,7 @@ class ShippedLog:
     # --- the writer's side -------------------------------------------------------------------------------------------
 
     def after_commit(self, connection: sqlite3.Connection, size: int) -> bool:
-        """Empty a log of this size if need be; return False when it is left to SQLite. Raises sqlite3.Error, OSError."""
+        """Empty a log of this size if need be; return False when it is left to SQLite. Raises sqlite3.Error."""
         if not (self._on or self._wanted):
             if self._ours:
                 connection.execute(_AUTO.format(_PAGES)).fetchone()
@@ -140,7 +140,7 @@ class ShippedLog:
         except Restarted:
             if self._position is None or self._position != self._turned:
                 self._give_up("another program emptied the log")
-                raise ChainBroken(self._broken) from None
+                raise ChainBroken(self.broken) from None
             self._position = self._turned = None
             return self._found(log)
         self._position = found.position
@@ -148,13 +148,13 @@ class ShippedLog:
 
     def _give_up(self, why: str) -> None:
         self._off()
-        self._broken = why
+        self.broken = why
 
     def _off(self) -> None:
         self._on = self._wanted = self._copying = False
         self._position = self._turned = None
         self._rest.clear()
-        self._broken = ""
+        self.broken = ""
 
     def _size(self) -> int:
         try:

@@ -47,6 +47,10 @@ class SqliteShipping:
         """Read the database as it was at `Begun`; see Shipping."""
         return await trio.to_thread.run_sync(self._copy, offset, size)
 
+    def broken(self) -> str:
+        """Return why no more can be told; see Shipping."""
+        return self._log.broken
+
     def copied(self) -> None:
         """Let the database be written again; see Shipping."""
         self._log.copied()

@@ -1,0 +1,182 @@
+"""What lies in a replica, and how each object is made and read. Pure.
+
+    owner                       whose it is: the instance, and a number that rises with each take-over
+    current                     the newest chain that is whole, how far it was told, and when
+    chain-<time>-<chance>/copy/<number>       the database as it was when the chain began, in parts
+    chain-<time>-<chance>/whole               says that all parts of the copy are there
+    chain-<time>-<chance>/change/<number>     what was committed since, from 1
+
+Each object names the SHA-256 of what it holds; that of a change covers that of the change before it, so that a gap, a
+mix of two chains and a torn file are all found. Nothing here keeps somebody out who may write there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from storage.interface.shipping import Change
+from storage.records.identity import Millis
+
+T = TypeVar("T", bound=Struct)
+OWNER: Final = "owner"
+CURRENT: Final = "current"
+CHAIN: Final = "chain"
+PART = 4 << 20
+"""Bytes of the database in one part of its copy."""
+MOST_PAGES = 1 << 20
+_HASH = 32
+_HEAD = struct.Struct(">QII")
+_NUMBER = struct.Struct(">I")
+_LEVEL = 1
+_PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
+
+
+class BadPart(Exception):
+    """An object is not what it should be: torn, altered, of another chain. The sentence says which and how."""
+
+
+class Owner(Struct, frozen=True):
+    """Whose replica it is. by: the machine that wrote this, to be shown."""
+
+    id: int
+    number: int
+    by: str
+    at: Millis
+
+
+class Current(Struct, frozen=True):
+    """The chain to be read, its newest change, and when that was all there was."""
+
+    chain: str
+    change: int
+    at: Millis
+
+
+class Whole(Struct, frozen=True):
+    """The copy at the beginning of a chain. parts: the SHA-256 of each, unpacked, in hex."""
+
+    size: int
+    schema: int
+    version: str
+    at: Millis
+    parts: tuple[str, ...]
+
+
+class ReadChange(NamedTuple):
+    """A change, when it was read from the log, and the hash that the next one begins with."""
+
+    change: Change
+    at: Millis
+    hash: bytes
+
+
+def chain_name(at: Millis, drawn: int) -> str:
+    """Return the name of a new chain: names sort as they were made."""
+    return f"{CHAIN}-{at:013}-{drawn & 0xFFFFFFFF:08x}"
+
+
+def copy_name(chain: str, number: int) -> str:
+    return f"{chain}/copy/{number:06}"
+
+
+def whole_name(chain: str) -> str:
+    return f"{chain}/whole"
+
+
+def change_name(chain: str, number: int) -> str:
+    return f"{chain}/change/{number:09}"
+
+
+def start_of(chain: str) -> bytes:
+    """Return the hash that the first change of a chain begins with."""
+    return hashlib.sha256(chain.encode()).digest()
+
+
+def written_record(record: Struct) -> bytes:
+    """Return a record as an object: the hash of its JSON, then that."""
+    body = msgspec.json.encode(record)
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def read_owner(body: bytes) -> Owner:
+    """Return who owns a replica. Raises BadPart."""
+    return _read(body, Owner, OWNER)
+
+
+def read_current(body: bytes) -> Current:
+    """Return what a replica says of itself. Raises BadPart."""
+    return _read(body, Current, CURRENT)
+
+
+def read_whole(body: bytes, name: str) -> Whole:
+    """Return what a copy says of itself. Raises BadPart."""
+    whole = _read(body, Whole, name)
+    if whole.size < 0 or len(whole.parts) != -(-whole.size // PART):
+        raise BadPart(f"{name}: its parts are not as many as its size asks for")
+    return whole
+
+
+def packed_part(body: bytes) -> tuple[bytes, str]:
+    """Return a part of a copy as an object, and its hash."""
+    return zlib.compress(body, _LEVEL), hashlib.sha256(body).hexdigest()
+
+
+def read_part(body: bytes, hash: str, name: str) -> bytes:
+    """Return a part of a copy. Raises BadPart."""
+    found = _inflated(body, PART, name)
+    if hashlib.sha256(found).hexdigest() != hash:
+        raise BadPart(f"{name}: has another checksum than the copy says")
+    return found
+
+
+def packed_change(change: Change, before: bytes, at: Millis) -> tuple[bytes, bytes]:
+    """Return a change as an object, and the hash that the next one begins with."""
+    pages = b"".join(_NUMBER.pack(number) + page for number, page in sorted(change.pages.items()))
+    rest = _HEAD.pack(at, change.size, len(change.pages)) + zlib.compress(pages, _LEVEL)
+    hash = hashlib.sha256(before + rest).digest()
+    return hash + rest, hash
+
+
+def read_change(body: bytes, before: bytes, name: str) -> ReadChange:
+    """Return a change that follows what has the hash `before`. Raises BadPart."""
+    hash, rest = body[:_HASH], body[_HASH:]
+    if hashlib.sha256(before + rest).digest() != hash or len(rest) < _HEAD.size:
+        raise BadPart(f"{name}: has another checksum than it says, or does not follow the change before it")
+    at, size, count = _HEAD.unpack_from(rest)
+    if not 0 < count <= MOST_PAGES:
+        raise BadPart(f"{name}: has {count} pages")
+    pages = _inflated(rest[_HEAD.size :], count * (_NUMBER.size + (1 << 16)), name)
+    step, odd = divmod(len(pages), count)
+    if odd or step - _NUMBER.size not in _PAGE_SIZES:
+        raise BadPart(f"{name}: its pages are of no size that SQLite has")
+    found = {
+        _NUMBER.unpack_from(pages, at)[0]: pages[at + _NUMBER.size : at + step] for at in range(0, len(pages), step)
+    }
+    return ReadChange(Change(found, size), Millis(at), hash)
+
+
+def _inflated(body: bytes, most: int, name: str) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        found = unpacker.decompress(body, most)
+    except zlib.error:
+        raise BadPart(f"{name}: is torn") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise BadPart(f"{name}: is torn")
+    return found
+
+
+def _read(body: bytes, type: type[T], name: str) -> T:
+    hash, _, rest = body.partition(b"\n")
+    if hashlib.sha256(rest).hexdigest().encode() != hash:
+        raise BadPart(f"{name}: is torn")
+    try:
+        return msgspec.json.decode(rest, type=type)
+    except msgspec.MsgspecError as error:
+        raise BadPart(f"{name}: {error}") from None

@@ -1,0 +1,323 @@
+"""The actor that keeps the replica: a copy of the database, then each change as it is committed.
+
+The service never waits for it. Where the replica can't be written, the shipper tries again, and the write-ahead log
+grows meanwhile; when it has grown too large the chain is given up, and a new one begins once the replica is back.
+A new chain also begins at each start, and when the changes of the last one have become more than its copy: the chain
+before it is told on until the copy of the new one is whole.
+
+Before each look at the log it reads who owns the replica. Another number than its own means that a standby has taken
+over: this service may write no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import trio
+
+from actors.replica.parts import (
+    CHAIN,
+    CURRENT,
+    OWNER,
+    PART,
+    BadPart,
+    Current,
+    Owner,
+    Whole,
+    chain_name,
+    change_name,
+    copy_name,
+    packed_change,
+    packed_part,
+    read_owner,
+    start_of,
+    whole_name,
+    written_record,
+)
+from actors.world import World
+from storage.errors import STANDSTILL, ChainBroken
+from storage.interface.shipping import Begun, Change, Origin, Shipping
+from storage.objects.objects import Objects, ObjectsAway
+from storage.records.identity import Millis
+from storage.records.replica import ReplicaState
+from storage.records.times import rfc3339
+from supervision import Child
+
+EVERY = 0.5
+"""Seconds between two looks at what was committed."""
+TELL_EVERY = 5.0
+"""Seconds after which an idle service says that there is nothing new."""
+FIRST_WITHIN = 5.0
+"""Seconds that a start waits to hear who owns the replica."""
+AGAIN = (0.5, 30.0)
+"""Seconds between two tries where the replica is away: at first, and at most."""
+MOST_CHANGES = 20_000
+LEAST_CHANGED = 64 << 20
+"""Bytes of changes before a new chain begins, however small the copy is."""
+FOREIGN = (
+    "it holds the replica of another instance, or of this one before a restore: choose an empty folder, or delete "
+    "what is in it"
+)
+
+
+class _Foreign(Exception):
+    """The replica is another's."""
+
+
+class _Superseded(Exception):
+    """Another has taken over."""
+
+
+_ENDING = (_Foreign, ChainBroken, BadPart, *STANDSTILL)
+"""What ends all chains; a new one begins later."""
+
+
+@dataclass(slots=True)
+class _Chain:
+    """One chain while it grows. `bytes` is what its changes take; `whole` once its copy is there."""
+
+    name: str
+    begun: Begun
+    hash: bytes
+    number: int = 0
+    bytes: int = 0
+    whole: bool = False
+
+
+class Shipper:
+    """See above. by: this machine's name. superseded: called once, with a sentence, when another has taken over."""
+
+    def __init__(
+        self,
+        world: World,
+        shipping: Shipping,
+        objects: Objects,
+        *,
+        place: str,
+        version: str,
+        by: str,
+        superseded: Callable[[str], None],
+    ) -> None:
+        self._world, self._shipping, self._objects = world, shipping, objects
+        self._version, self._by, self._superseded = version, by, superseded
+        self._chains: list[_Chain] = []
+        self._told_at = float("-inf")
+        self._chance = world.chance("replica")
+        self._failed: Exception | None = None
+        self.state = ReplicaState(place=place)
+
+    def __repr__(self) -> str:
+        return f"<Shipper to {self.state.place}: {', '.join(chain.name for chain in self._chains) or 'no chain'}>"
+
+    async def run(self, child: Child) -> None:
+        """Ship until stopped, and then what is left. Crashes of its own are told and waited out, as others are: a
+        restart of this child would be one of the whole service.
+        """
+        wait = AGAIN[0]
+        origin = await self._origin()
+        with trio.move_on_after(FIRST_WITHIN):
+            await self._look_at_owner_once(origin)
+        child.ready()
+        while not child.stopping.is_set():
+            began = trio.current_time()
+            try:
+                await self._chain_by_chain(child, origin)
+            except _Superseded as error:
+                await self._give_way(str(error))
+            except _ENDING as error:
+                self._ends(child, str(error))
+            except Exception as error:
+                self._world.log("replica.failed", level="error", why=repr(error))
+                self._ends(child, f"it failed by a mistake of the program ({error!r})")
+            wait = AGAIN[0] if trio.current_time() - began > AGAIN[1] else min(wait * 2, AGAIN[1])
+            with trio.move_on_after(wait):
+                await child.stopping.wait()
+
+    def _ends(self, child: Child, says: str) -> None:
+        """Give up all chains; a new one begins later."""
+        self._fails(says)
+        child.note(f"waiting: {says}"[:200])
+        self._chains.clear()
+        self._shipping.end()
+
+    # --- who owns it -------------------------------------------------------------------------------------------------
+
+    async def _origin(self) -> Origin:
+        while True:
+            try:
+                return await self._shipping.origin(int.from_bytes(self._world.entropy(7), "big"))
+            except STANDSTILL as error:
+                self._fails(str(error))
+                await trio.sleep(AGAIN[0])
+
+    async def _look_at_owner_once(self, origin: Origin) -> None:
+        """Look before anything else of the service runs; where nobody answers, it runs all the same."""
+        try:
+            await self._look_at_owner(origin)
+        except _Superseded as error:
+            await self._give_way(str(error))
+        except (_Foreign, ObjectsAway, BadPart) as error:
+            self._fails(str(error))
+
+    async def _look_at_owner(self, origin: Origin) -> None:
+        body = await self._objects.get(OWNER)
+        if body is not None:
+            owner = read_owner(body)
+            if owner.id != origin.id:
+                raise _Foreign(FOREIGN)
+            if owner.number > origin.number:
+                raise _Superseded(f"{owner.by} took over at {rfc3339(owner.at)}")
+            if owner.number == origin.number:
+                return
+        owner = Owner(origin.id, origin.number, self._by, self._world.now())
+        await self._objects.put(OWNER, written_record(owner))
+
+    async def _give_way(self, why: str) -> None:
+        self.state.says = f"{why}: this service may write no more"
+        self._world.log("replica.superseded", level="error", says=self.state.says)
+        try:
+            await self._shipping.give_way()
+        except STANDSTILL as error:
+            self._fails(str(error))
+        self._superseded(why)
+        await trio.sleep_forever()
+
+    # --- shipping ----------------------------------------------------------------------------------------------------
+
+    async def _chain_by_chain(self, child: Child, origin: Origin) -> None:
+        """Ship until stopped. Raises what ends all chains."""
+        self._failed = None
+        async with trio.open_nursery() as nursery:
+            try:
+                await self._rounds(child, origin, nursery)
+            except (_Superseded, *_ENDING) as error:
+                self._failed = error
+            nursery.cancel_scope.cancel()
+        if self._failed is not None:  # as it is, and in no group
+            raise self._failed
+
+    async def _rounds(self, child: Child, origin: Origin, nursery: trio.Nursery) -> None:
+        wait = EVERY
+        while True:
+            last = child.stopping.is_set()
+            try:
+                await self._round(origin, nursery, last=last)
+                wait = EVERY
+            except ObjectsAway as error:
+                self._is_away(error)
+                wait = min(wait * 2, AGAIN[1])
+            if last:
+                break
+            child.note(f"shipping {self._chains[-1].name}" if self._chains else "waiting for a moment to begin")
+            with trio.move_on_after(wait):
+                await child.stopping.wait()
+
+    async def _round(self, origin: Origin, nursery: trio.Nursery, *, last: bool) -> None:
+        if self._failed is not None:
+            raise self._failed
+        await self._look_at_owner(origin)
+        if not last and (not self._chains or (len(self._chains) == 1 and _outgrown(self._chains[0]))):
+            await self._shipping.renew()
+        await self._ship(nursery)
+        await self._tell(now=last)
+
+    async def _ship(self, nursery: trio.Nursery) -> None:
+        """Put all that was committed."""
+        while (found := await self._shipping.next()) is not None:
+            if isinstance(found, Begun):
+                name = chain_name(self._world.now(), self._chance.getrandbits(32))
+                chain = _Chain(name, found, start_of(name))
+                self._chains.append(chain)
+                nursery.start_soon(self._copy_or_fail, chain)
+            else:
+                await self._put_change(found)
+        self.state.untold = self._shipping.untold()
+
+    async def _put_change(self, change: Change) -> None:
+        at = self._world.now()
+        for chain in self._chains:
+            body, hash = await trio.to_thread.run_sync(packed_change, change, chain.hash, at)
+            await self._until_it_is_there(change_name(chain.name, chain.number + 1), body)
+            chain.number, chain.hash, chain.bytes = chain.number + 1, hash, chain.bytes + len(body)
+            self._world.metrics.shipped.add(by=len(body))
+        if any(chain.whole for chain in self._chains):
+            self._well(at)
+
+    async def _copy_or_fail(self, chain: _Chain) -> None:
+        try:
+            await self._copy(chain)
+        except _ENDING as error:
+            self._failed = error
+
+    async def _copy(self, chain: _Chain) -> None:
+        """Put the database as it was when a chain began; then the chains before it are of no use."""
+        hashes = []
+        for number, offset in enumerate(range(0, chain.begun.size, PART)):
+            size = min(PART, chain.begun.size - offset)
+            part = await self._shipping.copy(offset, size)
+            body, hash = await trio.to_thread.run_sync(packed_part, part)
+            await self._until_it_is_there(copy_name(chain.name, number), body)
+            hashes.append(hash)
+            self._world.metrics.shipped.add(by=len(body))
+        self._shipping.copied()
+        whole = Whole(chain.begun.size, chain.begun.schema, self._version, self._world.now(), tuple(hashes))
+        await self._until_it_is_there(whole_name(chain.name), written_record(whole))
+        chain.whole = True
+        self._chains = self._chains[self._chains.index(chain) :]
+        self._world.log("replica.chain", chain=chain.name, bytes=chain.begun.size)
+        with suppress(ObjectsAway):  # the next round tells, the next chain deletes
+            await self._tell(now=True)
+            await self._delete_before(chain.name)
+
+    async def _delete_before(self, chain: str) -> None:
+        for name in await self._objects.names():
+            if name.startswith(CHAIN) and name.partition("/")[0] < chain:
+                await self._objects.delete(name)
+
+    async def _tell(self, *, now: bool = False) -> None:
+        """Say how far the newest whole chain is, now and then."""
+        chain = next((chain for chain in self._chains if chain.whole), None)
+        if chain is None or not (now or trio.current_time() - self._told_at >= TELL_EVERY):
+            return
+        at = self._world.now()
+        await self._objects.put(CURRENT, written_record(Current(chain.name, chain.number, at)))
+        self._told_at = trio.current_time()
+        if not self.state.untold:
+            self._well(at)
+
+    async def _until_it_is_there(self, name: str, body: bytes) -> None:
+        """Put an object, again and again while the replica is away and the chain can still be told on."""
+        wait = AGAIN[0]
+        while True:
+            try:
+                await self._objects.put(name, body)
+                return
+            except ObjectsAway as error:
+                self._is_away(error)
+            await trio.sleep(wait)
+            wait = min(wait * 2, AGAIN[1])
+
+    def _is_away(self, error: ObjectsAway) -> None:
+        """Note it. Raises ChainBroken once that has lasted too long."""
+        self._fails(str(error))
+        if broken := self._shipping.broken():
+            raise ChainBroken(broken) from None
+
+    def _well(self, at: Millis) -> None:
+        if self.state.says:
+            self._world.log("replica.well", place=self.state.place)
+        self.state.says, self.state.told_at = "", at
+        self.state.chain = self._chains[0].name
+
+    def _fails(self, says: str) -> None:
+        self.state.untold = self._shipping.untold()
+        if says != self.state.says:
+            self.state.says = says
+            self._world.log("replica.behind", level="warning", place=self.state.place, says=says)
+
+
+def _outgrown(chain: _Chain) -> bool:
+    """Return whether a chain's changes take so much more than its copy that a new chain is cheaper to follow."""
+    return chain.whole and (chain.number > MOST_CHANGES or chain.bytes > max(LEAST_CHANGED, chain.begun.size))

@@ -1,0 +1,1 @@
+"""The standby: another machine's copy of the database, kept from the replica, and the take-over."""

@@ -1,0 +1,113 @@
+"""Following a replica: each step brings the copy as far as the replica is, and says how far that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import trio
+
+from actors.replica.parts import (
+    CURRENT,
+    BadPart,
+    Current,
+    change_name,
+    copy_name,
+    read_change,
+    read_current,
+    read_part,
+    read_whole,
+    whole_name,
+)
+from sanderling.exits import CommandFailed, Exit
+from sanderling.operations.standby.copy import StandbyCopy
+from storage.objects.objects import Objects, ObjectsAway
+from storage.records.identity import Millis
+from storage.sqlite.engine.migrations import STEPS
+
+EMPTY = "nothing is there yet: does the service run that is to put it there (its setting `replica`)?"
+
+
+class Standing(NamedTuple):
+    """How a step ended. at: all that was committed up to then is in the copy, None where there is no copy.
+
+    says: what keeps it from being up to date; "" when nothing does.
+    """
+
+    chain: str
+    change: int
+    at: Millis | None
+    says: str = ""
+
+
+class Follower:
+    """See above."""
+
+    def __init__(self, objects: Objects, copy: StandbyCopy) -> None:
+        self._objects, self._copy = objects, copy
+        self._limiter = trio.CapacityLimiter(1)
+
+    def __repr__(self) -> str:
+        return f"<Follower of {self._objects}: {self._copy}>"
+
+    async def step(self) -> Standing:
+        """Bring the copy as far as the replica is. Raises CommandFailed, OSError (of the copy)."""
+        try:
+            body = await self._objects.get(CURRENT)
+            if body is None:
+                return self._standing(None, EMPTY)
+            current = read_current(body)
+            if self._copy.applied is None or self._copy.applied.chain != current.chain:
+                await self._begin(current.chain)
+            await self._follow()
+        except (ObjectsAway, BadPart) as error:
+            return self._standing(None, str(error))
+        return self._standing(current, "")
+
+    def _standing(self, current: Current | None, says: str) -> Standing:
+        applied = self._copy.applied
+        if applied is None:
+            return Standing("", 0, None, says or EMPTY)
+        at = applied.at
+        if current is not None and current.chain == applied.chain:
+            if applied.change < current.change:
+                says = f"change {applied.change + 1} of {applied.chain} is missing, of {current.change}"
+            else:
+                at = max(at, current.at)
+        return Standing(applied.chain, applied.change, at, says)
+
+    async def _begin(self, chain: str) -> None:
+        """Fetch the copy that a chain begins with."""
+        body = await self._objects.get(whole_name(chain))
+        if body is None:
+            raise BadPart(f"{whole_name(chain)}: is missing")
+        whole = read_whole(body, whole_name(chain))
+        if whole.schema > len(STEPS):
+            raise CommandFailed(
+                f"The service there is newer than this program (version {whole.version}, schema {whole.schema}; this "
+                f"one knows {len(STEPS)}): upgrade this machine first.",
+                Exit.BAD_DATA,
+            )
+        for number, hash in enumerate(whole.parts):
+            name = copy_name(chain, number)
+            part = await self._objects.get(name)
+            if part is None:
+                raise BadPart(f"{name}: is missing")
+            await self._run(self._put_part, chain, number, part, hash)
+        await self._run(self._copy.begin, chain, whole.size, whole.at)
+
+    def _put_part(self, chain: str, number: int, part: bytes, hash: str) -> None:
+        self._copy.put_part(chain, number, read_part(part, hash, copy_name(chain, number)))
+
+    async def _follow(self) -> None:
+        """Put all changes that are there."""
+        while (applied := self._copy.applied) is not None:
+            name = change_name(applied.chain, applied.change + 1)
+            body = await self._objects.get(name)
+            if body is None:
+                return
+            found = await trio.to_thread.run_sync(read_change, body, applied.hash, name)
+            await self._run(self._copy.put, found, body)
+
+    async def _run(self, what: Callable[..., object], *args: object) -> None:
+        await trio.to_thread.run_sync(what, *args, limiter=self._limiter)

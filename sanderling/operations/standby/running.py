@@ -1,0 +1,154 @@
+"""The command `standby`: follow until stopped or asked to take over, one line for each thing that changes."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import trio
+
+from sanderling.data_folder import told_plainly, working_in
+from sanderling.environment import machine, typed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.operations.standby.copy import FOLDER, StandbyCopy
+from sanderling.operations.standby.follower import Follower, Standing
+from sanderling.operations.standby.taking_over import TakenOver, take_over
+from storage.errors import Locked
+from storage.objects.folder import FolderObjects
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+from storage.sqlite.engine.folder import DATABASE, FolderLock
+
+EVERY = 0.5
+"""Seconds between two looks at the replica."""
+TELL_EVERY = 60.0
+ASKED = "take-over"
+"""The file in which another command asks the one that follows to take over."""
+ASKED_WITHIN = 120.0
+
+Tell = Callable[[str], None]
+
+
+async def follow(
+    replica: Path, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
+) -> int:
+    """Follow until a signal comes, or take over when asked; return the exit code. Raises CommandFailed."""
+    with _held(data) as copy:
+        objects = FolderObjects(replica)
+        follower, asked = Follower(objects, copy), data / FOLDER / ASKED
+        asked.unlink(missing_ok=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_end_at_signal, nursery.cancel_scope)
+            said, told_at = Standing("", -1, None), float("-inf")
+            while True:
+                standing = await follower.step()
+                if once or _differs(standing, said) or trio.current_time() - told_at >= TELL_EVERY:
+                    tell(_line(standing, now()))
+                    said, told_at = standing, trio.current_time()
+                if once:
+                    break
+                if asked.exists():
+                    try:
+                        done = await take_over(
+                            objects, copy, data, variables, now=now(), by=machine(), unreachable=_unreachable(asked)
+                        )
+                    except CommandFailed as error:
+                        tell(error.message)
+                        asked.unlink(missing_ok=True)
+                    else:
+                        for sentence in sentences(done, data):
+                            tell(sentence)
+                        break
+                await trio.sleep(EVERY)
+            nursery.cancel_scope.cancel()
+    return Exit.FAILED if once and standing.says else Exit.WELL
+
+
+async def take_over_now(
+    replica: Path, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, unreachable: bool
+) -> int:
+    """Take over, or ask the command that follows to; return the exit code. Raises CommandFailed."""
+    try:
+        with _held(data, resumes=True) as copy:
+            done = await take_over(
+                FolderObjects(replica), copy, data, variables, now=now(), by=machine(), unreachable=unreachable
+            )
+    except Locked:
+        return await _ask(data, tell, unreachable=unreachable)
+    for sentence in sentences(done, data):
+        tell(sentence)
+    return Exit.WELL
+
+
+async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
+    """Ask the command that follows in a folder, and wait until it has taken over."""
+    with told_plainly(data):
+        (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
+        (data / FOLDER / ASKED).write_text("unreachable" if unreachable else "")
+    tell("The command that follows takes over, and ends.")
+    with trio.move_on_after(ASKED_WITHIN):
+        while (data / FOLDER / ASKED).exists():  # noqa: ASYNC110 - another process deletes it
+            await trio.sleep(EVERY)
+        if (data / DATABASE).exists():
+            tell(f"Taken over. Start it: {typed('serve', str(data))}")
+            return Exit.WELL
+        raise CommandFailed("The command that follows has not taken over: see what it says.")
+    raise CommandFailed(f"The command that follows has not taken over within {ASKED_WITHIN:.0f} s: see what it says.")
+
+
+def sentences(done: TakenOver, data: Path) -> Iterator[str]:
+    """Yield what was taken over, and what is to be done now."""
+    yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
+    yield "The other service stops as soon as it reads that, and does not start again from its data."
+    yield f"Start this one: {typed('serve', str(data))}"
+
+
+@contextmanager
+def _held(data: Path, *, resumes: bool = False) -> Iterator[StandbyCopy]:
+    """Hold a folder that no service serves from. Raises CommandFailed; Locked, where the take-over may ask."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with working_in(data):
+        lock = FolderLock(data)
+        try:
+            lock.acquire()
+        except Locked:
+            if resumes and not (data / DATABASE).exists():
+                raise
+            raise CommandFailed(f"{data} is in use by another process.", Exit.BAD_DATA) from None
+        try:
+            copy = StandbyCopy(data)
+            cut_off = copy.applied is not None and not copy.database.exists()
+            if (data / DATABASE).exists() and not (resumes and cut_off):
+                raise CommandFailed(
+                    f"{data}: a take-over was cut off. Finish it with --take-over."
+                    if cut_off
+                    else f"{data} has a database of its own: name an empty folder for the standby.",
+                    Exit.BAD_DATA,
+                )
+            yield copy
+        finally:
+            lock.release()
+
+
+def _differs(one: Standing, other: Standing) -> bool:
+    return (one.says, one.chain, one.at is None) != (other.says, other.chain, other.at is None)
+
+
+def _line(standing: Standing, now: Millis) -> str:
+    if standing.at is None:
+        return f"{rfc3339(now)}  {standing.says}"
+    behind = max(0, now - standing.at) / 1000
+    how = f"waiting: {standing.says}" if standing.says else "up to date"
+    return f"{rfc3339(now)}  {how}; the copy has all up to {rfc3339(standing.at)}, {behind:.1f} s ago"
+
+
+def _unreachable(asked: Path) -> bool:
+    return asked.read_text() == "unreachable"
+
+
+async def _end_at_signal(scope: trio.CancelScope) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for _ in signals:
+            scope.cancel()

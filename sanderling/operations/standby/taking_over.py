@@ -1,0 +1,123 @@
+"""The take-over: the copy becomes the data folder, and the service that it was a copy of is told to stop.
+
+All that can be checked is checked first. Then the replica's owner is another, which the other service reads within a
+second; then the copy becomes the folder's database, and is told its number. Cut off between these, it is run again:
+until the last is done, a service would not start from the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from actors.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
+from sanderling.data_folder import told_plainly
+from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import named_vault
+from sanderling.operations.standby.copy import StandbyCopy
+from sanderling.operations.standby.follower import Follower, Standing
+from storage.objects.objects import Objects, ObjectsAway
+from storage.records.identity import Millis, seq_at
+from storage.sqlite.engine.connection import COMMAND, connect, translated
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.engine.schema import check_schema
+from storage.sqlite.engine.shipping import ID, NUMBER
+from storage.sqlite.upkeep.copying import Content, examine, key_of
+
+MARGIN = Millis(60_000)
+"""How far the other machine's clock may be ahead: positions that it gave and never shipped are not given again."""
+_FACT = "SELECT value FROM fact WHERE name=?"
+_KEEP = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
+_UNFENCED = (
+    "The other service can't be told to stop: {}. If you are sure that it does not run, and will not be started again, "
+    "take over with --unreachable."
+)
+
+
+class TakenOver(NamedTuple):
+    """What was taken over: the database's content, up to when, and the number that the replica's owner has now."""
+
+    content: Content
+    at: Millis
+    number: int
+
+
+async def take_over(
+    objects: Objects,
+    copy: StandbyCopy,
+    data: Path,
+    variables: Mapping[str, str],
+    *,
+    now: Millis,
+    by: str,
+    unreachable: bool,
+) -> TakenOver:
+    """Take over. Raises CommandFailed, with nothing changed but the owner of the replica."""
+    standing = await _last_step(objects, copy)
+    if copy.applied is None or standing.at is None:
+        raise CommandFailed(f"There is nothing to take over: {standing.says}.", Exit.BAD_DATA)
+    if standing.says and not unreachable:
+        raise CommandFailed(_UNFENCED.format(standing.says), Exit.TRY_AGAIN)
+    database = copy.database if copy.database.exists() else data / DATABASE
+    with told_plainly(data):
+        check_schema(database)
+        content = examine(database)
+        key_of(database, data, named_vault(variables))
+        id, number = _facts(database)
+    number = await _own(objects, id, number, by, now, unreachable=unreachable)
+    with told_plainly(data):
+        if database != data / DATABASE:
+            os.replace(database, data / DATABASE)
+            _sync(data)
+        _keep(data / DATABASE, {NUMBER: number, "above": seq_at(Millis(max(now, standing.at) + MARGIN))})
+    copy.delete()
+    return TakenOver(content, standing.at, number)
+
+
+async def _last_step(objects: Objects, copy: StandbyCopy) -> Standing:
+    if copy.applied is not None and not copy.database.exists():  # an earlier take-over was cut off
+        return Standing(copy.applied.chain, copy.applied.change, copy.applied.at)
+    return await Follower(objects, copy).step()
+
+
+async def _own(objects: Objects, id: int, number: int, by: str, now: Millis, *, unreachable: bool) -> int:
+    """Write that the replica is this machine's; return the number."""
+    try:
+        body = await objects.get(OWNER)
+        if body is not None:
+            owner = read_owner(body)
+            if owner.id != id:
+                raise CommandFailed("The replica is another instance's by now: nothing was taken over.", Exit.BAD_DATA)
+            number = max(number, owner.number)
+        await objects.put(OWNER, written_record(Owner(id, number + 1, by, now)))
+    except (ObjectsAway, BadPart) as error:
+        if not unreachable:
+            raise CommandFailed(_UNFENCED.format(error), Exit.TRY_AGAIN) from None
+    return number + 1
+
+
+def _facts(database: Path) -> tuple[int, int]:
+    with closing(connect(database, COMMAND)) as connection, translated():
+        found = [connection.execute(_FACT, (name,)).fetchone() for name in (ID, NUMBER)]
+    if None in found:
+        raise CommandFailed("The copy does not say whose it is: it was not made by `replica`.", Exit.BAD_DATA)
+    return found[0][0], found[1][0]
+
+
+def _keep(database: Path, facts: Mapping[str, int]) -> None:
+    with closing(connect(database, COMMAND)) as connection, translated():
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany(_KEEP, facts.items())
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
