@@ -43,6 +43,7 @@ from sanderling.logs import make_log
 from sanderling.mail import mail_of
 from sanderling.notify import manager_of
 from sanderling.operations.import_stage import STAGE, unfinished
+from sanderling.operations.standby.copy import FOLDER as STANDBY
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
 from storage.errors import StorageError
 from storage.interface import Storage
@@ -131,6 +132,7 @@ async def _serve_behind(
     """Open what there is and run the tree, while the porch answers until the front end takes the listeners over."""
     if engines.address_of(settings) is None:
         _refuse_half_an_import(Path(settings.data))
+        _refuse_a_standby(Path(settings.data))
     else:
         await trio.to_thread.run_sync(engines.refuse_half_a_database, settings, limiter=trio.CapacityLimiter(1))
     world = real_world(settings, listening, log, certificate, doing=porch.say)
@@ -229,6 +231,16 @@ def _refuse_half_an_import(folder: Path) -> None:
         raise CommandFailed(
             f"{folder}: an import into it was cut off, and nothing of it is there. Run it again (`sanderling import`), "
             f"or go without it: delete {folder / STAGE}.",
+            Exit.BAD_DATA,
+        )
+
+
+def _refuse_a_standby(folder: Path) -> None:
+    """Raise CommandFailed where a standby's copy waits: a service beside it would begin with nothing."""
+    if (folder / STANDBY).exists():
+        raise CommandFailed(
+            f"{folder} is a standby's. To serve from it, take over first: "
+            f"{typed('standby', str(folder))} --from REPLICA --take-over (docs/standby.md).",
             Exit.BAD_DATA,
         )
 

@@ -47,7 +47,7 @@ from supervision import Child
 
 EVERY = 0.5
 """Seconds between two looks at what was committed."""
-TELL_EVERY = 5.0
+TELL_EVERY = 2.0
 """Seconds after which an idle service says that there is nothing new."""
 FIRST_WITHIN = 5.0
 """Seconds that a start waits to hear who owns the replica."""
@@ -106,6 +106,7 @@ class Shipper:
         self._told_at = float("-inf")
         self._chance = world.chance("replica")
         self._failed: Exception | None = None
+        self._gone = False
         self.state = ReplicaState(place=place)
 
     def __repr__(self) -> str:
@@ -119,6 +120,9 @@ class Shipper:
         origin = await self._origin()
         with trio.move_on_after(FIRST_WITHIN):
             await self._look_at_owner_once(origin)
+        if self._gone:  # nothing else of the service begins
+            await child.stopping.wait()
+            return
         child.ready()
         while not child.stopping.is_set():
             began = trio.current_time()
@@ -126,6 +130,8 @@ class Shipper:
                 await self._chain_by_chain(child, origin)
             except _Superseded as error:
                 await self._give_way(str(error))
+                await child.stopping.wait()
+                return
             except _ENDING as error:
                 self._ends(child, str(error))
             except Exception as error:
@@ -175,6 +181,7 @@ class Shipper:
         await self._objects.put(OWNER, written_record(owner))
 
     async def _give_way(self, why: str) -> None:
+        self._gone = True
         self.state.says = f"{why}: this service may write no more"
         self._world.log("replica.superseded", level="error", says=self.state.says)
         try:
@@ -182,7 +189,6 @@ class Shipper:
         except STANDSTILL as error:
             self._fails(str(error))
         self._superseded(why)
-        await trio.sleep_forever()
 
     # --- shipping ----------------------------------------------------------------------------------------------------
 

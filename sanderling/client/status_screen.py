@@ -61,7 +61,7 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
             says = f"events from {gone['after']} to {gone['until']} were seen and are gone by a failover"
             yield fit(f"! {node['name'].rpartition('-')[0]}: {says}", width)
     if replica := overview.get("replica"):
-        yield fit(_replica(replica, at), width)
+        yield _replica(replica, at)[:width]
     if late := overview.get("matching", {}).get("says"):
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
@@ -78,7 +78,7 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
 def _replica(replica: Mapping[str, Any], at: str) -> str:
     told = replica["told_at"]
     far = "nothing is in it yet" if told is None else f"{span(seconds_between(told, at))} behind"
-    return f"{'! ' if replica['says'] else ''}{'replica':<13} {far}  {replica['says'] or replica['place']}"
+    return f"{'! replica:' if replica['says'] else 'replica':<13} {far}  {replica['says'] or replica['place']}"
 
 
 def _node(node: Mapping[str, Any]) -> str:

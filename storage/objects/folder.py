@@ -81,7 +81,7 @@ class FolderObjects:
     def _get(self, path: Path) -> bytes | None:
         try:
             return path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             if not self._folder.is_dir():
                 raise FileNotFoundError(2, "this folder does not exist; make it, or mount its disk") from None
             return None

@@ -31,6 +31,10 @@ ASKED_WITHIN = 120.0
 Tell = Callable[[str], None]
 
 
+class _Followed(Exception):
+    """Another command follows in this folder."""
+
+
 async def follow(
     replica: Path, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
 ) -> int:
@@ -75,7 +79,7 @@ async def take_over_now(
             done = await take_over(
                 FolderObjects(replica), copy, data, variables, now=now(), by=machine(), unreachable=unreachable
             )
-    except Locked:
+    except _Followed:
         return await _ask(data, tell, unreachable=unreachable)
     for sentence in sentences(done, data):
         tell(sentence)
@@ -91,7 +95,7 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
     with trio.move_on_after(ASKED_WITHIN):
         while (data / FOLDER / ASKED).exists():  # noqa: ASYNC110 - another process deletes it
             await trio.sleep(EVERY)
-        if (data / DATABASE).exists():
+        if _served(data):
             tell(f"Taken over. Start it: {typed('serve', str(data))}")
             return Exit.WELL
         raise CommandFailed("The command that follows has not taken over: see what it says.")
@@ -107,20 +111,20 @@ def sentences(done: TakenOver, data: Path) -> Iterator[str]:
 
 @contextmanager
 def _held(data: Path, *, resumes: bool = False) -> Iterator[StandbyCopy]:
-    """Hold a folder that no service serves from. Raises CommandFailed; Locked, where the take-over may ask."""
+    """Hold a folder that no service serves from. Raises CommandFailed; _Followed, where the take-over may ask."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with working_in(data):
         lock = FolderLock(data)
         try:
             lock.acquire()
         except Locked:
-            if resumes and not (data / DATABASE).exists():
-                raise
+            if resumes and not _served(data):
+                raise _Followed from None
             raise CommandFailed(f"{data} is in use by another process.", Exit.BAD_DATA) from None
         try:
             copy = StandbyCopy(data)
             cut_off = copy.applied is not None and not copy.database.exists()
-            if (data / DATABASE).exists() and not (resumes and cut_off):
+            if _served(data) and not (resumes and cut_off):
                 raise CommandFailed(
                     f"{data}: a take-over was cut off. Finish it with --take-over."
                     if cut_off
@@ -130,6 +134,14 @@ def _held(data: Path, *, resumes: bool = False) -> Iterator[StandbyCopy]:
             yield copy
         finally:
             lock.release()
+
+
+def _served(data: Path) -> bool:
+    """Return whether a folder has a database: an empty file is left by a service that found the folder in use."""
+    try:
+        return (data / DATABASE).stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _differs(one: Standing, other: Standing) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
-from functools import partial
+from collections.abc import Callable
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,29 +15,9 @@ import trio
 
 from storage.errors import ChainBroken, Fenced
 from storage.interface.shipping import Begun, Change
-from storage.sql.transaction import Transaction
-from storage.sqlite.database import SqliteStorage, open_sqlite
 from storage.sqlite.engine import frames, shipped_log
 from storage.sqlite.engine.shipping import SqliteShipping
-
-_PUT = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
-
-
-@asynccontextmanager
-async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
-    storage = await open_sqlite(folder, clock=lambda: 1e9, owner="a test", warn=lambda _says: None)
-    assert isinstance(storage, SqliteStorage)
-    try:
-        yield storage
-    finally:
-        await storage.aclose()
-
-
-def _writes(chance: random.Random, transaction: Transaction) -> None:
-    rows = [(f"x{chance.randrange(4000)}{'y' * chance.randint(1, 900)}", chance.randrange(1 << 40)) for _ in range(20)]
-    transaction.executemany(_PUT, rows)
-    if chance.random() < 0.2:
-        transaction.execute("DELETE FROM fact WHERE name LIKE ?", (f"x{chance.randrange(10)}%",))
+from tests.support.replica import a_storage, write
 
 
 class Copy:
@@ -93,20 +72,19 @@ async def test_a_copy_is_what_was_committed_whatever_comes_between(
     chance, database = random.Random(seed), tmp_path / "data" / "sanderling.db"
     async with a_storage(database.parent) as storage:
         shipping, copy = storage.shipping, Copy(tmp_path / "copy.db")
-        write = partial(storage._parts.writer.submit, partial(_writes, chance))
-        await write()
+        await write(storage, chance)
         begun = await until_begun(shipping)
-        await write()  # while the copy is made
+        await write(storage, chance)  # while the copy is made
         await copy.begin(shipping, begun)
         sizes = []
         for _ in range(120):
-            await write()
+            await write(storage, chance)
             sizes.append(storage.sizes()["wal"])
             if chance.random() < 0.1:
                 with closing(sqlite3.connect(database)) as reader:  # holds the log for a moment
                     reader.execute("BEGIN")
                     reader.execute("SELECT count(*) FROM fact").fetchone()
-                    await write()
+                    await write(storage, chance)
             if chance.random() < 0.3:
                 await catch_up(shipping, copy)
             if chance.random() < 0.05:  # a new chain takes over; the earlier one is whole up to there
@@ -130,7 +108,7 @@ async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_smal
         shipping = storage.shipping
         await until_begun(shipping)
         for _ in range(40):
-            await storage._parts.writer.submit(partial(_writes, chance))
+            await write(storage, chance)
         with pytest.raises(ChainBroken, match="before it could be shipped"):
             await shipping.next()
         copy = Copy(tmp_path / "copy.db")
@@ -138,7 +116,7 @@ async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_smal
         await catch_up(shipping, copy)
         assert facts(copy.path) == facts(tmp_path / "sanderling.db", beside=True)
         shipping.end()
-        await storage._parts.writer.submit(partial(_writes, chance))
+        await write(storage, chance)
         assert await shipping.next() is None
         assert storage._parts.writer._connection.execute("PRAGMA wal_autocheckpoint").fetchone() == (1000,)
 
@@ -149,12 +127,12 @@ async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -
         shipping = storage.shipping
         copy = Copy(tmp_path / "copy.db")
         await copy.begin(shipping, await until_begun(shipping))
-        await storage._parts.writer.submit(partial(_writes, chance))
+        await write(storage, chance)
         await catch_up(shipping, copy)
-        await storage._parts.writer.submit(partial(_writes, chance))
+        await write(storage, chance)
         with closing(sqlite3.connect(tmp_path / "sanderling.db")) as other:
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        await storage._parts.writer.submit(partial(_writes, chance))
+        await write(storage, chance)
         with pytest.raises(ChainBroken, match="another program"):
             await shipping.next()
 
@@ -175,7 +153,7 @@ async def test_reading_the_database_ends_no_lock_of_sqlite(tmp_path: Path) -> No
         await until_begun(storage.shipping)
         await storage.shipping.copy(0, 100)
         storage.shipping.copied()
-        await storage._parts.writer.submit(partial(_writes, random.Random(3)))
+        await write(storage, random.Random(3))
         code = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT 1 FROM fact').fetchall()"
         await trio.run_process([sys.executable, "-c", code, str(tmp_path / "sanderling.db")])
         assert storage.sizes().get("wal"), "another program took itself for the last one, and deleted the log"

@@ -1,0 +1,89 @@
+"""Objects of a replica: what is read is what was written, and anything else is refused with its name."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.replica.parts import (
+    PART,
+    BadPart,
+    Current,
+    Owner,
+    Whole,
+    packed_change,
+    packed_part,
+    read_change,
+    read_current,
+    read_owner,
+    read_part,
+    read_whole,
+    start_of,
+    written_record,
+)
+from storage.interface.shipping import Change
+from storage.records.identity import Millis
+
+AT = Millis(1_795_000_000_000)
+PAGES = st.dictionaries(st.integers(1, 2**31), st.binary(min_size=512, max_size=512), min_size=1, max_size=6)
+
+
+@given(PAGES, st.integers(1, 2**31), st.binary(min_size=32, max_size=32))
+def test_a_change_comes_back_as_it_was(pages: dict[int, bytes], size: int, before: bytes) -> None:
+    body, hash = packed_change(Change(pages, size), before, AT)
+    found = read_change(body, before, "it")
+    assert (dict(found.change.pages), found.change.size, found.at, found.hash) == (pages, size, AT, hash)
+
+
+@given(st.data(), PAGES)
+def test_a_change_that_is_torn_altered_or_out_of_order_is_refused(data: st.DataObject, pages: dict[int, bytes]) -> None:
+    before = start_of("chain-1")
+    body, hash = packed_change(Change(pages, 9), before, AT)
+    cut = data.draw(st.integers(0, len(body) - 1))
+    at = data.draw(st.integers(0, len(body) - 1))
+    altered = bytearray(body)
+    altered[at] ^= data.draw(st.integers(1, 255))
+    for wrong in (body[:cut], bytes(altered), body + b"x"):
+        with pytest.raises(BadPart, match="it: "):
+            read_change(wrong, before, "it")
+    for other in (hash, start_of("chain-2")):
+        with pytest.raises(BadPart, match="does not follow"):
+            read_change(body, other, "it")
+
+
+@pytest.mark.parametrize("kind", ["owner", "current", "whole"])
+def test_a_record_that_is_not_what_it_says_is_refused(kind: str) -> None:
+    record, read = {
+        "owner": (Owner(1, 2, "a", AT), read_owner),
+        "current": (Current("chain-1", 3, AT), read_current),
+        "whole": (Whole(5, 12, "0.1.0", AT, ("00",)), lambda body: read_whole(body, "whole")),
+    }[kind]
+    body = written_record(record)
+    assert read(body) == record
+    for wrong in (b"", body[:-1], body.replace(b"1", b"2", 1), written_record(Change_()), b"\xff" * 99):
+        with pytest.raises(BadPart, match=kind):
+            read(wrong)
+
+
+class Change_(msgspec.Struct):  # noqa: N801 - another record than any
+    nothing: int = 0
+
+
+def test_a_copy_has_as_many_parts_as_its_size_asks_for() -> None:
+    whole = Whole(PART + 1, 12, "0.1.0", AT, ("00",))
+    with pytest.raises(BadPart, match="not as many"):
+        read_whole(written_record(whole), "whole")
+
+
+def test_a_part_unpacks_to_no_more_than_a_part() -> None:
+    body, hash = packed_part(bytes(PART + 1))
+    with pytest.raises(BadPart, match="torn"):
+        read_part(body, hash, "part")
+    body, hash = packed_part(random.Random(1).randbytes(1000))
+    assert len(read_part(body, hash, "part")) == 1000
+    with pytest.raises(BadPart, match="another checksum"):
+        read_part(body, "0" * 64, "part")

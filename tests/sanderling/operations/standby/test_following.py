@@ -1,0 +1,152 @@
+"""Following: whatever has arrived, and wherever it is cut off, the copy opens to a state that was committed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from actors.replica.parts import CURRENT, Whole, read_current, read_whole, whole_name, written_record
+from sanderling.exits import CommandFailed
+from sanderling.operations.standby.copy import StandbyCopy
+from sanderling.operations.standby.follower import Follower
+from storage.sqlite.engine.migrations import STEPS
+from tests.storage.sqlite.engine.test_shipping import facts
+from tests.support.replica import MemoryObjects, a_shipper, a_storage, quick, write
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+class Recorded:
+    """A replica as it grew: each put in order, and each state of the database that was committed."""
+
+    def __init__(self) -> None:
+        self.objects = MemoryObjects()
+        self.states: list[list[tuple[str, int]]] = []
+
+
+async def recorded(folder: Path, seed: int, commits: int = 8, lives: int = 2) -> Recorded:
+    chance, found = random.Random(seed), Recorded()
+    for _ in range(lives):
+        async with a_storage(folder) as storage:
+            found.states.append(facts(folder / "sanderling.db", beside=True))
+            async with a_shipper(storage, found.objects):
+                for _ in range(commits):
+                    await write(storage, chance)
+                    found.states.append(facts(folder / "sanderling.db", beside=True))
+                    await found.objects.until(lambda: CURRENT in found.objects.objects)
+                    if chance.random() < 0.5:
+                        seen = len(found.objects.history)
+                        await found.objects.until(lambda seen=seen: len(found.objects.history) > seen)
+    return found
+
+
+def plain(rows: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return what a test wrote: whose replica it is, and which life, are written beside it."""
+    return [row for row in rows if row[0].startswith("x")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_has_arrived_gives_a_state_that_was_committed_and_never_an_earlier_one(
+    seed: int, tmp_path: Path
+) -> None:
+    found = await recorded(tmp_path / "data", seed)
+    states = [plain(state) for state in found.states]
+    objects, copy, newest = MemoryObjects(), StandbyCopy(tmp_path / "standby"), -1
+    for name, body in found.objects.history:
+        objects.objects[name] = body
+        await Follower(objects, copy).step()
+        if copy.applied is None:
+            continue
+        now = plain(facts(copy.database))
+        assert now in states
+        at = len(states) - 1 - states[::-1].index(now)
+        assert at >= newest
+        newest = at
+    assert newest == len(states) - 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_cut_off_anywhere_it_goes_on_and_the_replica_may_be_gone_by_then(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = await recorded(tmp_path / "data", seed, lives=1)
+    states = [plain(state) for state in found.states]
+    chance, nothing = random.Random(seed), MemoryObjects()
+    nothing.away = "the disk is unplugged"
+    real, calls, deaths = os.fsync, 0, list[int]()
+
+    def dies(fd: int) -> None:
+        nonlocal calls
+        calls -= 1
+        if calls == 0:
+            deaths.append(fd)
+            raise OSError(5, "the power is gone")
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", dies)
+    for round in range(12):
+        folder = tmp_path / f"standby{round}"
+        for _ in range(chance.randint(1, 3)):
+            calls = chance.randint(1, 12)
+            with suppress(OSError):
+                await Follower(found.objects, StandbyCopy(folder)).step()
+        calls = 0
+        copy = StandbyCopy(folder)
+        await Follower(nothing, copy).step()
+        if copy.applied is not None:
+            assert plain(facts(copy.database)) in states
+        await Follower(found.objects, copy).step()
+        assert plain(facts(copy.database)) == states[-1]
+    assert len(deaths) >= 6
+
+
+async def test_a_gap_rubbish_and_a_mix_are_told_and_the_copy_stays(tmp_path: Path) -> None:
+    found = await recorded(tmp_path / "data", 7, lives=1)
+    objects = found.objects
+    current = read_current(objects.objects[CURRENT])
+    assert current.change >= 2
+    name = f"{current.chain}/change/000000002"
+    good = objects.objects[name]
+    copy = StandbyCopy(tmp_path / "standby")
+    for wrong, says in (
+        (b"rubbish", "000000002: has another checksum"),
+        (objects.objects[f"{current.chain}/change/000000001"], "does not follow the change before it"),
+        (None, "change 2 of chain-"),
+    ):
+        objects.objects.pop(name, None)
+        if wrong is not None:
+            objects.objects[name] = wrong
+        standing = await Follower(objects, copy).step()
+        assert says in standing.says and standing.change == 1
+        facts(copy.database)
+    objects.objects[name] = good
+    assert not (await Follower(objects, copy).step()).says
+
+
+async def test_a_newer_service_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+    found = await recorded(tmp_path / "data", 8, commits=1, lives=1)
+    name = whole_name(read_current(found.objects.objects[CURRENT]).chain)
+    whole = read_whole(found.objects.objects[name], name)
+    newer = Whole(whole.size, len(STEPS) + 1, "9.0.0", whole.at, whole.parts)
+    found.objects.objects[name] = written_record(newer)
+    with pytest.raises(CommandFailed, match=r"newer than this program \(version 9.0.0"):
+        await Follower(found.objects, StandbyCopy(tmp_path / "standby")).step()
+    found.objects.objects.pop(name)
+    assert "is missing" in (await Follower(found.objects, StandbyCopy(tmp_path / "standby")).step()).says
+
+
+async def test_an_empty_replica_and_one_that_is_away_are_told(tmp_path: Path) -> None:
+    objects, copy = MemoryObjects(), StandbyCopy(tmp_path)
+    assert "does the service run" in (await Follower(objects, copy).step()).says
+    objects.away = "the disk is unplugged"
+    standing = await Follower(objects, copy).step()
+    assert (standing.says, standing.at) == ("the disk is unplugged", None)
+    shutil.rmtree(tmp_path)

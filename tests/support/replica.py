@@ -1,0 +1,120 @@
+"""Replicas in memory, and a shipper that writes to one from a real data folder."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from actors.replica import shipper as shipping
+from actors.replica.shipper import Shipper
+from storage.objects.objects import NAME, ObjectsAway
+from storage.sql.transaction import Transaction
+from storage.sqlite.database import SqliteStorage, open_sqlite
+from supervision import ChildSpec, Supervisor
+from tests.support.memory_network import MemoryNetwork, a_world
+
+_PUT = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
+
+
+class MemoryObjects:
+    """Objects in memory. history: every put, in order. away: why it can't be reached; "" while it can."""
+
+    def __init__(self, objects: dict[str, bytes] | None = None) -> None:
+        self.objects = {} if objects is None else objects
+        self.history: list[tuple[str, bytes]] = []
+        self.away = ""
+        self._changed = trio.Event()
+
+    async def put(self, name: str, body: bytes) -> None:
+        """See Objects."""
+        assert NAME.fullmatch(name), name
+        self._check()
+        self.objects[name] = body
+        self.history.append((name, body))
+        self._change()
+
+    async def get(self, name: str) -> bytes | None:
+        """See Objects."""
+        self._check()
+        return self.objects.get(name)
+
+    async def names(self) -> Sequence[str]:
+        """See Objects."""
+        self._check()
+        return sorted(self.objects)
+
+    async def delete(self, name: str) -> None:
+        """See Objects."""
+        self._check()
+        self.objects.pop(name, None)
+        self._change()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, asked whenever an object changes."""
+        with trio.fail_after(20):
+            while not holds():
+                await self._changed.wait()
+
+    def _check(self) -> None:
+        if self.away:
+            raise ObjectsAway(self.away)
+
+    def _change(self) -> None:
+        event, self._changed = self._changed, trio.Event()
+        event.set()
+
+
+@asynccontextmanager
+async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
+    """A real database in a folder."""
+    storage = await open_sqlite(folder, clock=lambda: 1e9, owner="a test", warn=lambda _says: None)
+    assert isinstance(storage, SqliteStorage)
+    try:
+        yield storage
+    finally:
+        await storage.aclose()
+
+
+def drawn_rows(chance: random.Random, transaction: Transaction) -> None:
+    """Write something, of a size that is drawn."""
+    rows = [(f"x{chance.randrange(4000)}{'y' * chance.randint(1, 900)}", chance.randrange(1 << 40)) for _ in range(20)]
+    transaction.executemany(_PUT, rows)
+    if chance.random() < 0.2:
+        transaction.execute("DELETE FROM fact WHERE name LIKE ?", (f"x{chance.randrange(10)}%",))
+
+
+async def write(storage: SqliteStorage, chance: random.Random) -> None:
+    """Commit something."""
+    await storage.alerts._writer.submit(partial(drawn_rows, chance))
+
+
+@asynccontextmanager
+async def a_shipper(
+    storage: SqliteStorage, objects: MemoryObjects, superseded: Callable[[str], None] = lambda _why: None
+) -> AsyncIterator[Shipper]:
+    """A shipper that runs; stopped in order at the end."""
+    async with trio.open_nursery() as nursery:
+        shipper = Shipper(
+            a_world(MemoryNetwork(nursery)),
+            storage.shipping,
+            objects,
+            place="/mnt/replica",
+            version="0.1.0",
+            by="a test",
+            superseded=superseded,
+        )
+        tree = Supervisor("test", [ChildSpec("replica", shipper.run)], chance=random.Random(0))
+        nursery.start_soon(tree.run)
+        yield shipper
+        tree.stop()
+
+
+def quick(monkeypatch: object) -> None:
+    """Let a shipper look at once, again and again."""
+    for name, seconds in (("EVERY", 0.01), ("TELL_EVERY", 0.0), ("AGAIN", (0.01, 0.01))):
+        monkeypatch.setattr(shipping, name, seconds)  # type: ignore[attr-defined]
