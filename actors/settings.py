@@ -59,7 +59,13 @@ class Settings:
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
     replica: str = _setting(
         "",
-        "Folder on another disk, or a mounted one, that gets a copy of the database as it is written, for a standby.",
+        "Where a copy of the database is kept for a standby, as it is written: a folder on another disk or a mounted "
+        "one, or s3://bucket/prefix.",
+    )
+    replica_endpoint: str = _setting("", "Address of the S3 server, as https://minio.lan:9000. Empty: Amazon's.")
+    replica_region: str = _setting("us-east-1", "Region of the bucket.")
+    replica_credentials: str = _setting(
+        "", "File with aws_access_key_id and aws_secret_access_key, one on a line, as in Amazon's credentials file."
     )
     storage_url: str = _secret(
         "The PostgreSQL database that holds everything, as postgresql://user@host/database; several nodes may share "

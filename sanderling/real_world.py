@@ -28,8 +28,8 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from sanderling.passwords import Argon2
 from sanderling.program import worker_command, worker_environment
+from sanderling.replica_place import replica_of
 from storage.interface import Storage
-from storage.objects.folder import FolderObjects
 from storage.records.identity import Millis
 
 BACKLOG = 1024
@@ -153,7 +153,7 @@ def real_world(
         reach=lambda _point: None,
         log=log,
         certificate=certificate,
-        replica=FolderObjects(Path(settings.replica)) if settings.replica else None,
+        replica=replica_of(settings, wall) if settings.replica else None,
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),
         typed=lambda command, *, folder=False: typed(command, os.path.abspath(settings.data) if folder else ""),

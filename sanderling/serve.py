@@ -163,6 +163,8 @@ async def _serve_behind(
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
+            if world.replica is not None:
+                await world.replica.aclose()
 
 
 def _end_now(log: Callable[..., None], error: Escalate) -> None:

@@ -45,10 +45,8 @@ from storage.records.replica import ReplicaState
 from storage.records.times import rfc3339
 from supervision import Child
 
-EVERY = 0.5
-"""Seconds between two looks at what was committed."""
-TELL_EVERY = 2.0
-"""Seconds after which an idle service says that there is nothing new."""
+IDLE = 4
+"""Looks at what was committed after which an idle service says that there is nothing new."""
 FIRST_WITHIN = 5.0
 """Seconds that a start waits to hear who owns the replica."""
 AGAIN = (0.5, 30.0)
@@ -205,12 +203,12 @@ class Shipper:
             raise self._failed
 
     async def _rounds(self, child: Child, origin: Origin, nursery: trio.Nursery) -> None:
-        wait = EVERY
+        wait = every = self._objects.every
         while True:
             last = child.stopping.is_set()
             try:
                 await self._round(origin, nursery, last=last)
-                wait = EVERY
+                wait = every
             except ObjectsAway as error:
                 self._is_away(error)
                 wait = min(wait * 2, AGAIN[1])
@@ -285,7 +283,7 @@ class Shipper:
     async def _tell(self, *, now: bool = False) -> None:
         """Say how far the newest whole chain is, now and then."""
         chain = next((chain for chain in self._chains if chain.whole), None)
-        if chain is None or not (now or trio.current_time() - self._told_at >= TELL_EVERY):
+        if chain is None or not (now or trio.current_time() - self._told_at >= IDLE * self._objects.every):
             return
         at = self._world.now()
         await self._objects.put(CURRENT, written_record(Current(chain.name, chain.number, at)))

@@ -7,21 +7,30 @@ from pathlib import Path
 import click
 
 from sanderling.environment import environ
+from sanderling.flags import loaded, settings_flags
 
 
 @click.command()
-@click.option("--from", "replica", required=True, metavar="FOLDER", help="The replica, as the service names it.")
-@click.option("--data", metavar="FOLDER", help="The data folder, empty at first.  [SANDERLING_DATA; default: data]")
+@click.option("--from", "replica", metavar="PLACE", help="The replica, where not the setting `replica` names it.")
 @click.option("--once", is_flag=True, help="Catch up once, say how far it is, and end: exit code 0 when up to date.")
 @click.option("--take-over", "now_take_over", is_flag=True, help="Become the service: the other one is told to stop.")
 @click.option(
     "--unreachable", is_flag=True, help="Take over although the other can't be told: be sure that it does not run."
 )
-def standby(replica: str, data: str | None, *, once: bool, now_take_over: bool, unreachable: bool) -> int:
+@settings_flags("data", "replica_endpoint", "replica_region", "replica_credentials")
+def standby(
+    config: str | None,
+    replica: str | None,
+    *,
+    once: bool,
+    now_take_over: bool,
+    unreachable: bool,
+    **flags: str | None,
+) -> int:
     """Keep a copy of another machine's service in a data folder, and take over when asked.
 
-    The other service writes its database to a folder that both reach (its setting `replica`). The master key is not
-    in it: put the same one here, or a take-over is refused. See docs/standby.md.
+    The other service writes its database to a place that both reach (its setting `replica`): a folder, or a bucket.
+    The master key is not in it: put the same one here, or a take-over is refused. See docs/standby.md.
 
     \b
     sanderling standby --from /mnt/standby --data /var/lib/sanderling
@@ -29,13 +38,14 @@ def standby(replica: str, data: str | None, *, once: bool, now_take_over: bool, 
     """
     import trio
 
-    from actors.settings import Settings
     from sanderling.exits import CommandFailed, Exit
     from sanderling.operations.standby.running import follow, take_over_now
-    from sanderling.real_world import now
+    from sanderling.real_world import now, wall
+    from sanderling.replica_place import replica_of
 
-    variables = environ()
-    folder = Path(data or variables.get("SANDERLING_DATA") or Settings().data)
+    settings = loaded(config, flags | {"replica": replica}).settings
+    if not settings.replica:
+        raise CommandFailed("Name the replica: --from FOLDER, or the setting `replica`.", Exit.USAGE)
     if unreachable and not now_take_over:
         raise CommandFailed("--unreachable is for --take-over.", Exit.USAGE)
 
@@ -43,8 +53,13 @@ def standby(replica: str, data: str | None, *, once: bool, now_take_over: bool, 
         click.echo(says, err=True)
 
     async def run() -> int:
-        if now_take_over:
-            return await take_over_now(Path(replica), folder, variables, now=now, tell=tell, unreachable=unreachable)
-        return await follow(Path(replica), folder, variables, now=now, tell=tell, once=once)
+        objects, data, variables = replica_of(settings, wall), Path(settings.data), environ()
+        try:
+            if now_take_over:
+                return await take_over_now(objects, data, variables, now=now, tell=tell, unreachable=unreachable)
+            return await follow(objects, data, variables, now=now, tell=tell, once=once)
+        finally:
+            with trio.CancelScope(shield=True):
+                await objects.aclose()
 
     return trio.run(run)

@@ -20,12 +20,17 @@ _UNFINISHED = ".unfinished"
 class FolderObjects:
     """See Objects. The folder must exist: a disk that is not mounted must not be mistaken for an empty one."""
 
+    every = 0.5
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._limiter = trio.CapacityLimiter(4)
 
     def __repr__(self) -> str:
         return f"<FolderObjects {self._folder}>"
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
 
     async def put(self, name: str, body: bytes) -> None:
         """Write a file beside, sync it, and rename it; see Objects."""

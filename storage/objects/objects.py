@@ -16,6 +16,10 @@ class ObjectsAway(Exception):
 class Objects(Protocol):
     """Four verbs. An object is there whole or not at all, and what was put is durable. Each raises ObjectsAway."""
 
+    @property
+    def every(self) -> float:
+        """Seconds between two looks that this place bears; some places ask money for each."""
+
     async def put(self, name: str, body: bytes) -> None:
         """Put an object, in the place of any of this name."""
 
@@ -27,3 +31,6 @@ class Objects(Protocol):
 
     async def delete(self, name: str) -> None:
         """Delete an object; nothing happens when there is none."""
+
+    async def aclose(self) -> None:
+        """Close what is open."""

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+import pytest
 import trio
 
 from actors.replica import shipper as shipping
@@ -24,8 +25,10 @@ _PUT = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excl
 class MemoryObjects:
     """Objects in memory. history: every put, in order. away: why it can't be reached; "" while it can."""
 
-    def __init__(self, objects: dict[str, bytes] | None = None) -> None:
-        self.objects = {} if objects is None else objects
+    every = 0.01
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
         self.history: list[tuple[str, bytes]] = []
         self.away = ""
         self._changed = trio.Event()
@@ -53,6 +56,9 @@ class MemoryObjects:
         self._check()
         self.objects.pop(name, None)
         self._change()
+
+    async def aclose(self) -> None:
+        """See Objects."""
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds, asked whenever an object changes."""
@@ -114,7 +120,7 @@ async def a_shipper(
         tree.stop()
 
 
-def quick(monkeypatch: object) -> None:
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a shipper look at once, again and again."""
-    for name, seconds in (("EVERY", 0.01), ("TELL_EVERY", 0.0), ("AGAIN", (0.01, 0.01))):
-        monkeypatch.setattr(shipping, name, seconds)  # type: ignore[attr-defined]
+    monkeypatch.setattr(shipping, "IDLE", 0)
+    monkeypatch.setattr(shipping, "AGAIN", (0.01, 0.01))

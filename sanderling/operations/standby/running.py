@@ -16,13 +16,13 @@ from sanderling.operations.standby.copy import FOLDER, StandbyCopy
 from sanderling.operations.standby.follower import Follower, Standing
 from sanderling.operations.standby.taking_over import TakenOver, take_over
 from storage.errors import Locked
-from storage.objects.folder import FolderObjects
+from storage.objects.objects import Objects
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 
 EVERY = 0.5
-"""Seconds between two looks at the replica."""
+"""Seconds between two looks at whether the other command has taken over."""
 TELL_EVERY = 60.0
 ASKED = "take-over"
 """The file in which another command asks the one that follows to take over."""
@@ -36,11 +36,10 @@ class _Followed(Exception):
 
 
 async def follow(
-    replica: Path, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
+    objects: Objects, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
 ) -> int:
     """Follow until a signal comes, or take over when asked; return the exit code. Raises CommandFailed."""
     with _held(data) as copy:
-        objects = FolderObjects(replica)
         follower, asked = Follower(objects, copy), data / FOLDER / ASKED
         asked.unlink(missing_ok=True)
         async with trio.open_nursery() as nursery:
@@ -65,20 +64,24 @@ async def follow(
                         for sentence in sentences(done, data):
                             tell(sentence)
                         break
-                await trio.sleep(EVERY)
+                await trio.sleep(objects.every)
             nursery.cancel_scope.cancel()
     return Exit.FAILED if once and standing.says else Exit.WELL
 
 
 async def take_over_now(
-    replica: Path, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, unreachable: bool
+    objects: Objects,
+    data: Path,
+    variables: Mapping[str, str],
+    *,
+    now: Callable[[], Millis],
+    tell: Tell,
+    unreachable: bool,
 ) -> int:
     """Take over, or ask the command that follows to; return the exit code. Raises CommandFailed."""
     try:
         with _held(data, resumes=True) as copy:
-            done = await take_over(
-                FolderObjects(replica), copy, data, variables, now=now(), by=machine(), unreachable=unreachable
-            )
+            done = await take_over(objects, copy, data, variables, now=now(), by=machine(), unreachable=unreachable)
     except _Followed:
         return await _ask(data, tell, unreachable=unreachable)
     for sentence in sentences(done, data):
