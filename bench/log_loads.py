@@ -56,7 +56,7 @@ async def loop_lag() -> AsyncIterator[list[float]]:
         nursery.cancel_scope.cancel()
 
 
-Send = Callable[[int], Awaitable[object]]
+Send = Callable[[int], Awaitable[Any]]
 
 
 async def closed_loop(send: Send, senders: int) -> float:
@@ -100,8 +100,8 @@ def sender(storage: Storage, stamp: Any = signed, base: bytes | None = None) -> 
     mint = Mint()
     harvests = [a_harvest(number, DRAFTS[number % 500], base) for number in range(SOURCES)]
 
-    async def send(number: int) -> None:
-        await storage.log.append([harvests[number % SOURCES]], storage.lease, mint, stamp)
+    async def send(number: int) -> Any:
+        return await storage.log.append([harvests[number % SOURCES]], storage.lease, mint, stamp)
 
     return send
 

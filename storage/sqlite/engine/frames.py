@@ -1,32 +1,49 @@
 """The committed frames of a write-ahead log, read beside the writer and put into a copy of the database.
 
-The form is SQLite's (sqlite.org/fileformat2.html, section 4): a header of 32 bytes, then frames of 24 bytes and a page.
-Each frame's checksum goes on from that of the frame before, and its salt is the header's; a frame where either is
-another is a rest of an earlier log. A frame that ends a transaction names the size of the database in pages.
+The forms are SQLite's: the log (sqlite.org/fileformat2.html, section 4) is a header of 32 bytes, then frames of 24
+bytes and a page; the wal-index (sqlite.org/walformat.html, section 2.1) says twice, with a checksum, how many of the
+frames are committed. What a writer has not finished, or has rolled back, lies behind that and is not read.
 """
 
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Mapping
 from typing import IO, NamedTuple
 
 HEADER, FRAME = 32, 24
+INDEX = 48
+"""Bytes of the wal-index's header, which is there twice."""
 MOST = 4 << 20
 """Bytes of the log after which a reading ends at the next commit."""
-_LITTLE, _BIG, _VERSION = 0x377F0682, 0x377F0683, 3007000
+_VERSION = 3007000
+_INDEX = struct.Struct("=I8xB1xHI12x8s")
+_ORDER = "<" if sys.byteorder == "little" else ">"
 
 
 class Restarted(Exception):
     """The log began anew since the position: what was in between can't be told, so a new copy is needed."""
 
 
+class Index(NamedTuple):
+    """What is committed: the log's salt, its frames, and the bytes of a page."""
+
+    salt: bytes
+    frames: int
+    page_size: int
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last committed frame."""
+        return HEADER + self.frames * (FRAME + self.page_size)
+
+
 class Position(NamedTuple):
-    """The end of a committed transaction in one log: its salt, the offset in bytes, and the checksum up to there."""
+    """The end of a committed transaction in one log: its salt, and the offset in bytes."""
 
     salt: bytes
     offset: int
-    sums: tuple[int, int]
 
 
 class Committed(NamedTuple):
@@ -39,51 +56,42 @@ class Committed(NamedTuple):
     position: Position
 
 
-def beginning(wal: IO[bytes]) -> Position | None:
-    """Return the position before the first frame; None when the log is empty. Raises ValueError when it is no log."""
-    wal.seek(0)
-    head = wal.read(HEADER)
-    if len(head) < HEADER:
+def read_index(raw: bytes) -> Index | None:
+    """Return what the first bytes of a wal-index say, None while somebody writes them. Raises ValueError."""
+    one, two = raw[:INDEX], raw[INDEX : 2 * INDEX]
+    if len(two) < INDEX or one != two or _sums(one[:40]) != struct.unpack("=II", one[40:]):
         return None
-    order, _ = _form(head)
-    sums = _sums(head[:24], order, (0, 0))
-    if sums != struct.unpack(">II", head[24:]):
-        raise ValueError("the header of the write-ahead log has another checksum than it says")
-    return Position(head[16:24], HEADER, sums)
+    version, ready, page_size, frames, salt = _INDEX.unpack(one[:40])
+    if version != _VERSION:
+        raise ValueError(f"this wal-index is of version {version}, not of {_VERSION}")
+    return Index(salt, frames, page_size if page_size > 1 else 1 << 16) if ready else None
 
 
-def committed(wal: IO[bytes], after: Position) -> Committed:
-    """Return whole transactions behind a position. Raises Restarted, ValueError.
+def beginning(index: Index) -> Position | None:
+    """Return the position before the first frame; None when the log is empty."""
+    return Position(index.salt, HEADER) if index.frames else None
 
-    What a writer has not finished, or a power cut has torn, is no part of it.
-    """
-    wal.seek(0)
-    head = wal.read(HEADER)
-    if head[16:24] != after.salt:
+
+def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
+    """Return whole transactions behind a position, of what an index says is committed. Raises Restarted."""
+    if index.salt != after.salt:
         raise Restarted
-    order, page_size = _form(head)
+    step = FRAME + index.page_size
     pages: dict[int, bytes] = {}
     pending: dict[int, bytes] = {}
-    size, position = 0, after
-    offset, sums = after.offset, after.sums
+    size, position, offset = 0, after, after.offset
     wal.seek(offset)
-    while position.offset - after.offset < MOST:
-        frame = wal.read(FRAME + page_size)
-        if len(frame) < FRAME + page_size or frame[8:16] != after.salt:
-            break
-        sums = _sums(frame[FRAME:], order, _sums(frame[:8], order, sums))
-        number, whole, first, second = struct.unpack(">II8xII", frame[:FRAME])
-        if sums != (first, second) or not number:
-            break
-        offset += len(frame)
+    while offset < index.end and position.offset - after.offset < MOST:
+        frame = wal.read(step)
+        number, whole, salt = struct.unpack(">II8s8x", frame[:FRAME].ljust(FRAME, b"\0"))
+        if len(frame) < step or salt != after.salt:  # overwritten while we read: it began anew
+            raise Restarted
+        offset += step
         pending[number] = frame[FRAME:]
         if whole:
             pages.update(pending)
             pending.clear()
-            size, position = whole, Position(after.salt, offset, sums)
-    wal.seek(0)
-    if wal.read(HEADER) != head:  # begun anew while we read
-        raise Restarted
+            size, position = whole, Position(after.salt, offset)
     return Committed(pages, size, position)
 
 
@@ -98,17 +106,10 @@ def put_into(database: IO[bytes], pages: Mapping[int, bytes], size: int) -> None
     database.truncate(size * page_size)
 
 
-def _form(head: bytes) -> tuple[str, int]:
-    """Return the byte order of the checksums and the size of a page."""
-    magic, version, page_size = struct.unpack(">III", head[:12])
-    if magic not in (_LITTLE, _BIG) or version != _VERSION or not 512 <= page_size <= 1 << 16:
-        raise ValueError("this is no write-ahead log of SQLite")
-    return (">" if magic == _BIG else "<"), page_size
-
-
-def _sums(words: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
-    one, other = sums
-    for first, second in struct.iter_unpack(f"{order}II", words):
+def _sums(words: bytes) -> tuple[int, int]:
+    """Return SQLite's checksum of the words of an index, which are in this machine's order."""
+    one = other = 0
+    for first, second in struct.iter_unpack(f"{_ORDER}II", words):
         one = (one + first + other) & 0xFFFFFFFF
         other = (other + second + one) & 0xFFFFFFFF
     return one, other

@@ -7,6 +7,7 @@ between. A shipper that is too far behind loses its chain, not the service its d
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,7 +17,16 @@ from threading import Lock
 from typing import IO
 
 from storage.errors import ChainBroken
-from storage.sqlite.engine.frames import Committed, Position, Restarted, beginning, committed
+from storage.sqlite.engine.frames import (
+    INDEX,
+    Committed,
+    Index,
+    Position,
+    Restarted,
+    beginning,
+    committed,
+    read_index,
+)
 
 TURN_AT = 4 << 20
 """Bytes of the log from which the writer would like to empty it, as SQLite's own checkpoint does."""
@@ -27,7 +37,7 @@ MOST = 256 << 20
 """Bytes of the log at which the chain is given up."""
 _AUTO = "PRAGMA wal_autocheckpoint={}"
 _PAGES = 1000
-_NOTHING = Committed({}, 0, Position(b"", 0, (0, 0)))
+_NOTHING = Committed({}, 0, Position(b"", 0))
 
 
 class ShippedLog:
@@ -40,6 +50,7 @@ class ShippedLog:
         self._position: Position | None = None  # None: the log was empty, what comes is at its beginning
         self._turned: Position | None = None
         self._rest: deque[Committed | None] = deque()
+        self._index: int | None = None
         self.broken = ""
 
     def __repr__(self) -> str:
@@ -75,6 +86,12 @@ class ShippedLog:
         """Leave the log to SQLite, from the next commit on."""
         with self._lock:
             self._off()
+
+    def close(self) -> None:
+        """Put the index away, once SQLite's connections are closed."""
+        if self._index is not None:
+            os.close(self._index)
+            self._index = None
 
     def unread(self) -> int:
         """Return about how many bytes of the log are not read."""
@@ -125,24 +142,36 @@ class ShippedLog:
     # --- with the lock held ------------------------------------------------------------------------------------------
 
     def _read(self) -> Committed:
+        index = self._committed()
+        if index is None:
+            return _NOTHING
         try:
             with self._log.open("rb") as log:
-                return self._found(log)
+                return self._found(log, index)
         except FileNotFoundError:
             return _NOTHING
 
-    def _found(self, log: IO[bytes]) -> Committed:
-        position = self._position or beginning(log)
+    def _committed(self) -> Index | None:
+        """Return what is committed. The index is kept open: closing it would end SQLite's locks on it (POSIX)."""
+        if self._index is None:
+            try:
+                self._index = os.open(self._log.with_name(self._log.name[:-3] + "shm"), os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return None
+        return read_index(os.pread(self._index, 2 * INDEX, 0))
+
+    def _found(self, log: IO[bytes], index: Index) -> Committed:
+        position = self._position or beginning(index)
         if position is None:
             return _NOTHING
         try:
-            found = committed(log, position)
+            found = committed(log, position, index)
         except Restarted:
             if self._position is None or self._position != self._turned:
                 self._give_up("another program emptied the log")
                 raise ChainBroken(self.broken) from None
             self._position = self._turned = None
-            return self._found(log)
+            return self._found(log, index)
         self._position = found.position
         return found
 

@@ -65,6 +65,7 @@ class SqliteShipping:
 
     def close(self) -> None:
         """Put the file away, once SQLite's connections are closed: before, this would end their locks (POSIX)."""
+        self._log.close()
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -47,30 +46,40 @@ def _rows_of(copy: Path) -> list[tuple[int, bytes]]:
         return _rows(connection)
 
 
+def _index(folder: Path) -> frames.Index:
+    index = frames.read_index((folder / "primary.db-shm").read_bytes())
+    assert index is not None
+    return index
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_log_cut_anywhere_gives_a_state_that_was_committed(
-    seed: int, tmp_path: Path, primary: sqlite3.Connection
+def test_each_reading_gives_a_state_that_was_committed(
+    seed: int, tmp_path: Path, primary: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chance = random.Random(seed)
-    start, copy = tmp_path / "start.db", tmp_path / "copy.db"
-    shutil.copy(tmp_path / "primary.db", start)
-    log, states = tmp_path / "primary.db-wal", [_rows(primary)]
-    ends = [0]
+    monkeypatch.setattr(frames, "MOST", 20_000)
+    chance, copy, states = random.Random(seed), tmp_path / "copy.db", [_rows(primary)]
+    shutil.copy(tmp_path / "primary.db", copy)
+    primary.execute("PRAGMA cache_size=2")  # what is not committed reaches the log, too
     for _ in range(10):
         _commit(primary, chance)
         states.append(_rows(primary))
-        ends.append(log.stat().st_size)
-    whole = log.read_bytes()
-    for cut in [*sorted(chance.sample(range(frames.HEADER, len(whole)), 6)), len(whole)]:
-        shutil.copy(start, copy)
-        torn = bytearray(whole)
-        torn[cut:] = chance.randbytes(len(whole) - cut)
-        begin = frames.beginning(BytesIO(torn))
-        assert begin is not None
-        with copy.open("r+b") as database:
-            found = frames.committed(BytesIO(torn), begin)
+    primary.execute("BEGIN")
+    for _ in range(5):
+        primary.execute("INSERT INTO log(body) VALUES (?)", (chance.randbytes(9000),))
+    index = _index(tmp_path)
+    assert (tmp_path / "primary.db-wal").stat().st_size > index.end, "nothing that is not committed is in the log"
+    position = frames.beginning(index)
+    assert position is not None
+    seen = []
+    with copy.open("r+b") as database, (tmp_path / "primary.db-wal").open("rb") as log:
+        while (found := frames.committed(log, position, index)).size:
             frames.put_into(database, found.pages, found.size)
-        assert _rows_of(copy) == states[max(n for n, end in enumerate(ends) if end <= cut)]
+            database.flush()
+            seen.append(states.index(_rows_of(copy)))
+            position = found.position
+    assert seen == sorted(seen) and seen[-1] == 10 and len(seen) > 2
+    assert position.offset == index.end
+    primary.execute("ROLLBACK")
 
 
 def test_a_reading_goes_on_where_the_one_before_ended(tmp_path: Path, primary: sqlite3.Connection) -> None:
@@ -80,13 +89,14 @@ def test_a_reading_goes_on_where_the_one_before_ended(tmp_path: Path, primary: s
     with copy.open("r+b") as database, (tmp_path / "primary.db-wal").open("rb") as log:
         for _ in range(20):
             _commit(primary, chance)
-            position = position or frames.beginning(log)
+            index = _index(tmp_path)
+            position = position or frames.beginning(index)
             assert position is not None
-            found = frames.committed(log, position)
+            found = frames.committed(log, position, index)
             frames.put_into(database, found.pages, found.size)
             assert found.position.offset > position.offset
             position = found.position
-        assert frames.committed(log, position) == frames.Committed({}, 0, position)
+        assert frames.committed(log, position, _index(tmp_path)) == frames.Committed({}, 0, position)
     assert _rows_of(copy) == _rows(primary)
 
 
@@ -94,19 +104,33 @@ def test_a_log_that_began_anew_is_told_from_one_that_grew(tmp_path: Path, primar
     chance = random.Random(2)
     _commit(primary, chance)
     with (tmp_path / "primary.db-wal").open("rb") as log:
-        begin = frames.beginning(log)
+        old = _index(tmp_path)
+        begin = frames.beginning(old)
         assert begin is not None
         primary.execute("PRAGMA wal_checkpoint(RESTART)")
         _commit(primary, chance)
         with pytest.raises(frames.Restarted):
-            frames.committed(log, begin)
+            frames.committed(log, begin, _index(tmp_path))
+        with pytest.raises(frames.Restarted):  # it began anew after the index was read
+            frames.committed(log, begin, old)
 
 
-@pytest.mark.parametrize("wrong", [b"\0" * 32, b"SQLite format 3\0" * 2, b"\x37\x7f\x06\x82" + b"\xff" * 28])
-def test_what_is_no_log_is_refused(wrong: bytes) -> None:
-    with pytest.raises(ValueError, match="log"):
-        frames.beginning(BytesIO(wrong))
+def test_an_index_that_is_being_written_says_nothing(tmp_path: Path, primary: sqlite3.Connection) -> None:
+    _commit(primary, random.Random(3))
+    raw = bytearray((tmp_path / "primary.db-shm").read_bytes()[: 2 * frames.INDEX])
+    assert frames.read_index(bytes(raw)) is not None
+    for at in (0, 16, 40, frames.INDEX + 3):
+        torn = bytearray(raw)
+        torn[at] ^= 1
+        assert frames.read_index(bytes(torn)) is None
+    both = bytearray(raw)
+    both[16] ^= 1
+    both[frames.INDEX + 16] ^= 1
+    assert frames.read_index(bytes(both)) is None, "the checksum is not looked at"
+    assert frames.read_index(b"") is None
 
 
-def test_an_empty_log_has_no_beginning() -> None:
-    assert frames.beginning(BytesIO()) is None
+def test_an_empty_log_has_no_beginning(tmp_path: Path, primary: sqlite3.Connection) -> None:
+    _commit(primary, random.Random(4))
+    primary.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert frames.beginning(_index(tmp_path)) is None

@@ -1,0 +1,133 @@
+"""The replica's figures: how far behind it is while events are committed, and what shipping costs the log.
+
+The place is a folder on the same disk, the worst case for the log: both sync there. How far behind: each change is put
+into a copy afterwards, which says what the replica had when that change was durable.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from actors.replica.parts import CURRENT, read_change
+from actors.replica.shipper import Shipper
+from bench.log_loads import ROUNDS, closed_loop, median, opened, percentile, poisson, sender
+from bench.log_material import seeded
+from sanderling.operations.standby.copy import StandbyCopy
+from sanderling.operations.standby.follower import Follower
+from storage.append import events_of
+from storage.interface import Storage
+from storage.objects.folder import FolderObjects
+from supervision import ChildSpec, Supervisor
+from tests.support.memory_network import MemoryNetwork, a_world
+
+RATE, SECONDS = 100, 15.0
+BEHIND = 2.0
+SENDERS = 100
+COST = 0.85
+
+
+class NotingObjects(FolderObjects):
+    """Notes when each object was durable."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.times: dict[str, float] = {}
+
+    async def put(self, name: str, body: bytes) -> None:
+        """See Objects."""
+        await super().put(name, body)
+        self.times[name] = trio.current_time()
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return the measured rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        behind = trio.run(_behind, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        without, beside = trio.run(_cost, Path(folder))
+    return [
+        {
+            "figure": f"replica: from an event's commit to the replica, {RATE} a second for {SECONDS:.0f} s, worst",
+            "goal": f"<= {BEHIND:.0f} s",
+            "limit": "",
+            "ours": f"{max(behind):.2f} s (p99 {percentile(behind, 99):.2f}, of {len(behind):,})",
+            "ratio": None,
+            "met": max(behind) <= BEHIND,
+        },
+        {
+            "figure": f"replica: harvests committed by {SENDERS} senders, while it is shipped to the same disk",
+            "goal": f">= {COST} x without",
+            "limit": f"{without:,.0f}/s",
+            "ours": f"{beside:,.0f}/s",
+            "ratio": beside / without,
+            "met": beside >= COST * without,
+        },
+    ]
+
+
+@asynccontextmanager
+async def _shipped(storage: Storage, objects: FolderObjects) -> AsyncIterator[None]:
+    async with trio.open_nursery() as nursery:
+        shipping = storage.shipping
+        assert shipping is not None
+        world = a_world(MemoryNetwork(nursery))
+        shipper = Shipper(world, shipping, objects, place="bench", version="", by="bench", superseded=lambda _why: None)
+        tree = Supervisor("bench", [ChildSpec("replica", shipper.run)], chance=random.Random(0))
+        nursery.start_soon(tree.run)
+        while await objects.get(CURRENT) is None:  # noqa: ASYNC110  (a file that appears)
+            await trio.sleep(0.05)
+        yield
+        tree.stop()
+
+
+async def _behind(folder: Path) -> list[float]:
+    """Return for each event how long after its commit it was in the replica, in seconds."""
+    (folder / "replica").mkdir()
+    objects, copy = NotingObjects(folder / "replica"), StandbyCopy(folder / "standby")
+    committed: list[tuple[float, int]] = []
+    async with opened(seeded(folder / "data")) as storage, _shipped(storage, objects):
+        await Follower(objects, copy).step()
+        send = sender(storage)
+
+        async def noted(number: int) -> None:
+            answers = await send(number)
+            committed.extend((trio.current_time(), stored.seq) for stored in events_of(answers))
+
+        await poisson(noted, RATE, SECONDS)
+    had = list(await trio.to_thread.run_sync(_had, copy, objects, folder / "replica"))
+    return [next(at for at, head in had if head >= seq) - when for when, seq in committed]
+
+
+def _had(copy: StandbyCopy, objects: NotingObjects, folder: Path) -> list[tuple[float, int]]:
+    """Return when the replica had which position, by its changes in order."""
+    found = []
+    while (applied := copy.applied) is not None:
+        name = f"{applied.chain}/change/{applied.change + 1:09}"
+        if name not in objects.times:
+            break
+        body = (folder / name).read_bytes()
+        copy.put(read_change(body, applied.hash, name), body)
+        with closing(sqlite3.connect(f"{copy.database.as_uri()}?immutable=1", uri=True)) as connection:
+            found.append((objects.times[name], connection.execute("SELECT max(seq) FROM log").fetchone()[0]))
+    return found
+
+
+async def _cost(folder: Path) -> tuple[float, float]:
+    """Return harvests a second without a shipper and beside one, in turns."""
+    without, beside = list[float](), list[float]()
+    async with opened(seeded(folder / "data")) as storage:
+        for round in range(ROUNDS):
+            without.append(await closed_loop(sender(storage), SENDERS))
+            (folder / f"replica{round}").mkdir()
+            async with _shipped(storage, FolderObjects(folder / f"replica{round}")):
+                beside.append(await closed_loop(sender(storage), SENDERS))
+            storage.shipping.end()  # type: ignore[union-attr]
+    return median(without), median(beside)
