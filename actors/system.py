@@ -143,15 +143,7 @@ class System:
         self.shipper = self._shipper()
         self.recorder = self._recorder(signing)
         self.matcher = self._matcher()
-        self.figures = Figures(
-            world,
-            storage,
-            self.overseer,
-            self.registry.watchman,
-            self.matcher.lag,
-            ownership=self.ownership,
-            replica=None if self.shipper is None else self.shipper.state,
-        )
+        self.figures = self._figures()
         self.context = self._context(signing)
         self.supervisor = Supervisor(
             "sanderling",
@@ -163,6 +155,17 @@ class System:
             on_change=partial(_tell, world, self.overseer),
             steps=steps,
             on_stuck=stuck,
+        )
+
+    def _figures(self) -> Figures:
+        return Figures(
+            self._world,
+            self._storage,
+            self.overseer,
+            self.registry.watchman,
+            self.matcher.lag,
+            ownership=self.ownership,
+            replica=None if self.shipper is None else self.shipper.state,
         )
 
     def _deliveries(self) -> DeliveryRegistry:

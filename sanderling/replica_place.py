@@ -14,9 +14,9 @@ import httpx
 from actors.egress.sockets import public_trust, trusting
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
+from sanderling.s3_objects import Bucket, Credentials, S3Objects
 from storage.objects.folder import FolderObjects
 from storage.objects.objects import NAME, Objects
-from storage.objects.s3 import Bucket, Credentials, S3Objects
 
 S3 = "s3://"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")

@@ -63,13 +63,13 @@ class Figures:
         return (*self._of_sources(), *self._of_actors(), *self._of_the_log(), *self._of_the_replica())
 
     def _of_the_replica(self) -> list[Figure]:
-        state = self._replica
-        if state is None:
-            return []
-        behind = float("inf") if state.told_at is None else max(0.0, (self._world.now() - state.told_at) / 1000)
+        state, behind, untold = self._replica, 0.0, 0
+        if state is not None:
+            told = self._overseer.started_at if state.told_at is None else state.told_at
+            behind, untold = max(0.0, (self._world.now() - told) / 1000), state.untold
         return [
             Figure("replica_behind_seconds", "How old the newest state is that the replica has.", (), {(): behind}),
-            Figure("replica_untold_bytes", "Bytes of the write-ahead log that it has not.", (), {(): state.untold}),
+            Figure("replica_untold_bytes", "Bytes of the write-ahead log that it has not.", (), {(): untold}),
         ]
 
     def _of_sources(self) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""What lies in a replica, and how each object is made and read. Pure.
+"""The objects of a replica: their names, and how each is made and read. Pure.
 
     owner                       whose it is: the instance, and a number that rises with each take-over
     current                     the newest chain that is whole, how far it was told, and when
@@ -178,5 +178,5 @@ def _read(body: bytes, type: type[T], name: str) -> T:
         raise BadPart(f"{name}: is torn")
     try:
         return msgspec.json.decode(rest, type=type)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadPart(f"{name}: {error}") from None

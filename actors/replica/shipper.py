@@ -105,6 +105,7 @@ class Shipper:
         self._chance = world.chance("replica")
         self._failed: Exception | None = None
         self._gone = False
+        self._limiter = trio.CapacityLimiter(2)
         self.state = ReplicaState(place=place)
 
     def __repr__(self) -> str:
@@ -242,7 +243,7 @@ class Shipper:
     async def _put_change(self, change: Change) -> None:
         at = self._world.now()
         for chain in self._chains:
-            body, hash = await trio.to_thread.run_sync(packed_change, change, chain.hash, at)
+            body, hash = await trio.to_thread.run_sync(packed_change, change, chain.hash, at, limiter=self._limiter)
             await self._until_it_is_there(change_name(chain.name, chain.number + 1), body)
             chain.number, chain.hash, chain.bytes = chain.number + 1, hash, chain.bytes + len(body)
             self._world.metrics.shipped.add(by=len(body))
@@ -261,7 +262,7 @@ class Shipper:
         for number, offset in enumerate(range(0, chain.begun.size, PART)):
             size = min(PART, chain.begun.size - offset)
             part = await self._shipping.copy(offset, size)
-            body, hash = await trio.to_thread.run_sync(packed_part, part)
+            body, hash = await trio.to_thread.run_sync(packed_part, part, limiter=self._limiter)
             await self._until_it_is_there(copy_name(chain.name, number), body)
             hashes.append(hash)
             self._world.metrics.shipped.add(by=len(body))

@@ -59,7 +59,7 @@ def standby(
                 return await take_over_now(objects, data, variables, now=now, tell=tell, unreachable=unreachable)
             return await follow(objects, data, variables, now=now, tell=tell, once=once)
         finally:
-            with trio.CancelScope(shield=True):
+            with trio.move_on_after(5, shield=True):
                 await objects.aclose()
 
     return trio.run(run)

@@ -1,4 +1,4 @@
-"""How far the replica is."""
+"""The state of the replica."""
 
 from __future__ import annotations
 

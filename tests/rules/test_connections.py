@@ -16,6 +16,7 @@ HOMES = {
     "actors/destination_kinds/email/kind.py": "mail: asks the guard, which alone may be its Dialer",
     "actors/jail/nursery.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
     "storage/postgres/engine/connection.py": "the storage: asks the database that the owner has named",
+    "sanderling/replica_place.py": "the replica: asks the S3 server that the owner has named",
     "sanderling/client/api.py": "the command: calls the user's own service",
     "sanderling/client/health.py": "the command: asks the user's own service whether it is ready",
     "sanderling/receiver/published.py": "the command: fetches that service's public keys",

@@ -9,8 +9,8 @@ import pytest
 from actors.settings import Settings
 from sanderling.exits import CommandFailed
 from sanderling.replica_place import replica_of
+from sanderling.s3_objects import S3Objects
 from storage.objects.folder import FolderObjects
-from storage.objects.s3 import S3Objects
 
 GOOD = "[default]\naws_access_key_id = AKIA\naws_secret_access_key=secret/+\n"
 

@@ -14,7 +14,7 @@ from sanderling.client.health import at_socket
 from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.finding import Finding, tell
-from sanderling.operations.doctor import database, folder, machine, master_key, names, network, postgres
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network, postgres, replica
 from sanderling.operations.doctor.context import DoctorContext
 from storage.errors import Corrupt, DiskFull, StorageError
 from storage.sqlite.ownership import as_owner
@@ -31,13 +31,14 @@ QUESTIONS: Mapping[str, Question] = {
     "open files": machine.limits,
     "worker": machine.worker,
     "names": names.names,
+    "replica": replica.replica,
     "guard": network.guard,
     "tls": network.tls,
     "port": network.port,
     "proxy": network.proxies,
 }
 
-OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "master key", "names"})
+OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "master key", "names", "replica"})
 """Questions about the data folder's own database."""
 
 

@@ -106,8 +106,10 @@ class Follower:
             body = await self._objects.get(name)
             if body is None:
                 return
-            found = await trio.to_thread.run_sync(read_change, body, applied.hash, name)
-            await self._run(self._copy.put, found, body)
+            await self._run(self._put_change, body, applied.hash, name)
+
+    def _put_change(self, body: bytes, before: bytes, name: str) -> None:
+        self._copy.put(read_change(body, before, name), body)
 
     async def _run(self, what: Callable[..., object], *args: object) -> None:
         await trio.to_thread.run_sync(what, *args, limiter=self._limiter)

@@ -25,6 +25,7 @@ class SqliteShipping:
     def __init__(self, writer: Writer, log: ShippedLog, database: Path) -> None:
         self._writer, self._log, self._database = writer, log, database
         self._limiter = trio.CapacityLimiter(1)
+        self._copying = trio.CapacityLimiter(1)
         self._fd: int | None = None
 
     async def origin(self, drawn: int) -> Origin:
@@ -45,7 +46,7 @@ class SqliteShipping:
 
     async def copy(self, offset: int, size: int) -> bytes:
         """Read the database as it was at `Begun`; see Shipping."""
-        return await trio.to_thread.run_sync(self._copy, offset, size)
+        return await trio.to_thread.run_sync(self._copy, offset, size, limiter=self._copying)
 
     def broken(self) -> str:
         """Return why no more can be told; see Shipping."""

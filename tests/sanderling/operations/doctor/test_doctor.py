@@ -14,17 +14,20 @@ from pathlib import Path
 import pytest
 import trio
 
+from actors.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
 from sanderling.operations.backup.finding import Finding
 from sanderling.operations.doctor import checks as rounds
-from sanderling.operations.doctor import database, folder, machine, master_key, names, network
+from sanderling.operations.doctor import database, folder, machine, master_key, names, network, replica
 from sanderling.operations.doctor.checks import QUESTIONS, findings
 from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.doctor.expiry import ends_at
 from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
+from storage.objects.folder import FolderObjects
+from storage.records.identity import Millis
 from storage.secrets.vault import written
 from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE, MARK
@@ -71,6 +74,28 @@ def test_x20_what_others_may_read_is_found(patient: DoctorContext) -> None:
     (patient.folder / DATABASE).chmod(0o640)
     finding = worst(list(folder.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
+
+
+async def test_the_replica_is_looked_at_where_one_is_kept(patient: DoctorContext, tmp_path: Path) -> None:
+    async def asked(place: str) -> list[Finding]:
+        return [finding async for finding in replica.replica(with_settings(patient, replica=place))]
+
+    assert await asked("") == [] and await asked("s3://tides") == [], "it is offline"
+    (finding,) = await asked(str(tmp_path / "unmounted"))
+    assert finding.level == "fail" and "mount its disk" in finding.says
+    place = tmp_path / "replica"
+    place.mkdir()
+    (finding,) = await asked(str(place))
+    assert (finding.level, finding.says) == ("ok", f"{place}: nothing is there yet")
+    assert os.listdir(place) == []
+    objects = FolderObjects(place)
+    await objects.put(OWNER, written_record(Owner(1, 1, "shore1", Millis(0))))
+    await objects.put(CURRENT, written_record(Current("chain-1", 3, Millis(1_800_000_000_000))))
+    (finding,) = await asked(str(place))
+    assert finding.says == f"{place}: of shore1, all up to 2027-01-15T08:00:00.000Z"
+    await objects.put(OWNER, b"rubbish")
+    (finding,) = await asked(str(place))
+    assert (finding.level, finding.says) == ("fail", "owner: is torn")
 
 
 def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: DoctorContext) -> None:
