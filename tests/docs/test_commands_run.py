@@ -28,6 +28,7 @@ ELSEWHERE = {
     "docs/install.md": "tests/sanderling/operations/installing: they change the machine; so do make binary-check",
     "docs/moving.md": "tests/docs/test_moving_page.py, test_moving_whole.py",
     "docs/postgresql.md": "tests/e2e/test_postgres.py",
+    "docs/standby.md": "tests/e2e/test_standby.py",
     "docs/start.md": "tests/docs/test_start.py",
     "docs/upgrade.md": "tests/sanderling/migration/test_migrate.py, tests/storage/sqlite/upkeep: of an earlier schema",
     "docs/watching.md": "tests/sanderling/client/test_why.py: they name a source of the reader's",

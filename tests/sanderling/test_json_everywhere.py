@@ -23,6 +23,7 @@ WITHOUT = {
     "keys rotate-signing": ACTS,
     "publications readdress": "an address, the only thing on standard output",
     "restore": ACTS,
+    "standby": "it runs until it is stopped, one line for each thing that changes; --once ends with an exit code",
     "serve": "runs, and logs JSON where nobody is at a terminal",
     "setup-link": "a link, the only thing on standard output",
     "simulate": "a report for developers",

@@ -287,7 +287,7 @@ async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(tmp_
     failed = {finding.what for finding in found if finding.level == "fail"}
     assert {"settings", "folder", "database", "master key"} <= failed
     assert all(finding.do for finding in found if finding.level != "ok")
-    assert {finding.what for finding in found} >= set(QUESTIONS) - {"import", "names", "tls", "proxy"}
+    assert {finding.what for finding in found} >= set(QUESTIONS) - {"import", "names", "replica", "tls", "proxy"}
 
 
 async def test_beside_a_running_service(tmp_path: Path) -> None:
