@@ -36,6 +36,10 @@ def test_every_kind_says_where_to_get_what_it_asks_for_in_two_sentences() -> Non
         assert kind.documentation.startswith("https://")
 
 
+def test_every_kind_says_in_what_its_answers_were_read() -> None:
+    assert [messenger.id for messenger in built_in() if not messenger.read] == []
+
+
 def test_the_example_of_the_page_is_a_kind() -> None:
     found = read_messenger(EXAMPLE, "messengers.md")
     assert (found.id, [field.name for field in found.fields]) == ("tide-table", ["token", "level"])
