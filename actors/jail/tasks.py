@@ -7,6 +7,7 @@ import xml.sax.expatreader  # noqa: F401  # named in a string by the library of 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from encodings import aliases
+from importlib import import_module
 
 import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
@@ -33,6 +34,13 @@ _PAGE = (
 )
 
 
+_LATE = (
+    *("pypdf._codecs._codecs", "pypdf._codecs.core_font_metrics", "pypdf._configuration", "pypdf._text_extraction"),
+    *("pypdf.filters", "pypdf.generic._image_inline", "pypdf.xmp"),
+)
+"""Modules that a library imports in its functions."""
+
+
 def warm() -> None:
     """Load what is loaded when it is first used, for later nothing can be opened: codecs, and what parsers fetch late.
 
@@ -41,6 +49,8 @@ def warm() -> None:
     for name in (*aliases.aliases.values(), *_WITHOUT_ALIAS.split()):
         with suppress(LookupError):  # some are of other systems
             codecs.lookup(name)
+    for name in _LATE:
+        import_module(name)
     encode = msgspec.msgpack.encode
     feed, page = _FEED.encode(), _PAGE.encode()
     TASKS["detect"](encode(DetectRequest(page, "text/html", _URL)))

@@ -63,7 +63,9 @@ BEHAVIOURS: Final[Mapping[SourceType, Behaviour]] = {
     "feed": Behaviour(
         _polled, feed_preview.preview, feed_search.search, lambda settings: FeedReader(settings.parse_deadline)
     ),
-    "html": Behaviour(_polled, page_preview.preview, page_search.search, lambda settings: PageReader()),
+    "html": Behaviour(
+        _polled, page_preview.preview, page_search.search, lambda settings: PageReader(settings.parse_deadline)
+    ),
 }
 assert BEHAVIOURS.keys() == TIERS.keys()
 assert all((row.reader is not None) == TIERS[name].polled for name, row in BEHAVIOURS.items())

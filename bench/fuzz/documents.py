@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from actors.egress.decoding import BadCoding, Body, TooLarge
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 from storage.records.event import Context, Delta
+from tests.actors.content.documents.written_files import pdf
 
 URL = "https://shore.example/x/page"
 DECODED = 64 << 10
@@ -120,6 +122,23 @@ def a_file(chance: Chance) -> bytes:
         for name, part in parts.items():
             file.writestr(zipfile.ZipInfo(name), part.encode("utf-8", "replace"))
     return chance.bent(held.getvalue()) if chance.often(0.3) else held.getvalue()
+
+
+def a_pdf(chance: Chance) -> bytes:
+    """Draw a PDF whose objects, streams or table had accidents; deflated streams are unpacked before."""
+    count = chance.choice((0, 1, 1, 2, 4))
+    pages = [[chance.choice(examples.PROSE) for _ in range(chance.randrange(9))] for _ in range(count)]
+    latin = [[line.encode("cp1252", "replace").decode("cp1252") for line in page] for page in pages]
+    body = pdf(latin, packed=chance.often(0.3))
+    if chance.often(0.3):  # numbers of objects are mixed up: trees with cycles, fonts that are pages
+        body = re.sub(
+            rb"\b(\d) 0 R", lambda _: b"%d 0 R" % chance.randrange(1, 9), body, count=chance.choice((1, 2, 5))
+        )
+    return b"%PDF-" + chance.bent(body, examples.PAGES)[5:] if chance.often(0.9) else body
+
+
+def _another_object(chance: Chance, _reference: re.Match[bytes]) -> bytes:
+    return b"%d 0 R" % chance.randrange(1, 9)
 
 
 def office(case: bytes) -> None:

@@ -32,6 +32,7 @@ TARGETS: Mapping[str, Target] = {
     "feed": Target(documents.a_feed, documents.feed, 150),
     "html": Target(documents.two_looks, documents.html, 60),
     "office": Target(documents.a_file, documents.office, 120),
+    "pdf": Target(documents.a_pdf, documents.office, 120),
     "delta": Target(documents.two_texts, documents.delta, 300),
     "outline": Target(documents.a_list, documents.outline, 300),
     "frame": Target(documents.a_frame, documents.frame, 600),

@@ -7,8 +7,9 @@ import re
 from actors.content.bodies.markup import BREAKS, UNSEEN
 from actors.content.bodies.prolog import end_of_prolog
 
+_PDF = "a PDF document"
 _MAGIC = (
-    (b"%PDF-", "a PDF document"),
+    (b"%PDF-", _PDF),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
@@ -67,6 +68,11 @@ _ELEMENT = re.compile(
 )
 _HTML = re.compile(r"<html\b", re.I)
 _DOCTYPE = re.compile(r"<!doctype\s+html", re.I)
+
+
+def is_pdf(body: bytes) -> bool:
+    """Return whether a body begins as a PDF does."""
+    return binary_kind(body) == _PDF
 
 
 def binary_kind(body: bytes) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from actors.content.bodies.sniffing import is_pdf
 from actors.content.documents.archive import Archive, name_of, value_of
 from actors.content.documents.opendocument import read_open_sheet, read_open_text
+from actors.content.documents.portable import read_pdf
 from actors.content.documents.tree import Document
 from actors.content.documents.word import read_word
 from actors.content.documents.workbook import read_workbook
@@ -36,6 +38,8 @@ def read_document(body: bytes) -> Document | None:
 
     Raises ContentError for one that is locked, damaged, or larger than the bounds.
     """
+    if is_pdf(body):
+        return read_pdf(body)
     if not body.startswith(_ZIP):
         return None
     archive = Archive(body)

@@ -17,18 +17,22 @@ ROOM: Final = 1 << 20
 MOST_ROWS: Final = 10_000
 MOST_COLUMNS: Final = 64
 MOST_ELEMENTS: Final = 20_000
-_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _FIGURE: Final = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 class Document(Struct, frozen=True):
-    """What a file holds. says: what it is, in words that a person can check. partial: some of it is not read."""
+    """What a file holds. says: what it is, in words that a person can check. partial: some of it is not read.
+
+    labels: where each of its blocks stands ("page 4"), () where the tree says it.
+    """
 
     format: str
     says: str
     root: Element
     partial: bool = False
+    labels: tuple[str, ...] = ()
 
 
 class Writer:
@@ -79,7 +83,7 @@ class Writer:
 
     def _add(self, parent: Element, tag: str, text: str, *, keep: bool = False) -> None:
         """keep: an empty element has its place, too."""
-        text = _NOT_XML.sub("", text)
+        text = NOT_XML.sub("", text)
         if not text.strip() and not keep:
             return
         self._elements -= 1

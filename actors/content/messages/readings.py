@@ -17,6 +17,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "json": "JSON document",
     "csv": "table",
     "xml": "XML document",
+    "pdf": "PDF document",
     "docx": "Word document",
     "xlsx": "workbook",
     "odt": "OpenDocument text",

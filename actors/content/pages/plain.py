@@ -27,6 +27,7 @@ from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import NO_PARTS
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
+from actors.content.pages.places import Place
 from actors.content.pages.traits import CELL, HEADING, ITEM
 
 ROOT: Final = "plain"
@@ -80,6 +81,9 @@ def read_file(body: bytes) -> Plain | None:
     blocks = read_blocks(found.root, judge_furniture=False)
     if not blocks.texts:
         raise ContentError(f"This is {found.says}: there is no text in it.")
+    labels = found.labels[: len(blocks.texts)] if blocks.partial else found.labels
+    if any(labels) and len(labels) == len(blocks.texts):
+        blocks = replace(blocks, places=tuple(Place(label) for label in labels))
     return Plain(found.format, found.says, replace(blocks, partial=blocks.partial or found.partial))
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from actors.content.bodies.sniffing import is_pdf
 from actors.content.messages.readings import FeedReading
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
@@ -16,6 +17,8 @@ from storage.records.identity import Millis, SourceId
 from storage.records.note import Note
 from storage.records.source import Source
 
+_PDF = 8
+"""Times as long for a PDF as for a page."""
 _ORDINARY = 1 << 20
 """Bytes. A feed of so many takes up to half a second of a core that others use, too."""
 
@@ -89,7 +92,12 @@ async def in_jail(jail: Jail, task: str, request: bytes, *, deadline: float | No
 
 def patience(deadline: float, body: bytes) -> float:
     """Return the seconds for reading a body as a feed: more for one that is large, since each entry takes its time."""
-    return deadline * (1 + len(body) / _ORDINARY)
+    return max(deadline * (1 + len(body) / _ORDINARY), page_patience(deadline, body))
+
+
+def page_patience(deadline: float, body: bytes) -> float:
+    """Return the seconds for reading a body as a page: more for a PDF, whose pages take 25 ms each."""
+    return deadline * (_PDF if is_pdf(body) else 1)
 
 
 def body_hints(fetched: FetchedResponse) -> Hints:

@@ -14,7 +14,7 @@ from actors.messages.requests import DetectRequest
 from actors.previews import PagePreview, Preview
 from actors.sources.detection.classify import Classification, refused
 from actors.sources.looks.pace import pace_of
-from actors.sources.looks.reading import body_hints, in_jail
+from actors.sources.looks.reading import body_hints, in_jail, page_patience
 from actors.sources.ports import Ports
 
 
@@ -47,7 +47,8 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) 
     """Return what of a page would be watched. Raises Unprocessable: nothing, a wall, too slow a selector."""
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
-        answer = await in_jail(ports.world.jail, "preview_page", msgspec.msgpack.encode(request))
+        deadline = page_patience(ports.settings.parse_deadline, fetched.body)
+        answer = await in_jail(ports.world.jail, "preview_page", msgspec.msgpack.encode(request), deadline=deadline)
     except LookFailed as failure:
         if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely by the selectors
             says = "applying the selectors to this page takes too long: write simpler ones"

@@ -14,7 +14,7 @@ from actors.content.wording.one_line import of_text
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
-from actors.sources.looks.reading import Reading, body_hints, in_jail
+from actors.sources.looks.reading import Reading, body_hints, in_jail, page_patience
 from actors.sources.page.shared_blocks import Neighbours
 from actors.sources.polling.type_drift import loss, may_be_no_page
 from actors.world import Jail
@@ -33,8 +33,8 @@ class PageReader:
     accept = "text/html, application/xhtml+xml, */*;q=0.5"
     robots = True
 
-    def __init__(self) -> None:
-        self._neighbours = Neighbours()
+    def __init__(self, deadline: float) -> None:
+        self._neighbours, self._deadline = Neighbours(), deadline
 
     async def read(
         self,
@@ -65,7 +65,8 @@ class PageReader:
         if base and may_be_no_page(fetched.body):
             await _fail_if_lost(jail, source, fetched)
         try:
-            answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request))
+            deadline = page_patience(self._deadline, fetched.body)
+            answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request), deadline=deadline)
         except LookFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
                 await _fail_if_lost(jail, source, fetched)

@@ -11,7 +11,7 @@ from actors.content.messages.requests import Findings, FindRequest, Spot
 from actors.egress.http import FetchedResponse
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.sources.looks.reading import in_jail
+from actors.sources.looks.reading import in_jail, page_patience
 from actors.sources.ports import Ports
 from storage.records import note
 from storage.records.identity import Millis, seq_at
@@ -28,7 +28,8 @@ async def search(
     source = view.source
     body, content_type = (None, "") if today is None else (today.body, today.content_type)
     request = FindRequest(asked.text, kept.tier or None, body, content_type, source.selector, source.ignore)
-    answer = await in_jail(ports.world.jail, "find_text", msgspec.msgpack.encode(request))
+    deadline = page_patience(ports.settings.parse_deadline, body or b"")
+    answer = await in_jail(ports.world.jail, "find_text", msgspec.msgpack.encode(request), deadline=deadline)
     found = msgspec.msgpack.decode(answer, type=Findings)
     first = max((one.at for one in note.read(kept.notes) if one.came == "baseline"), default=source.created_at)
     is_whole = (await ports.storage.log.bounds()).floor < seq_at(first)

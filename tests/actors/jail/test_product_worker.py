@@ -11,6 +11,7 @@ import msgspec
 import pytest
 import trio
 
+from actors.content.messages.readings import Finding
 from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
 from actors.destination_kinds.writing import TemplateFailed, filled_in
 from actors.notification.limits import TextLimits
@@ -18,6 +19,7 @@ from actors.notification.reading import notification_of
 from actors.query.preview import PreviewAnswer, PreviewRequest
 from actors.settings import Settings, wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from tests.actors.content.documents.written_files import pdf
 from tests.actors.jail.test_pool import a_jail
 
 pytestmark = pytest.mark.real
@@ -62,6 +64,13 @@ async def test_it_needs_no_dev_null_which_a_bare_root_has_not(monkeypatch: pytes
     with trio.fail_after(60):
         async with a_jail(WORKER) as jail:
             assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(DetectRequest(FEED, "", URL)))
+
+
+async def test_a_worker_reads_a_pdf_though_its_library_loads_late() -> None:
+    async with a_jail(WORKER, memory=Settings().worker_memory) as jail:
+        request = msgspec.msgpack.encode(DetectRequest(pdf([["Fees of the harbour"]], packed=True), "", URL))
+        found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10), type=Finding)
+        assert (found.format, found.evidence) == ("pdf", "a PDF document, 1 page; served without a type")
 
 
 async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> None:

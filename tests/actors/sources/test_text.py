@@ -18,7 +18,7 @@ from actors.messages.sources import (
     ExplainSource,
     PreviewSource,
 )
-from tests.actors.content.documents.written_files import docx, word_table, xlsx
+from tests.actors.content.documents.written_files import docx, pdf, word_table, xlsx
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
 
 URL = f"https://{SITE}/document"
@@ -49,6 +49,12 @@ FORMS: dict[str, tuple[str | bytes, str | bytes, str, str]] = {
         f"<urlset><url><loc>https://{SITE}/the/lighthouse/is/dark</loc></url>{SITEMAP}</urlset>",
         "a sitemap, as XML, 4 lines",
         "the/lighthouse/is/dark",
+    ),
+    "pdf": (
+        pdf([ITEMS]),
+        pdf([[*ITEMS, MORE["says"]]]),
+        "a PDF document, 1 page",
+        "It will be dark",
     ),
     "docx": (
         docx(*ITEMS, word_table(CELLS)),
