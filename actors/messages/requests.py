@@ -27,8 +27,12 @@ Tags = Annotated[
         description="Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`",
     ),
 ]
-Selector = Annotated[str, Meta(min_length=1, max_length=1000, description="A CSS selector of what to watch in a page")]
-Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="CSS selectors of what not to watch")]
+_PART = (
+    "What to watch in a page (CSS, or XPath 1.0: `//a/@href`, `xpath:count(//li)`), in JSON (JSONPath, RFC 9535: "
+    "`$.plans[*].price`) or in XML (XPath)"
+)
+Selector = Annotated[str, Meta(min_length=1, max_length=1000, description=_PART)]
+Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="Selectors of what not to watch")]
 Schedule = Annotated[
     str,
     Meta(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 
+from cssselect import HTMLTranslator
 from msgspec.structs import replace
 
 from actors.egress.address import classify
@@ -144,25 +145,27 @@ class Drafting:
 
     def _selector(self, place: str, selectors: Sequence[str]) -> str | None:
         """Return what selects all of it. If one of them can't be had, the rest would be too little."""
-        good = [self._is_css(place, "selector", one, "the whole page is watched") for one in selectors]
-        joined = ", ".join(selectors)
+        good = [self._is_selector(place, "selector", one, "the whole page is watched") for one in selectors]
+        if not (good and all(good)):
+            return None
+        if (joined := joined_selectors(selectors)) is None:
+            self.note(place, "selector", "impossible", "several JSONPaths are not one: the whole document is watched")
+            return None
         if len(joined) > LONGEST_SELECTOR:
             self.note(place, "selector", "impossible", f"over {LONGEST_SELECTOR} characters: the whole page is watched")
-            return None
-        if not (good and all(good)):
             return None
         self.note(place, "selector", "exact")
         return joined
 
     def _ignored(self, place: str, ignore: Sequence[str]) -> tuple[str, ...]:
-        good = [one for one in dict.fromkeys(ignore) if self._is_css(place, "left out", one, "it stays in")]
+        good = [one for one in dict.fromkeys(ignore) if self._is_selector(place, "left out", one, "it stays in")]
         if len(good) > MOST_IGNORED:
             self.note(place, "left out", "approximated", f"the first {MOST_IGNORED} of {len(good)} selectors")
         elif good:
             self.note(place, "left out", "exact")
         return tuple(good[:MOST_IGNORED])
 
-    def _is_css(self, place: str, what: str, selector: str, otherwise: str) -> bool:
+    def _is_selector(self, place: str, what: str, selector: str, otherwise: str) -> bool:
         from actors.content.errors import ContentError  # lxml: only where there are selectors
         from actors.content.pages.selectors import check
 
@@ -222,3 +225,24 @@ def _joining(there: PlannedSource, more: PlannedSource) -> str:
 
 def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     return (urls[start : start + MOST_SOURCES] for start in range(0, len(urls), MOST_SOURCES))
+
+
+def joined_selectors(selectors: Sequence[str]) -> str | None:
+    """Return one selector for all that any of these matches, None where there is none.
+
+    >>> joined_selectors(["main", "#a"]), joined_selectors(["#a", "xpath://h1/text()"])
+    ('main, #a', "xpath:descendant-or-self::*[@id = 'a'] | //h1/text()")
+    """
+    from actors.content.messages.readings import XPATH, selector_kind
+
+    kinds = {selector_kind(one) for one in selectors}
+    if kinds <= {"css"}:
+        return ", ".join(selectors)
+    if "jsonpath" in kinds:
+        return selectors[0] if len(selectors) == 1 else None
+    translator = HTMLTranslator()
+    paths = (
+        translator.css_to_xpath(one) if selector_kind(one) == "css" else one.strip().removeprefix(XPATH).strip()
+        for one in selectors
+    )
+    return XPATH + " | ".join(paths)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -25,6 +25,14 @@ FORMATS: Final[Mapping[str, str]] = {
 }
 """What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it, with its noun."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
+SelectorKind = Literal["css", "xpath", "jsonpath"]
+XPATH: Final = "xpath:"
+CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
+    "html": (("css", "xpath"), "a part of a page is chosen by CSS or XPath"),
+    "json": (("jsonpath",), "a part of JSON is chosen by a JSONPath, such as $.items[*].price"),
+    "xml": (("xpath",), "a part of XML is chosen by an XPath, such as //item/price"),
+}
+"""What `selector` and `ignore` may be, by the format of a document, and that in words; nothing for other formats."""
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 
 Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
@@ -107,6 +115,20 @@ class Finding(Struct, frozen=True):
     trouble: StandIn | None = None
     feed: FeedReading | None = None
     is_broken_feed: bool = False
+
+
+def selector_kind(text: str) -> SelectorKind:
+    """Return what a selector is by its first letters, as which no CSS begins."""
+    text = text.lstrip()
+    if text.startswith("$"):
+        return "jsonpath"
+    return "xpath" if text.startswith((XPATH, "/", "(/")) else "css"
+
+
+def not_chosen_by(format: str, selectors: Iterable[str]) -> str:
+    """Return why none of these selectors can choose a part of a document of this format, "" when all can."""
+    kinds, says = CHOSEN_BY.get(format, ((), NO_PARTS))
+    return says if any(selector_kind(text) not in kinds for text in selectors) else ""
 
 
 def is_same(format: str, was: str) -> bool:

@@ -64,14 +64,14 @@ class KeysRequest(Struct, frozen=True):
 
 
 class SelectorsRequest(Struct, frozen=True):
-    """Answered by a list of `Fault`, empty when all of them are CSS."""
+    """Answered by a list of `Fault`, empty when all of them are selectors."""
 
     selector: str | None
     ignore: tuple[str, ...]
 
 
 class Fault(Struct, frozen=True):
-    """A selector that is no CSS: which (its number in `ignore`, None for `selector`), and why."""
+    """A selector that is none: which (its number in `ignore`, None for `selector`), and why."""
 
     index: int | None
     reason: str

@@ -20,7 +20,7 @@ from actors.content.pages.blocks import Blocks, blocks_of
 from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.pages.main_text import main_text
 from actors.content.pages.places import Place
-from actors.content.pages.plain import ROOT, no_parts, read_file, read_plain, root_of, unwatchable
+from actors.content.pages.plain import ROOT, Plain, part_of, read_file, read_plain, root_of, unwatchable
 from actors.content.pages.traits import CELL
 from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
 from actors.content.pages.walls import trouble_of
@@ -65,7 +65,7 @@ class PageReading(Struct, frozen=True):
 
 
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
-    """Return the reading of a page, narrowed to `selector` and without what `ignore` matches (CSS selectors).
+    """Return the reading of a page, narrowed to `selector` and without what `ignore` matches.
 
     A document without elements of HTML is a page of text. Raises ContentError when the body is neither, a selector is
     no CSS, or `selector` matches nothing.
@@ -120,7 +120,7 @@ def open_page(
         document = read_plain(text, was)
     if document is not None:
         if selector is not None or ignore:
-            raise no_parts(document)
+            document = _part(text, document, selector, ignore)
         return OpenedPage(root_of(document), (), plain=document.blocks)
     root = markup.parse(text)
     for unwanted in ignore:
@@ -131,6 +131,17 @@ def open_page(
     if not chosen:
         raise ContentError(f"The selector {selector!r} matches nothing on this page.")
     return OpenedPage(root, tuple(chosen), text, judged=False)
+
+
+def _part(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Plain:
+    found, matched, _ = part_of(text, document, selector, ignore)
+    if found is None:
+        raise ContentError(
+            f"The selector {selector!r} matches nothing in this document."
+            if not matched
+            else f"What the selector {selector!r} chooses in this document is empty."
+        )
+    return found
 
 
 def blocks_in(opened: OpenedPage) -> Blocks:

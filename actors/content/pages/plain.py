@@ -11,8 +11,9 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 from msgspec import Struct
@@ -25,8 +26,10 @@ from actors.content.bodies.text import plain
 from actors.content.documents.reading import read_document
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
-from actors.content.messages.readings import NO_PARTS
+from actors.content.messages.readings import NO_PARTS, not_chosen_by
+from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
+from actors.content.pages.json_path import Location
 from actors.content.pages.places import Place
 from actors.content.pages.traits import CELL, HEADING, ITEM
 
@@ -116,6 +119,31 @@ def read_plain(text: str, was: str = "") -> Plain | None:
     named = kind if kind in _KINDS_OF_LINES else "plain text"
     says = f"{named}, {_count(sum(1 for line in text.splitlines() if line.strip()), 'line')}"
     return _made("text", says, list(_paragraphs(text)) or [(text.strip(), 0)])
+
+
+class Part(NamedTuple):
+    """A part of a document, None when nothing was chosen. matched: places that a selector chose, None without one.
+    removed: places that each of `ignore` took out.
+    """
+
+    found: Plain | None
+    matched: int | None
+    removed: tuple[int, ...]
+
+
+def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
+    """Return what selectors choose of a document without elements of HTML.
+
+    Raises NoParts for one of which they choose nothing ever, ContentError for a selector that can't be used.
+    """
+    says = not_chosen_by(document.format, filter(None, (selector, *ignore)))
+    if says:
+        raise NoParts(f"This is {document.says}: {says}" + ("" if says.endswith(".") else "."))
+    if document.format == "json":
+        return _part_of_json(_json(text), selector, ignore)
+    root = _xml(text)
+    assert root is not None
+    return _part_of_xml(root, selector, ignore)
 
 
 def root_of(found: Plain) -> Element:
@@ -233,6 +261,63 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> Part:
+    removed = []
+    for unwanted in ignore:
+        found = selectors.find_in_json(value, unwanted, _figure)
+        removed.append(len(found))
+        for location in sorted(filter(None, found), key=_position, reverse=True):
+            _taken_out(value, location)
+    if selector is None:
+        return Part(
+            _made("json", _json_says(value), ((line, CELL) for line in _json_lines(value))), None, tuple(removed)
+        )
+    chosen = selectors.find_in_json(value, selector, _figure)
+    lines, labels = list[tuple[str, int]](), list[str]()
+    for location in chosen:
+        found = _at(value, location)
+        for line in [found] if isinstance(found, str) else _json_lines(found):
+            lines.append((line[:_LONGEST], CELL))
+            labels.append(_written(location))
+    part = _made("json", f"{_json_says(value)}, {_count(len(chosen), 'place')} of it", lines)
+    if len(part.blocks.texts) == len(labels) and any(labels):
+        part = replace(part, blocks=replace(part.blocks, places=tuple(map(Place, labels))))
+    return Part(part if part.blocks.texts else None, len(chosen), tuple(removed))
+
+
+def _figure(value: Any) -> Any:
+    """Return a number of JSON as one that can be compared."""
+    if not isinstance(value, _Number):
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        return float(value)
+
+
+def _at(value: Any, location: Location) -> Any:
+    for key in location:
+        value = value[key]
+    return value
+
+
+def _position(location: Location) -> tuple[tuple[bool, str | int], ...]:
+    """Return what sorts places of one list by their numbers, beside places by names."""
+    return tuple((isinstance(key, str), key) for key in location)
+
+
+def _taken_out(value: Any, location: Location) -> None:
+    """Take a place out, unless it has gone with another that holds it."""
+    with suppress(KeyError, IndexError, TypeError):
+        del _at(value, location[:-1])[location[-1]]
+
+
+def _written(location: Location) -> str:
+    """Return a place as people write it: plans[2].price."""
+    parts = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in location]
+    return "".join(parts).removeprefix(".")[:_ON_ONE_LINE]
+
+
 # --- XML -------------------------------------------------------------------------------------------------------------
 
 
@@ -247,6 +332,27 @@ def _xml(text: str) -> Element | None:
     except (etree.LxmlError, ValueError):
         return None
     return root
+
+
+def _part_of_xml(root: Element, selector: str | None, ignore: tuple[str, ...]) -> Part:
+    for element in root.iter(etree.Element):  # a name is meant in whatever name space
+        element.tag = str(element.tag).rpartition("}")[2]
+    removed = tuple(selectors.remove(root, unwanted) for unwanted in ignore)
+    says = f"XML (root element <{_name(root)}>)"
+    if selector is None:
+        return Part(_made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line"), None, removed)
+    chosen = selectors.select(root, selector)
+    lines = ((line, CELL) for element in chosen for line in _chosen_lines(element))
+    part = _made("xml", f"{says}, {_count(len(chosen), 'place')} of it", lines)
+    return Part(part if part.blocks.texts else None, len(chosen), removed)
+
+
+def _chosen_lines(element: Element) -> Iterator[str]:
+    """Yield a chosen element: what it says by itself without its name, where it holds nothing else."""
+    if not _elements(element) and not element.items():
+        yield _words(element.text)
+    else:
+        yield from _xml_lines(element, 1)
 
 
 def _name(element: Element) -> str:

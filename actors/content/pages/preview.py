@@ -11,7 +11,7 @@ from actors.content.bodies.unpacking import unpacked
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.page import PageReading, content_of, read_tree, reading_of
-from actors.content.pages.plain import no_parts, read_file, read_plain
+from actors.content.pages.plain import no_parts, part_of, read_file, read_plain
 from actors.content.pages.traits import CONTROL, FURNITURE
 from actors.previews import EXCERPT, PageBlock, PagePreview, Removed
 
@@ -33,12 +33,15 @@ def preview_page(asked: PageRequest) -> PagePreview:
         if (file := read_file(body)) is not None:
             raise no_parts(file)
         text = decode(body, asked.content_type).text
+        landmarks: tuple[str, ...] = ()
         if (document := read_plain(text)) is not None:
-            raise no_parts(document)
-        root = markup.parse(text)
-        landmarks = landmarks_of(root)
-        ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
-        matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
+            _, matched, removed = part_of(text, document, asked.selector, asked.ignore)
+            ignored = tuple(map(Removed, asked.ignore, removed))
+        else:
+            root = markup.parse(text)
+            landmarks = landmarks_of(root)
+            ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
+            matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
         if matched == 0:
             return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
     tree, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)

@@ -1,8 +1,13 @@
-"""CSS selectors over a parsed page: what is watched (`selector`) and what is left out (`ignore`)."""
+"""Selectors over a parsed page: what is watched (`selector`) and what is left out (`ignore`).
+
+A selector is CSS, or XPath 1.0 where it begins with `xpath:` or a slash, as no CSS does. An XPath may also choose
+texts, attributes and what a function says: each is then a paragraph of its own. A JSONPath begins with `$`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from cssselect import SelectorError
@@ -11,22 +16,27 @@ from lxml.cssselect import CSSSelector
 
 from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
+from actors.content.messages.readings import CHOSEN_BY, XPATH, selector_kind
+from actors.content.pages.json_path import BadPath, JsonPath, Location, TooMany
 
 _SHOWN = 200
+_MOST = 10_000
+"""Matches that are taken."""
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # How cssselect names what it met: `<DELIM '!' at 5>`, `<EOF at 7>`.
 _TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
 
 
 def select(root: Element, selector: str) -> list[Element]:
-    """Return the outermost elements that match, in document order. Raises ContentError when the selector is no CSS."""
-    found = _matches(root, selector)
+    """Return the outermost elements that match, in document order. Raises ContentError when it is no selector."""
+    found = [_element(match) for match in _matches(root, selector)]
     inside = set(found)
     return [element for element in found if not any(above in inside for above in element.iterancestors())]
 
 
 def remove(root: Element, selector: str) -> int:
     """Take every matching element out of the tree; the text after it stays. Returns how many matched."""
-    found = _matches(root, selector)
+    found = [match for match in _matches(root, selector) if isinstance(match, etree._Element)]
     for element in found:
         parent = element.getparent()
         if parent is None:
@@ -41,19 +51,62 @@ def remove(root: Element, selector: str) -> int:
 
 
 def check(selector: str) -> None:
-    """Raise ContentError, in words for the person who wrote it, unless the text is a CSS selector."""
-    _compiled(selector)
-
-
-def _matches(root: Element, selector: str) -> list[Element]:
-    try:
-        return list(_compiled(selector)(root))
-    except etree.LxmlError as error:
-        raise ContentError(f"The selector {selector!r} cannot be used on this page: {error}.") from None
+    """Raise ContentError, in words for the person who wrote it, unless the text is a selector."""
+    if selector_kind(selector) == "jsonpath":
+        json_path(selector)
+    else:
+        _compiled(selector)
 
 
 @lru_cache(maxsize=256)
-def _compiled(selector: str) -> CSSSelector:
+def json_path(selector: str) -> JsonPath:
+    """Return a compiled JSONPath. Raises ContentError."""
+    try:
+        return JsonPath(selector.strip())
+    except BadPath as error:
+        raise ContentError(f"{selector[:_SHOWN]!r} is not a JSONPath: {error}.") from None
+
+
+def find_in_json(value: object, selector: str, figure: Callable[[object], object]) -> list[Location]:
+    """Return the places in JSON that a JSONPath chooses. Raises ContentError."""
+    try:
+        return json_path(selector).find(value, figure)
+    except (TooMany, RecursionError):
+        raise ContentError(f"The selector {selector[:_SHOWN]!r} visits more of this document than is read.") from None
+
+
+def _matches(root: Element, selector: str) -> list[Element | str]:
+    try:
+        found = _compiled(selector)(root)
+    except etree.LxmlError as error:
+        raise ContentError(f"The selector {selector!r} cannot be used on this page: {error}.") from None
+    if isinstance(found, list):
+        return found[:_MOST]
+    return [_said(found)] if found is not False and _said(found) else []
+
+
+def _said(value: object) -> str:
+    """Return what a function of XPath says: a whole number without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _element(match: Element | str) -> Element:
+    if isinstance(match, etree._Element):
+        return match
+    paragraph = etree.Element("p")
+    paragraph.text = _NOT_XML.sub("", str(match))
+    return paragraph
+
+
+@lru_cache(maxsize=256)
+def _compiled(selector: str) -> etree.XPath:
+    if selector_kind(selector) == "jsonpath":
+        raise ContentError(f"This is a page, and {CHOSEN_BY['html'][1]}: {selector[:_SHOWN]!r} is a JSONPath.")
+    if selector_kind(selector) == "xpath":
+        try:
+            return etree.XPath(selector.strip().removeprefix(XPATH).strip(), regexp=False)
+        except (etree.LxmlError, ValueError) as error:
+            raise ContentError(f"{selector[:_SHOWN]!r} is not an XPath: {str(error).rstrip('.')}.") from None
     try:
         return CSSSelector(selector, translator="html")
     except RecursionError:

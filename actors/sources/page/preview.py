@@ -30,7 +30,7 @@ class Narrowing:
 
 
 async def check_selectors(ports: Ports, part: Narrowing) -> None:
-    """Raise Unprocessable at the first selector that is no CSS, with the place in it."""
+    """Raise Unprocessable at the first selector that is none, with the place in it."""
     if not part:
         return
     request = msgspec.msgpack.encode(SelectorsRequest(part.selector, part.ignore))

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.messages.readings import FORMATS, NO_PARTS
+from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
 from actors.egress.host_queue import Ticket
@@ -210,9 +210,10 @@ class SourceService:
             _check_only_push(after.subprotocols, after.hello)
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
-        if (selector or ignore) and before.detection.format in FORMATS:
+        format = before.detection.format if before.detection.format in FORMATS else "html"
+        if says := not_chosen_by(format, filter(None, (selector, *(ignore or ())))):
             where = "body.selector" if selector else "body.ignore"
-            raise Unprocessable(f"{before.url} is a document without elements: {NO_PARTS}", where)
+            raise Unprocessable(f"{before.url} is a {FORMATS.get(format, 'page')}: {says}", where)
         if after.tier.polled != before.tier.polled:
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         if after == before:

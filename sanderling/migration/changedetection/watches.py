@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
 from sanderling.migration.changedetection.files import Datastore, datastore
-from sanderling.migration.drafting import Drafting
+from sanderling.migration.drafting import Drafting, joined_selectors
 from sanderling.migration.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
 from sanderling.migration.notifying import destinations
 from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
@@ -20,7 +20,7 @@ from sanderling.migration.xpath import css_of
 
 PARTS: Final = {"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 _WHOLE_PAGE: Final = "the whole page is watched"
-_DATA: Final = ("json:", "jq:", "jqraw:")
+_DATA: Final = ("jq:", "jqraw:")
 
 
 def read_changedetection(data: bytes) -> Plan:
@@ -91,9 +91,14 @@ class _Reading:
         found = [self._css(name, rule, otherwise) for rule in rules]
         if name == "include_filters" and None in found:
             return []  # the others alone would be too little
+        if name == "include_filters" and found and joined_selectors([css for css in found if css]) is None:
+            self._drafting.note(self._place, name, "impossible", f"a JSONPath beside others: {otherwise}")
+            return []
         return [css for css in found if css]
 
     def _css(self, name: str, rule: str, otherwise: str) -> str | None:
+        if rule.startswith("json:"):
+            return rule.removeprefix("json:").strip()
         if rule.startswith(_DATA):
             kind = rule.partition(":")[0]
             self._drafting.note(self._place, name, "impossible", f"{kind}: of JSON nothing is picked out: {otherwise}")
@@ -101,13 +106,10 @@ class _Reading:
         path = next((rule.removeprefix(sign) for sign in ("xpath:", "xpath1:") if rule.startswith(sign)), None)
         if path is None and not rule.startswith("/"):
             return rule.removeprefix("css:").strip()
-        css = css_of((rule if path is None else path).strip())
-        if css is None:
-            says = f"XPath {shortened(rule, 60)}: CSS can't say it: {otherwise}"
-            self._drafting.note(self._place, name, "impossible", says)
-        else:
-            self._drafting.note(self._place, name, "exact", "XPath, as CSS")
-        return css
+        path = (rule if path is None else path).strip()
+        css = css_of(path)
+        self._drafting.note(self._place, name, "exact", "XPath, as CSS" if css else "XPath")
+        return css or f"xpath:{path}"
 
     def _seconds(self) -> float | None:
         parts = mapping(self._watch.get("time_between_check"))

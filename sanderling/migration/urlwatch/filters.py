@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 import cssselect
 
+from actors.content.messages.readings import XPATH, selector_kind
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import mapping
 from sanderling.migration.plan import Grade, shortened
 from sanderling.migration.wording import BEGINNINGS, Unsayable, pattern, phrase
 from sanderling.migration.xpath import css_of
 
-_MORE: Final = "what it leaves out is watched as well"
 _DATA: Final = "of JSON, CSV and the like nothing is picked out: what is there is watched as text, if it can be"
 _NO_PROGRAM: Final = "no program of yours is run"
 _TEXT_EDIT: Final = "texts are not edited before they are compared"
@@ -96,9 +96,13 @@ def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
             ignore += _excluded(drafting, place, name, argument)
             if css is None:
                 continue
-            if selectors:
+            if selectors and "xpath" in map(selector_kind, (css, selectors[-1])):
+                drafting.note(place, name, "impossible", "an XPath within a selection: that one alone is watched")
+            elif selectors:
                 drafting.note(place, name, "approximated", "what lies within what was selected before")
-            selectors = [_within(selectors[-1], css)] if selectors else [css]
+                selectors = [_within(selectors[-1], css)]
+            else:
+                selectors = [css]
     return Filtered(tuple(selectors), tuple(ignore), tuple(queries))
 
 
@@ -119,7 +123,7 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
     options = mapping(argument)
     given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
     text = given if isinstance(given, str) else ""
-    if options.get("method") == "xml":
+    if options.get("method") == "xml" and not (name == "xpath" and text):
         drafting.note(place, name, "impossible", "in XML nothing is selected: a feed is told entry by entry")
         return None
     if options.get("skip") or options.get("maxitems"):
@@ -130,10 +134,9 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
         case "css" if text:
             return text
         case "xpath" if text:
-            css = css_of(text)
-            says = "as CSS" if css else f"{shortened(text, 60)}: CSS can't say it: {_MORE}"
-            drafting.note(place, "xpath", "exact" if css else "impossible", says)
-            return css
+            css = None if options.get("method") == "xml" else css_of(text)
+            drafting.note(place, "xpath", "exact", "as CSS" if css else "")
+            return css or f"{XPATH}{text}"
         case "element-by-id" if text:
             return f'[id="{_quoted(text)}"]'
         case "element-by-class" if text:
@@ -150,11 +153,7 @@ def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[
     exclude = mapping(argument).get("exclude")
     if not isinstance(exclude, str) or not exclude:
         return []
-    css = css_of(exclude) if name == "xpath" else exclude
-    if css is None:
-        drafting.note(place, "exclude", "impossible", f"{shortened(exclude, 60)}: CSS can't say it: it stays in")
-        return []
-    return [css]
+    return [css_of(exclude) or f"{XPATH}{exclude}" if name == "xpath" else exclude]
 
 
 def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:

@@ -85,7 +85,7 @@ def test_jobs_of_urlwatch_become_sources_and_no_command_is_run() -> None:
     assert tickets.body.selector == "[id='main'] li.price, [id='main'] li.fee"
     assert tickets.body.ignore == (".clock",) and tickets.body.tags == ("harbour", "topic:prices")
     assert app.body.selector == "html > body > main" and not app.enabled and app.body.url == "https://tides.example/app"
-    assert board.body.selector is None
+    assert board.body.selector == "xpath:(//h1)[1]"
     told = said(plan, "job 1 (line 2)")
     assert told == {
         "address": "exact", "title": "exact", "tags": "exact", "selector": "exact", "left out": "exact",
@@ -94,7 +94,7 @@ def test_jobs_of_urlwatch_become_sources_and_no_command_is_run() -> None:
     }  # fmt: skip
     assert said(plan, "job 2")["enchanted"] == "impossible" and said(plan, "job 2")["browser"] == "approximated"
     assert said(plan, "job 3 (line 25)") == {"command": "impossible"}
-    assert said(plan, "job 4")["execute"] == "impossible" and said(plan, "job 4")["xpath"] == "impossible"
+    assert said(plan, "job 4")["execute"] == "impossible" and said(plan, "job 4")["xpath"] == "exact"
     assert [alert.body.filter_query for alert in plan.alerts] == ['"euro*"', '"sold out*"']
 
 

@@ -1,0 +1,412 @@
+"""JSONPath (RFC 9535) over a value of JSON: which places a query chooses. Pure.
+
+All of the RFC but the functions `match` and `search`, whose expressions have no bound on their time. A filter compares
+numbers as numbers, whatever they are kept as: `figure` says how.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+Location = tuple[str | int, ...]
+MOST_NODES: Final = 100_000
+_NOTHING: Final = object()
+_NAME: Final = re.compile("[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")
+_INT: Final = re.compile(r"0|-?[1-9]\d{0,15}")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_STRING: Final = re.compile(r"\"(?:[^\"\\\x00-\x1f]|\\.)*\"|'(?:[^'\\\x00-\x1f]|\\.)*'", re.S)
+_BLANK: Final = re.compile(r"[ \t\n\r]*")
+_COMPARISONS: Final = ("==", "!=", "<=", ">=", "<", ">")
+_LITERALS: Final = {"true": True, "false": False, "null": None}
+_DEEPEST: Final = 50
+_LARGEST: Final = 2**53 - 1
+_ONE: Final = "a path must choose one value here, by names and numbers alone,"
+
+
+class BadPath(Exception):
+    """A text is no JSONPath; the words say why, and at which character."""
+
+
+class TooMany(Exception):
+    """A query visits more places than are read."""
+
+
+class Node(NamedTuple):
+    """A value with the place where it stands."""
+
+    location: Location
+    value: Any
+
+
+Selector = Callable[["Query", Node], Iterator[Node]]
+
+
+class Query:
+    """A query at work: the root it asks, and how many places it may still visit."""
+
+    def __init__(self, root: Any, figure: Callable[[Any], Any]) -> None:
+        self.root, self.figure = Node((), root), figure
+        self._left = MOST_NODES
+
+    def visit(self) -> None:
+        """Count a place. Raises TooMany."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooMany
+
+
+class Segment(NamedTuple):
+    """What goes from each node to others: by its selectors, from the node alone or from all below it, too. single:
+    there is one other at most.
+    """
+
+    selectors: tuple[Selector, ...]
+    descends: bool
+    single: bool
+
+
+class JsonPath:
+    """A compiled query. Raises BadPath."""
+
+    def __init__(self, text: str) -> None:
+        reader = _Reader(text)
+        reader.expect("$")
+        self._segments = reader.segments()
+        reader.blank()
+        if not reader.at_end():
+            raise reader.wrong("expected '.', '[' or the end")
+
+    def find(self, root: Any, figure: Callable[[Any], Any] = lambda value: value) -> list[Location]:
+        """Return the chosen places, each once, in the order in which they are found. Raises TooMany."""
+        query = Query(root, figure)
+        return list(dict.fromkeys(node.location for node in _chosen(query, [query.root], self._segments)))
+
+
+def _chosen(query: Query, nodes: Sequence[Node], segments: Sequence[Segment]) -> Sequence[Node]:
+    for segment in segments:
+        found: list[Node] = []
+        for node in nodes:
+            for start in _below(query, node) if segment.descends else (node,):
+                for select in segment.selectors:
+                    found.extend(select(query, start))
+        nodes = found
+    return nodes
+
+
+def _below(query: Query, node: Node) -> Iterator[Node]:
+    """Yield a node and all below it, parents first."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        query.visit()
+        yield node
+        waiting.extend(reversed(list(_children(query, node))))
+
+
+def _children(query: Query, node: Node) -> Iterator[Node]:
+    if isinstance(node.value, dict):
+        items: Iterator[tuple[str | int, Any]] = iter(node.value.items())
+    elif isinstance(node.value, list):
+        items = iter(enumerate(node.value))
+    else:
+        return
+    for key, value in items:
+        query.visit()
+        yield Node((*node.location, key), value)
+
+
+def _by_name(name: str) -> Selector:
+    def select(query: Query, node: Node) -> Iterator[Node]:
+        if isinstance(node.value, dict) and name in node.value:
+            query.visit()
+            yield Node((*node.location, name), node.value[name])
+
+    return select
+
+
+def _by_index(index: int) -> Selector:
+    def select(query: Query, node: Node) -> Iterator[Node]:
+        if isinstance(node.value, list) and -len(node.value) <= index < len(node.value):
+            query.visit()
+            at = index % len(node.value)
+            yield Node((*node.location, at), node.value[at])
+
+    return select
+
+
+def _by_slice(start: int | None, end: int | None, step: int) -> Selector:
+    def select(query: Query, node: Node) -> Iterator[Node]:
+        if isinstance(node.value, list) and step:
+            for at in range(*slice(start, end, step).indices(len(node.value))):
+                query.visit()
+                yield Node((*node.location, at), node.value[at])
+
+    return select
+
+
+Test = Callable[[Query, Node], bool]
+Value = Callable[[Query, Node], Any]
+Nodes = Callable[[Query, Node], Sequence[Node]]
+
+
+def _by_test(test: Test) -> Selector:
+    def select(query: Query, node: Node) -> Iterator[Node]:
+        return (child for child in _children(query, node) if test(query, child))
+
+    return select
+
+
+def _compared(query: Query, one: Any, sign: str, other: Any) -> bool:
+    one, other = query.figure(one), query.figure(other)
+    equal = _equal(one, other)
+    if sign in ("==", "!="):
+        return equal is (sign == "==")
+    if sign in ("<=", ">=") and equal:
+        return True
+    numbers = _is_number(one) and _is_number(other)
+    if not numbers and not (isinstance(one, str) and isinstance(other, str)):
+        return False
+    return bool(one < other) if sign[0] == "<" else bool(one > other)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is _NOTHING or other is _NOTHING:
+        return one is other
+    if _is_number(one) and _is_number(other):
+        return bool(one == other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class _Reader:
+    """Reads a query from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._depth = text, 0, 0
+
+    def wrong(self, why: str) -> BadPath:
+        return BadPath(f"{why} at character {self._at + 1}")
+
+    def at_end(self) -> bool:
+        return self._at >= len(self._text)
+
+    def blank(self) -> None:
+        self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]  # it always matches
+
+    def sees(self, mark: str) -> bool:
+        return self._text.startswith(mark, self._at)
+
+    def takes(self, mark: str) -> bool:
+        if self.sees(mark):
+            self._at += len(mark)
+            return True
+        return False
+
+    def expect(self, mark: str) -> None:
+        if not self.takes(mark):
+            raise self.wrong(f"expected {mark!r}")
+
+    def match(self, pattern: re.Pattern[str]) -> str | None:
+        found = pattern.match(self._text, self._at)
+        if found is None:
+            return None
+        self._at = found.end()
+        return found[0]
+
+    def segments(self) -> tuple[Segment, ...]:
+        found = list[Segment]()
+        while True:
+            start = self._at
+            self.blank()
+            if self.takes(".."):
+                selectors = self._bracketed() if self.sees("[") else (self._dotted(),)
+                found.append(Segment(tuple(select for select, _ in selectors), descends=True, single=False))
+            elif self.sees(".") or self.sees("["):
+                selectors = (self._dotted(),) if self.takes(".") else self._bracketed()
+                single = len(selectors) == 1 and selectors[0][1]
+                found.append(Segment(tuple(select for select, _ in selectors), descends=False, single=single))
+            else:
+                self._at = start
+                return tuple(found)
+
+    def _dotted(self) -> tuple[Selector, bool]:
+        """Return a selector, and whether it chooses one node at most."""
+        if self.takes("*"):
+            return _children, False
+        name = self.match(_NAME)
+        if name is None:
+            raise self.wrong("expected a name or '*'")
+        return _by_name(name), True
+
+    def _bracketed(self) -> tuple[tuple[Selector, bool], ...]:
+        self.expect("[")
+        found = list[tuple[Selector, bool]]()
+        while True:
+            self.blank()
+            found.append(self._selector())
+            self.blank()
+            if self.takes("]"):
+                return tuple(found)
+            self.expect(",")
+
+    def _selector(self) -> tuple[Selector, bool]:
+        if self.takes("*"):
+            return _children, False
+        if self.sees('"') or self.sees("'"):
+            return _by_name(self._string()), True
+        if self.takes("?"):
+            self.blank()
+            return _by_test(self._either()), False
+        start = self._int()
+        self.blank()
+        if not self.takes(":"):
+            if start is None:
+                raise self.wrong("expected a name in quotes, a number, '*' or '?'")
+            return _by_index(start), True
+        self.blank()
+        end = self._int()
+        self.blank()
+        step = None
+        if self.takes(":"):
+            self.blank()
+            step = self._int()
+        return _by_slice(start, end, 1 if step is None else step), False
+
+    def _int(self) -> int | None:
+        found = self.match(_INT)
+        if found is not None and abs(int(found)) > _LARGEST:
+            raise self.wrong("this number is too large")
+        return None if found is None else int(found)
+
+    def _string(self) -> str:
+        found = self.match(_STRING)
+        if found is None:
+            raise self.wrong("this text in quotes does not end, or has a sign in it that must be escaped")
+        inside = found[1:-1]
+        if found[0] == "'":
+            inside = inside.replace("\\'", "'").replace('"', '\\"')
+        try:
+            text = str(json.loads(f'"{inside}"'))
+            text.encode()
+        except ValueError:
+            raise self.wrong("this text in quotes has an escape that JSON does not know") from None
+        return text
+
+    # --- filters ---------------------------------------------------------------------------------------------------
+
+    def _either(self) -> Test:
+        tests = [self._both()]
+        while self._joined("||"):
+            tests.append(self._both())
+        return tests[0] if len(tests) == 1 else lambda query, node: any(test(query, node) for test in tests)
+
+    def _both(self) -> Test:
+        tests = [self._test()]
+        while self._joined("&&"):
+            tests.append(self._test())
+        return tests[0] if len(tests) == 1 else lambda query, node: all(test(query, node) for test in tests)
+
+    def _joined(self, mark: str) -> bool:
+        self.blank()
+        found = self.takes(mark)
+        self.blank()
+        return found
+
+    def _test(self) -> Test:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self.wrong("this is nested too deeply")
+        try:
+            if self.sees("!") and not self.sees("!="):
+                self._at += 1
+                self.blank()
+                test = self._test()
+                return lambda query, node: not test(query, node)
+            if self.takes("("):
+                self.blank()
+                test = self._either()
+                self.blank()
+                self.expect(")")
+                return test
+            return self._comparison()
+        finally:
+            self._depth -= 1
+
+    def _comparison(self) -> Test:
+        start = self._at
+        one, nodes, single = self._operand()
+        self.blank()
+        sign = next((sign for sign in _COMPARISONS if self.takes(sign)), None)
+        if sign is None:
+            if nodes is None:
+                self._at = start
+                raise self.wrong("expected a comparison, or a path that begins with '@' or '$'")
+            return lambda query, node: bool(nodes(query, node))
+        self.blank()
+        other, _, other_single = self._operand()
+        if not (single and other_single):
+            raise self.wrong(_ONE)
+        return lambda query, node: _compared(query, one(query, node), sign, other(query, node))
+
+    def _operand(self) -> tuple[Value, Nodes | None, bool]:
+        """Return what gives a value, of a path the nodes that it chooses, and whether these are one at most."""
+        if self.sees('"') or self.sees("'"):
+            text = self._string()
+            return (lambda query, node: text), None, True
+        if self.sees("@") or self.sees("$"):
+            nodes, single = self._path()
+            return _one_of(nodes), nodes, single
+        if (found := self.match(_NUMBER)) is not None:
+            figure = json.loads(found)
+            return (lambda query, node: figure), None, True
+        name = self.match(_NAME)
+        if name in _LITERALS:
+            value = _LITERALS[name]
+            return (lambda query, node: value), None, True
+        if name in ("length", "count", "value"):
+            return self._function(name), None, True
+        raise self.wrong(f"{name} is not known here" if name else "expected a value")
+
+    def _path(self) -> tuple[Nodes, bool]:
+        from_root = self.takes("$")
+        if not from_root:
+            self.expect("@")
+        segments = self.segments()
+        single = all(segment.single for segment in segments)
+        return (lambda query, node: _chosen(query, [query.root if from_root else node], segments)), single
+
+    def _function(self, name: str) -> Value:
+        self.expect("(")
+        self.blank()
+        value, nodes, single = self._operand()
+        self.blank()
+        self.expect(")")
+        if name == "length":
+            if not single:
+                raise self.wrong(_ONE)
+            return lambda query, node: _length(value(query, node))
+        if nodes is None:
+            raise self.wrong(f"{name} wants a path that begins with '@' or '$'")
+        if name == "value":
+            return value
+        return lambda query, node: len(nodes(query, node))
+
+
+def _one_of(nodes: Nodes) -> Value:
+    """Return what gives the value of a path that chooses one node, else nothing."""
+
+    def value(query: Query, node: Node) -> Any:
+        found = nodes(query, node)
+        return found[0].value if len(found) == 1 else _NOTHING
+
+    return value
+
+
+def _length(value: Any) -> Any:
+    return len(value) if isinstance(value, (str, list, dict)) else _NOTHING

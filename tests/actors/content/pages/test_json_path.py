@@ -1,0 +1,122 @@
+"""JSONPath: the RFC's own examples, what is refused at which character, and bounds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.content.pages import json_path
+from actors.content.pages.json_path import BadPath, JsonPath, TooMany
+
+# Of the shape of the RFC's example, section 1.5.
+SHOP: Any = {
+    "store": {
+        "book": [
+            {"category": "tides", "author": "Anna", "title": "Low water", "price": 8.95},
+            {"category": "boats", "author": "Bo", "title": "Sails", "price": 12.99},
+            {"category": "boats", "author": "Cleo", "title": "Masts", "isbn": "0-553", "price": 8.99},
+            {"category": "boats", "author": "Dan", "title": "Keels", "isbn": "0-395", "price": 22.99},
+        ],
+        "bicycle": {"color": "red", "price": 399},
+    },
+    "key.with.dots": {"'": 1, "ä": [None, False]},
+}
+
+
+def chosen(path: str, value: Any = SHOP) -> list[Any]:
+    found = []
+    for location in JsonPath(path).find(value):
+        here = value
+        for key in location:
+            here = here[key]
+        found.append(here)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("$.store.book[*].author", ["Anna", "Bo", "Cleo", "Dan"]),
+        ("$..author", ["Anna", "Bo", "Cleo", "Dan"]),
+        ("$.store..price", [8.95, 12.99, 8.99, 22.99, 399]),
+        ("$..book[2].title", ["Masts"]),
+        ("$..book[-1].title", ["Keels"]),
+        ("$..book[0,1].title", ["Low water", "Sails"]),
+        ("$..book[:2].title", ["Low water", "Sails"]),
+        ("$..book[::-2].title", ["Keels", "Sails"]),
+        ("$..book[?@.isbn].title", ["Masts", "Keels"]),
+        ("$..book[?!@.isbn].title", ["Low water", "Sails"]),
+        ("$..book[?@.price<10].title", ["Low water", "Masts"]),
+        ("$..book[?@.price >= 12.99 && @.category == 'boats'].title", ["Sails", "Keels"]),
+        ("$..book[?(@.author == 'Bo' || @.author == 'Dan') && @.isbn].title", ["Keels"]),
+        ("$.store.book[?@.price == $.store.book[0].price].author", ["Anna"]),
+        ("$.store.book[?length(@.title) == 5].title", ["Sails", "Masts", "Keels"]),
+        ("$.store[?count(@.*) == 2].color", ["red"]),
+        ("$.store.book[?value(@..isbn) == '0-553'].title", ["Masts"]),
+        ("$['key.with.dots'].ä[1]", [False]),
+        ("$['key.with.dots']['\\'']", [1]),
+        ('$["key.with.dots"].ä[?@ == null]', [None]),
+        ("$.store.bicycle[?@ > 'p']", ["red"]),
+        ("$.store.book[0]['title','price','title']", ["Low water", 8.95]),
+        ("$ .store [ 'bicycle' ] .color ", ["red"]),
+        ("$.nothing.here[3]", []),
+    ],
+)
+def test_it_chooses_what_the_rfc_says(path: str, wanted: list[Any]) -> None:
+    assert chosen(path) == wanted
+
+
+def test_the_root_is_a_place_too() -> None:
+    assert JsonPath("$").find([1]) == [()]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("", "expected '$' at character 1"),
+        ("store", "expected '$' at character 1"),
+        ("$.", "expected a name or '*' at character 3"),
+        ("$[", "expected a name in quotes, a number, '*' or '?' at character 3"),
+        ("$[0", "expected ',' at character 4"),
+        ("$['a]", "does not end"),
+        ("$['\\q']", "an escape that JSON does not know"),
+        ('$["\\ud800"]', "an escape that JSON does not know"),
+        ("$[9007199254740992]", "this number is too large"),
+        ("$[01]", "expected ',' at character 4"),
+        ("$.a b", "expected '.', '[' or the end at character 5"),
+        ("$[?@.a == ]", "expected a value at character 11"),
+        ("$[?'a']", "expected a comparison, or a path"),
+        ("$[?@.* == 1]", "must choose one value here"),
+        ("$[?length(@.*) == 1]", "must choose one value here"),
+        ("$[?count(1) == 1]", "count wants a path"),
+        ("$[?match(@.a, 'x')]", "match is not known here"),
+        ("$[?" + "(" * 60 + "@" + ")" * 60 + "]", "nested too deeply"),
+    ],
+)
+def test_what_is_no_path_is_refused_with_its_place(path: str, says: str) -> None:
+    with pytest.raises(BadPath) as caught:
+        JsonPath(path)
+    assert says in str(caught.value)
+
+
+def test_a_query_that_visits_too_much_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_path, "MOST_NODES", 1_000)
+    deep = json.loads("[" * 300 + "]" * 300)
+    assert len(JsonPath("$..*").find(deep[0][0])) == 297
+    with pytest.raises(TooMany):
+        JsonPath("$..*..*..*").find(deep)
+    with pytest.raises(TooMany):
+        JsonPath("$[?count($[?count($..*) > 0]) > 0]").find(list(range(100)))
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_path_or_refused(text: str) -> None:
+    for path in (text, "$" + text, f"$[{text}]", f"$[?{text}]"):
+        try:
+            JsonPath(path).find(SHOP)
+        except (BadPath, TooMany):
+            continue
