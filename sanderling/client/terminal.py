@@ -100,6 +100,8 @@ def add_sources(
     tags: tuple[str, ...],
     query: str | None,
     backfill: int | None,
+    selector: str | None = None,
+    ignore: tuple[str, ...] = (),
     later: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -108,6 +110,8 @@ def add_sources(
     body |= {"tags": list(tags)} if tags else {}
     body |= {"filter": query} if query is not None else {}
     body |= {"backfill": backfill} if backfill is not None else {}
+    body |= {"selector": selector} if selector else {}
+    body |= {"ignore": list(ignore)} if ignore else {}
     body |= {"verify": "later"} if later else {}
     refused = list[str]()
 
