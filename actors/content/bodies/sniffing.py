@@ -41,8 +41,9 @@ _MAGIC = (
     (b"\x00\x01\x00\x00\x00", "a font"),
     (b"OTTO\x00", "a font"),
 )
+CALENDAR = "a calendar (iCalendar)"
 _TEXTS = (
-    ("BEGIN:VCALENDAR", "a calendar (iCalendar)"),
+    ("BEGIN:VCALENDAR", CALENDAR),
     ("BEGIN:VCARD", "a contact card (vCard)"),
     ("#EXTM3U", "a playlist (M3U)"),
 )

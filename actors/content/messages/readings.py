@@ -16,6 +16,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "text": "text",
     "json": "JSON document",
     "csv": "table",
+    "calendar": "calendar",
     "xml": "XML document",
     "pdf": "PDF document",
     "docx": "Word document",
@@ -133,7 +134,7 @@ def not_chosen_by(format: str, selectors: Iterable[str]) -> str:
 
 def is_same(format: str, was: str) -> bool:
     """Return whether a document has the format that it had at first; which of two kinds of lines it is may waver."""
-    return format == was or {format, was} == {"text", "csv"}
+    return format == was or {format, was} in ({"text", "csv"}, {"text", "calendar"})
 
 
 def link_form(url: str) -> str:

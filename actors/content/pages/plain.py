@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -21,7 +21,15 @@ from msgspec.structs import replace
 
 from actors.content.bodies.markup import Element
 from actors.content.bodies.prolog import end_of_prolog
-from actors.content.bodies.sniffing import binary_text, elements_in, image_kind, is_document, looks_like_html, text_kind
+from actors.content.bodies.sniffing import (
+    CALENDAR,
+    binary_text,
+    elements_in,
+    image_kind,
+    is_document,
+    looks_like_html,
+    text_kind,
+)
 from actors.content.bodies.text import plain
 from actors.content.documents.reading import read_document
 from actors.content.errors import ContentError, NoParts
@@ -29,6 +37,7 @@ from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import NO_PARTS, not_chosen_by
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
+from actors.content.pages.calendars import entries_of
 from actors.content.pages.json_path import Location
 from actors.content.pages.places import Place
 from actors.content.pages.traits import CELL, HEADING, ITEM
@@ -50,7 +59,7 @@ _HEAD: Final = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _UNDERLINE: Final = re.compile(r"\s{0,3}(?:={3,}|-{3,}|~{3,})\s*")
 _DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*\?>")
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_KINDS_OF_LINES: Final = frozenset({"a calendar (iCalendar)", "a contact card (vCard)", "a playlist (M3U)"})
+_KINDS_OF_LINES: Final = frozenset({CALENDAR, "a contact card (vCard)", "a playlist (M3U)"})
 _SEARCHED: Final = 64 * 1024
 _DENSE: Final = 0.2
 """Elements of HTML for each line from which on a text that does not begin with one is a page."""
@@ -112,6 +121,8 @@ def read_plain(text: str, was: str = "") -> Plain | None:
         return _made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line")
     if is_page:
         return None
+    if kind == CALENDAR and was != "text" and (entries := list(entries_of(text))):
+        return _made("calendar", f"{CALENDAR}, {_counted(entries)}", ((entry, ITEM) for entry in entries))
     rows = None if was == "text" else _table(text, known=was == "csv")
     if rows is not None:
         says = f"CSV, {_count(len(rows), 'row')} of {_count(max(map(len, rows)), 'column')}"
@@ -144,6 +155,10 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
     root = _xml(text)
     assert root is not None
     return _part_of_xml(root, selector, ignore)
+
+
+def _counted(entries: Sequence[str]) -> str:
+    return f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}"
 
 
 def root_of(found: Plain) -> Element:

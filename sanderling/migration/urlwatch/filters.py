@@ -42,7 +42,7 @@ TOLD: Final[dict[str, tuple[Grade, str]]] = {
     "jq": ("impossible", _DATA),
     "jsontoyaml": ("impossible", _DATA),
     "csv2text": ("impossible", _DATA),
-    "ical2text": ("impossible", _DATA),
+    "ical2text": ("exact", "a calendar is watched entry by entry"),
     "pdf2text": ("exact", "the text of a PDF is what is watched"),
     "pypdf": ("exact", "the text of a PDF is what is watched"),
     "ocr": ("impossible", "pictures are not read"),
