@@ -7,9 +7,8 @@ import re
 from actors.content.bodies.markup import BREAKS, UNSEEN
 from actors.content.bodies.prolog import end_of_prolog
 
-_PDF = "a PDF document"
 _MAGIC = (
-    (b"%PDF-", _PDF),
+    (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
@@ -69,11 +68,6 @@ _ELEMENT = re.compile(
 )
 _HTML = re.compile(r"<html\b", re.I)
 _DOCTYPE = re.compile(r"<!doctype\s+html", re.I)
-
-
-def is_pdf(body: bytes) -> bool:
-    """Return whether a body begins as a PDF does."""
-    return binary_kind(body) == _PDF
 
 
 def binary_kind(body: bytes) -> str | None:

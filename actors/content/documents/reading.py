@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from actors.content.bodies.sniffing import is_pdf
 from actors.content.documents.archive import Archive, name_of, value_of
 from actors.content.documents.opendocument import read_open_sheet, read_open_text
 from actors.content.documents.portable import read_pdf
 from actors.content.documents.tree import Document
 from actors.content.documents.word import read_word
 from actors.content.documents.workbook import read_workbook
+from actors.content.messages.readings import is_pdf
 
 _ZIP: Final = b"PK\x03\x04"
 _OPEN: Final = "application/vnd.oasis.opendocument."

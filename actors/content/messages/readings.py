@@ -26,14 +26,21 @@ FORMATS: Final[Mapping[str, str]] = {
 }
 """What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it, with its noun."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
-SelectorKind = Literal["css", "xpath", "jsonpath"]
-XPATH: Final = "xpath:"
+SelectorKind = Literal["css", "xpath", "jsonpath", "lines", "regex"]
+XPATH, LINES, REGEX = "xpath:", "lines:", "re:"
+_BY_LINES: Final[tuple[tuple[SelectorKind, ...], str]] = (
+    ("lines", "regex"),
+    "a part of a text is chosen by lines, as lines:3-20, or by a regular expression, as re:^Version",
+)
 CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
     "html": (("css", "xpath"), "a part of a page is chosen by CSS or XPath"),
     "json": (("jsonpath",), "a part of JSON is chosen by a JSONPath, such as $.items[*].price"),
     "xml": (("xpath",), "a part of XML is chosen by an XPath, such as //item/price"),
+    "text": _BY_LINES,
+    "csv": _BY_LINES,
 }
 """What `selector` and `ignore` may be, by the format of a document, and that in words; nothing for other formats."""
+_LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 
 Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
@@ -118,11 +125,18 @@ class Finding(Struct, frozen=True):
     is_broken_feed: bool = False
 
 
+def is_pdf(body: bytes) -> bool:
+    """Return whether a body begins as a PDF does; viewers take white space before its mark."""
+    return body[:_LEADING].lstrip().startswith(b"%PDF-")
+
+
 def selector_kind(text: str) -> SelectorKind:
     """Return what a selector is by its first letters, as which no CSS begins."""
     text = text.lstrip()
     if text.startswith("$"):
         return "jsonpath"
+    if text.startswith((LINES, REGEX)):
+        return "lines" if text.startswith(LINES) else "regex"
     return "xpath" if text.startswith((XPATH, "/", "(/")) else "css"
 
 

@@ -123,11 +123,14 @@ def read_plain(text: str, was: str = "") -> Plain | None:
         return None
     if kind == CALENDAR and was != "text" and (entries := list(entries_of(text))):
         return _made("calendar", f"{CALENDAR}, {_counted(entries)}", ((entry, ITEM) for entry in entries))
+    return _read_lines(text, was, kind if kind in _KINDS_OF_LINES else "plain text")
+
+
+def _read_lines(text: str, was: str, named: str = "plain text") -> Plain:
     rows = None if was == "text" else _table(text, known=was == "csv")
     if rows is not None:
         says = f"CSV, {_count(len(rows), 'row')} of {_count(max(map(len, rows)), 'column')}"
         return _made("csv", says, ((" | ".join(filter(None, row)), CELL) for row in rows))
-    named = kind if kind in _KINDS_OF_LINES else "plain text"
     says = f"{named}, {_count(sum(1 for line in text.splitlines() if line.strip()), 'line')}"
     return _made("text", says, list(_paragraphs(text)) or [(text.strip(), 0)])
 
@@ -152,6 +155,8 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
         raise NoParts(f"This is {document.says}: {says}" + ("" if says.endswith(".") else "."))
     if document.format == "json":
         return _part_of_json(_json(text), selector, ignore)
+    if document.format in ("text", "csv"):
+        return _part_of_lines(text, document.format, selector, ignore)
     root = _xml(text)
     assert root is not None
     return _part_of_xml(root, selector, ignore)
@@ -417,6 +422,23 @@ def _short_element(element: Element, most: int) -> str | None:
 def _elements(element: Element) -> list[Element]:
     """Return the children that are elements; an entity that was left as it is is none."""
     return [child for child in element if isinstance(child.tag, str)]
+
+
+def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[str, ...]) -> Part:
+    lines: Sequence[tuple[int, str]] = list(enumerate(text.lstrip("\ufeff").splitlines(), 1))
+    removed = []
+    for unwanted in ignore:
+        test = selectors.line_test(unwanted)
+        kept = [(number, line) for number, line in lines if test(number, line) is None]
+        removed.append(len(lines) - len(kept))
+        lines = kept
+    matched = None
+    if selector is not None:
+        test = selectors.line_test(selector)
+        lines = [(number, said) for number, line in lines if (said := test(number, line)) is not None]
+        matched = len(lines)
+    part = "\n".join(line for _, line in lines)
+    return Part(_read_lines(part, format) if part.strip() else None, matched, tuple(removed))
 
 
 # --- tables of characters --------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from actors.content.messages.readings import CHOSEN_BY, XPATH, selector_kind
 from actors.content.pages.json_path import BadPath, JsonPath, Location, TooMany
 
 _SHOWN = 200
+_RANGE = re.compile(r"([1-9]\d{0,6})?(-)?([1-9]\d{0,6})?")
 _MOST = 10_000
 """Matches that are taken."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -52,10 +53,13 @@ def remove(root: Element, selector: str) -> int:
 
 def check(selector: str) -> None:
     """Raise ContentError, in words for the person who wrote it, unless the text is a selector."""
-    if selector_kind(selector) == "jsonpath":
-        json_path(selector)
-    else:
-        _compiled(selector)
+    match selector_kind(selector):
+        case "jsonpath":
+            json_path(selector)
+        case "lines" | "regex":
+            line_test(selector)
+        case _:
+            _compiled(selector)
 
 
 @lru_cache(maxsize=256)
@@ -65,6 +69,40 @@ def json_path(selector: str) -> JsonPath:
         return JsonPath(selector.strip())
     except BadPath as error:
         raise ContentError(f"{selector[:_SHOWN]!r} is not a JSONPath: {error}.") from None
+
+
+LineTest = Callable[[int, str], str | None]
+"""Of a line's number, from 1, and its text: what is chosen of it, None for nothing."""
+
+
+@lru_cache(maxsize=256)
+def line_test(selector: str) -> LineTest:
+    """Return what chooses lines of a text: those in a range, or what a regular expression finds of each.
+
+    An expression has no bound of its own on its time: the worker that runs it has. Raises ContentError.
+    """
+    kind, _, text = selector.strip().partition(":")
+    if kind == "lines":
+        found = _RANGE.fullmatch(text.strip())
+        first, dash, last = found.groups() if found else (None, None, None)
+        start, end = int(first or 1), int(last or 10**9) if dash else int(first or 0)
+        if not (first or last) or start > end:
+            raise ContentError(
+                f"{selector[:_SHOWN]!r} names no lines: write lines:3, lines:3-20, lines:3- or lines:-20."
+            )
+        return lambda number, line: line if start <= number <= end else None
+    try:
+        pattern = re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ContentError(f"{selector[:_SHOWN]!r} is not a regular expression: {error}.") from None
+
+    def test(_number: int, line: str) -> str | None:
+        match = pattern.search(line)
+        if match is None:
+            return None
+        return " ".join(group for group in match.groups() if group) if pattern.groups else line
+
+    return test
 
 
 def find_in_json(value: object, selector: str, figure: Callable[[object], object]) -> list[Location]:
@@ -100,8 +138,10 @@ def _element(match: Element | str) -> Element:
 
 @lru_cache(maxsize=256)
 def _compiled(selector: str) -> etree.XPath:
-    if selector_kind(selector) == "jsonpath":
-        raise ContentError(f"This is a page, and {CHOSEN_BY['html'][1]}: {selector[:_SHOWN]!r} is a JSONPath.")
+    if selector_kind(selector) not in CHOSEN_BY["html"][0]:
+        raise ContentError(
+            f"This is a page, and {CHOSEN_BY['html'][1]}; {selector[:_SHOWN]!r} is for another document."
+        )
     if selector_kind(selector) == "xpath":
         try:
             return etree.XPath(selector.strip().removeprefix(XPATH).strip(), regexp=False)

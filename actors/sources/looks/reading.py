@@ -6,8 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from actors.content.bodies.sniffing import is_pdf
-from actors.content.messages.readings import FeedReading
+from actors.content.messages.readings import FeedReading, is_pdf
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.sources.schedule.cadence import Hints

@@ -143,7 +143,7 @@ async def test_a_document_that_becomes_another_kind_has_lost_its_type_and_tells_
 async def test_selectors_are_refused_for_a_text_in_a_sentence(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/document"] = TEXT.encode()
-        says = r"plain text, 5 lines: it has no elements, so `selector` and `ignore` can't choose"
+        says = r"plain text, 5 lines: a part of a text is chosen by lines"
         with pytest.raises(Unprocessable, match=says) as refused:
             await service.add(URL, selector="main")
         assert refused.value.location == "body.selector"
@@ -153,7 +153,7 @@ async def test_selectors_are_refused_for_a_text_in_a_sentence(autojump_clock: ob
         source = (await service.add(URL)).view.source.id
         with pytest.raises(Unprocessable, match=says):
             await service.registry_box.ask(lambda reply: PreviewSource(source, "main", (), reply))
-        with pytest.raises(Unprocessable, match="has no elements") as refused:
+        with pytest.raises(Unprocessable, match="a part of a text is chosen by lines") as refused:
             await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(selector="main"), reply))
         assert refused.value.location == "body.selector"
 

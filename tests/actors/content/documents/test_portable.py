@@ -9,11 +9,11 @@ import zlib
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from actors.content.bodies.sniffing import is_pdf
 from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
 from actors.content.documents.portable import MOST_PAGES
 from actors.content.errors import ContentError
+from actors.content.messages.readings import is_pdf
 from actors.content.pages.page import PageReading, read_page
 from storage.records.event import Context
 from tests.actors.content.documents.written_files import pdf

@@ -11,6 +11,7 @@ from actors.content.pages import selectors
 from actors.content.pages.page import PageReading, read_page
 from actors.content.pages.preview import preview_page
 from storage.records.event import Context
+from tests.actors.content.documents.written_files import pdf
 
 URL = "https://shore.example/x"
 PAGE = (
@@ -18,6 +19,8 @@ PAGE = (
     "<a href='/x.pdf?a=1'>doc</a><p>Three</p></main></body></html>"
 )
 JSON = '{"at": "x", "plans": [{"name": "Team", "price": 29.90}, {"name": "Solo", "price": 9}], "a.b": {"c": 1e3}}'
+LOG = "Changes\nVersion 2.4 of May\n- a fix\nVersion 2.3 of April\n- another fix\n"
+TABLE = "plan,price\nTeam,29\nSolo,9\n"
 XML = (
     '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://a/1</loc>'
     "<lastmod>2026-01-01</lastmod></url><url><loc>https://a/2</loc></url></urlset>"
@@ -42,6 +45,13 @@ def reading(text: str, selector: str | None, *ignore: str) -> PageReading:
         (XML, "//loc", ("https://a/1", "https://a/2")),
         (XML, "//url/lastmod/text()", ("2026-01-01",)),
         (XML, "//url[2]", ("url: loc: https://a/2",)),
+        (LOG, "lines:2-3", ("Version 2.4 of May", "- a fix")),
+        (LOG, "lines:5", ("- another fix",)),
+        (LOG, "lines:4-", ("Version 2.3 of April", "- another fix")),
+        (LOG, "lines:-1", ("Changes",)),
+        (LOG, "re:^Version", ("Version 2.4 of May", "Version 2.3 of April")),
+        (LOG, r"re:^Version (\S+) of (\w+)", ("2.4 May", "2.3 April")),
+        (TABLE, "re:^(?!Solo)", ("plan | price", "Team | 29")),
         (JSON, "$.plans[*].price", ("29.90", "9")),
         (JSON, "$.plans[?@.price < 10].name", ("Solo",)),
         (JSON, "$['a.b']", ('{"c": 1e3}',)),
@@ -61,6 +71,7 @@ def test_a_part_is_watched_alone(text: str, selector: str, blocks: tuple[str, ..
         (PAGE, ("//table", "//a"), ("Fees", "One x two", "Three")),
         (PAGE, ("//a/@href",), ("Fees", "One x two", "Team", "29", "doc (x.pdf)", "Three")),
         (XML, ("//lastmod", "//url[2]"), ("url: loc: https://a/1",)),
+        (LOG, ("lines:1", "re:^- "), ("Version 2.4 of May", "Version 2.3 of April")),
         (JSON, ("$.at", "$.plans[0,1]", "$.plans[*]"), ('{"plans": [], "a.b": {"c": 1e3}}',)),
     ],
 )
@@ -86,7 +97,10 @@ def test_another_price_in_json_is_told_with_its_path() -> None:
 @pytest.mark.parametrize(
     ("text", "selector", "says"),
     [
-        (PAGE, "$.plans", "a part of a page is chosen by CSS or XPath: '$.plans' is a JSONPath."),
+        (PAGE, "$.plans", "a part of a page is chosen by CSS or XPath; '$.plans' is for another document."),
+        (PAGE, "re:a", "a part of a page is chosen by CSS or XPath; 're:a' is for another document."),
+        (LOG, "lines:9-", "matches nothing in this document"),
+        (LOG, "re:nowhere", "matches nothing in this document"),
         (PAGE, "//zzz", "matches nothing on this page"),
         (PAGE, "//foo:bar", "cannot be used on this page"),
         (JSON, "$.nothing", "matches nothing in this document"),
@@ -106,7 +120,8 @@ def test_what_chooses_nothing_is_told(text: str, selector: str, says: str) -> No
         (JSON, "td", "by a JSONPath"),
         (XML, "$.a", "by an XPath, such as //item/price.$"),
         (XML, "loc", "by an XPath"),
-        ("Just a text\nof two lines.", "//p", "it has no elements"),
+        (LOG, "//p", "by lines, as lines:3-20, or by a regular expression"),
+        (JSON, "re:x", "by a JSONPath"),
     ],
 )
 def test_a_selector_of_the_wrong_sort_is_told_the_right_one(text: str, selector: str, says: str) -> None:
@@ -124,6 +139,12 @@ def test_a_selector_of_the_wrong_sort_is_told_the_right_one(text: str, selector:
         ("xpath:", "is not an XPath"),
         ("$[", "is not a JSONPath: expected a name in quotes"),
         ("p >", "is not a CSS selector"),
+        ("lines:", "names no lines"),
+        ("lines:-", "names no lines"),
+        ("lines:0", "names no lines"),
+        ("lines:9-3", "names no lines"),
+        ("lines:a", "names no lines"),
+        ("re:(", "is not a regular expression"),
     ],
 )
 def test_what_is_no_selector_is_refused(selector: str, says: str) -> None:
@@ -131,6 +152,11 @@ def test_what_is_no_selector_is_refused(selector: str, says: str) -> None:
         selectors.check(selector)
     for good in ("//p", "xpath: //p", "$.a", " $.a ", "p > a"):
         selectors.check(good)
+
+
+def test_office_files_have_no_parts() -> None:
+    with pytest.raises(NoParts, match="it has no elements"):
+        read_page(pdf([["Fees"]]), "", URL, "re:Fees", ())
 
 
 def test_an_xpath_reads_no_file_and_no_address() -> None:
