@@ -57,6 +57,10 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
+    heartbeat_url: str = _secret(
+        "Address of a monitor elsewhere that is asked (GET) while the service does its work; it tells when that ends."
+    )
+    heartbeat_every: float = _setting(60.0, "How often the monitor is asked.", "s", 10, 86_400)
     replica: str = _setting(
         "",
         "Where a copy of the database is kept for a standby, as it is written: a folder on another disk or a mounted "
@@ -194,6 +198,8 @@ class Settings:
             raise ValueError(f"{one} is set and {other} is not: https needs both, http neither")
         if self.storage_url and self.storage_url_file:
             raise ValueError("storage_url and storage_url_file are both set: one is enough")
+        if self.heartbeat_url and not self.heartbeat_url.startswith(("https://", "http://")):
+            raise ValueError("heartbeat_url: write an address that begins with https:// or http://")
         if self.replica and (self.storage_url or self.storage_url_file):
             raise ValueError("replica is set and storage_url is, too: PostgreSQL has standbys of its own")
         if self.listen_url and not (self.storage_url or self.storage_url_file):

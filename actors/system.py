@@ -23,6 +23,8 @@ from actors.delivery.loopback_outlet import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import Egress, build_egress
+from actors.egress.url import parse_url
+from actors.heartbeat import Heartbeat
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
 from actors.members.membership import Membership
@@ -235,7 +237,16 @@ class System:
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
             ChildSpec("pruner", self._of_one_node(PRUNER, pruner.run)),
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
+            *self._heartbeat(),
         ]
+
+    def _heartbeat(self) -> Sequence[ChildSpec]:
+        if not self._settings.heartbeat_url:
+            return ()
+        url = parse_url(self._settings.heartbeat_url, schemes=("http", "https"))
+        poster = self.egress.deliver if url.scheme == "https" else self.egress.deliver_plain
+        heartbeat = Heartbeat(self._world, poster, url, self._settings.heartbeat_every, self.readiness)
+        return [ChildSpec("heartbeat", heartbeat.run)]
 
     def _shipper(self) -> Shipper | None:
         objects, shipping = self._world.replica, self._storage.shipping

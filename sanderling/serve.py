@@ -23,6 +23,8 @@ import trio
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.table import Kinds, kinds_of
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
 from actors.settings import Settings
 from actors.system import Front, Superseded, System, signing_keys
@@ -84,6 +86,7 @@ def serve(loaded: Loaded) -> int:
 async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
     settings = loaded.settings
     templates, kinds = _templates(settings, log), _kinds(settings, log)
+    _refuse_bad_heartbeat(settings)
     certificate = _certificate(settings)
     await _refuse_weak_jail(settings)
     listening = Listening()
@@ -235,6 +238,14 @@ def _refuse_half_an_import(folder: Path) -> None:
             f"or go without it: delete {folder / STAGE}.",
             Exit.BAD_DATA,
         )
+
+
+def _refuse_bad_heartbeat(settings: Settings) -> None:
+    try:
+        if settings.heartbeat_url:
+            parse_url(settings.heartbeat_url, schemes=("http", "https"))
+    except UrlRefused as error:
+        raise CommandFailed(f"heartbeat_url: {error.detail}.", Exit.BAD_SETTING) from None
 
 
 def _refuse_a_standby(folder: Path) -> None:

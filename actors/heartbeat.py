@@ -1,0 +1,71 @@
+"""A sign of life to a monitor elsewhere: an address is asked now and then for as long as this service does its work.
+
+Who watches the watcher: a machine that is off tells nobody. The monitor (Healthchecks, Uptime Kuma, Better Stack and
+their like) tells of a sign that did not come. It does not come either while the service is not ready, is drained, or
+stops; and it is late by one interval at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import trio
+
+from actors.destination_kinds.kind import Poster
+from actors.egress.failures import LookFailed, LookRefused
+from actors.egress.url import Url
+from actors.errors import UrlRefused
+from actors.world import World
+from supervision import Child
+
+AGAIN = 5.0
+"""Seconds until a sign that did not arrive is sent again, once, and until it is asked again whether all is well."""
+
+
+class Heartbeat:
+    """See above. every: seconds. readiness: what must hold, by name; "" is well."""
+
+    def __init__(
+        self, world: World, poster: Poster, url: Url, every: float, readiness: Callable[[], Mapping[str, str]]
+    ) -> None:
+        self._world, self._poster, self._url, self._every = world, poster, url, every
+        self._readiness = readiness
+        self._said = ""
+
+    def __repr__(self) -> str:
+        return f"<Heartbeat to {self._url.host} every {self._every:g} s>"
+
+    async def run(self, child: Child) -> None:
+        """Send signs until cancelled, at even times."""
+        due = trio.current_time() + min(AGAIN, self._every / 2)  # the parts that start after this one come up meanwhile
+        while True:
+            await trio.sleep_until(due)
+            withheld = next((says for says in self._readiness().values() if says), "")
+            if withheld:
+                self._tell(child, "withheld", withheld)
+            elif failed := (await self._sent() and await self._sent_again()):
+                self._tell(child, "failed", failed)
+            else:
+                self._tell(child, "sent", "")
+            due = max(due + (min(AGAIN, self._every) if withheld else self._every), trio.current_time())
+
+    async def _sent_again(self) -> str:
+        await trio.sleep(min(AGAIN, self._every / 2))
+        return await self._sent()
+
+    async def _sent(self) -> str:
+        """Send a sign; return why it did not arrive, "" when it did."""
+        try:
+            answer = await self._poster.post(self._url, {}, b"", "GET")
+        except (LookFailed, LookRefused, UrlRefused) as error:
+            return str(error)
+        return "" if answer.status // 100 == 2 else f"it answered {answer.status}"
+
+    def _tell(self, child: Child, outcome: str, says: str) -> None:
+        """Count it; log what changes. The address may be a secret: it is named by its host."""
+        self._world.metrics.heartbeats.add(outcome)
+        child.note(f"{outcome}: {says}"[:200] if says else "the last sign arrived")
+        if says != self._said:
+            level = "warning" if says else "info"
+            self._world.log(f"heartbeat.{outcome}", level=level, host=self._url.host, says=says)
+        self._said = says
