@@ -39,6 +39,7 @@ from sanderling.manual.completion import VARIABLE
 
 INTERRUPTED = 130
 """What shells call the end by Ctrl-C."""
+_ALL = "sanderling.help_all"
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 
 
@@ -88,19 +89,28 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 class Tidy(click.Command):
-    """A command whose everyday settings come first in its help, and the rest under a heading of their own."""
+    """A command whose help has the everyday settings; `--help-all` has the rest, too, under a heading of their own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the two groups."""
+        """Write the options, all of them where that was asked."""
         tuning = {item.name for item in fields(Settings)} - set(EVERYDAY)
-        groups: dict[str, list[tuple[str, str]]] = {"Options": [], "Limits and paces": []}
+        groups: dict[str, list[tuple[str, str]]] = {"Options": [], "All other settings": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                groups["Limits and paces" if parameter.name in tuning else "Options"].append(record)
+                groups["All other settings" if parameter.name in tuning else "Options"].append(record)
+        if not ctx.meta.get(_ALL):
+            del groups["All other settings"]
         for title, rows in groups.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def _help_all(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
 
 
 def _say_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -128,6 +138,9 @@ def main() -> None:
 
 
 @main.command(cls=Tidy)
+@click.option(
+    "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_help_all, help="Show every setting, too."
+)
 @settings_flags(*(item.name for item in fields(Settings)))
 def serve(config: str | None, **flags: str | None) -> int:
     """Run the service until SIGTERM or Ctrl-C.

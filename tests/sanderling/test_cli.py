@@ -31,9 +31,16 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["serve", "--help"]) == Exit.WELL
+    assert cli.run(["serve", "--help-all"]) == Exit.WELL
     shown = capsys.readouterr().out
     assert [item.name for item in fields(Settings) if flag(item.name) not in shown] == []
+
+
+def test_its_help_has_those_that_people_need_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["serve", "--help"]) == Exit.WELL
+    shown = capsys.readouterr().out
+    assert all(flag(name) in shown for name in (*cli.EVERYDAY, "help_all")) and "--cadence-floor" not in shown
+    assert len(shown.splitlines()) < 40
 
 
 @pytest.mark.parametrize(
