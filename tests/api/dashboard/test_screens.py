@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import httpx
 import pytest
 import trio
@@ -16,6 +18,7 @@ from storage.records.event import Stored
 from storage.records.health import Health
 from storage.records.identity import Millis, Seq
 from storage.records.member import WEB, Member, Says, View
+from storage.records.replica import ReplicaState
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.destinations.rows import a_hook, an_attempt, attempts
@@ -405,3 +408,24 @@ async def test_system_shows_the_nodes_their_roles_and_what_a_failover_took(autoj
         ownership.take(View(2, 0.0, (Member("b", inside=True, says=at_b),)))
         await browser.get("/system")
         assert "No node watches sources" in browser.text and "took away" not in browser.text
+
+
+async def test_system_shows_how_far_the_replica_is(autojump_clock: object) -> None:
+    house = make_house()
+    async with running(house):
+        browser = await signed_in(house)
+        await browser.get("/system")
+        assert "Replica" not in browser.text
+    state = ReplicaState(place="/mnt/standby")
+    house = make_house()
+    house.context = dataclasses.replace(house.context, replica=state)
+    async with running(house):
+        browser = await signed_in(house)
+        await browser.get("/system")
+        assert "Begins" in browser.text and "/mnt/standby has nothing yet." in browser.text
+        state.told_at = Millis(NOW)
+        await browser.get("/system")
+        assert "Up to date" in browser.text and "has all up to" in browser.text
+        state.says = "/mnt/standby: this folder does not exist; make it, or mount its disk"
+        await browser.get("/system")
+        assert "Behind" in browser.text and "mount its disk." in browser.text

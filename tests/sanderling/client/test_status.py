@@ -235,3 +235,14 @@ async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None
 
 def test_no_world_without_an_admin_socket_has_the_child() -> None:
     assert [spec for spec in admin_socket(make_house().context) if isinstance(spec, ChildSpec)] == []
+
+
+def test_the_replica_has_a_line_that_says_how_far_it_is_and_what_keeps_it() -> None:
+    replica = {"place": "/mnt/standby", "told_at": "2026-04-21T09:59:58.000Z", "untold": 0, "says": ""}
+    for told, line in (
+        ({}, "replica       2s behind  /mnt/standby"),
+        ({"told_at": None}, "replica       nothing is in it yet  /mnt/standby"),
+        ({"says": "it is away"}, "! replica:    2s behind  it is away"),
+    ):
+        assert line in list(screen({**OVERVIEW, "replica": replica | told}, [], 80))
+    assert not [line for line in screen(OVERVIEW, [], 80) if "replica" in line]
