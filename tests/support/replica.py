@@ -101,12 +101,15 @@ async def write(storage: SqliteStorage, chance: random.Random) -> None:
 
 @asynccontextmanager
 async def a_shipper(
-    storage: SqliteStorage, objects: MemoryObjects, superseded: Callable[[str], None] = lambda _why: None
+    storage: SqliteStorage,
+    objects: MemoryObjects,
+    superseded: Callable[[str], None] = lambda _why: None,
+    log: Callable[..., None] = lambda *_, **__: None,
 ) -> AsyncIterator[Shipper]:
     """A shipper that runs; stopped in order at the end."""
     async with trio.open_nursery() as nursery:
         shipper = Shipper(
-            a_world(MemoryNetwork(nursery)),
+            a_world(MemoryNetwork(nursery), log=log),
             storage.shipping,
             objects,
             place="/mnt/replica",
