@@ -128,7 +128,9 @@ async def test_a_replica_that_is_away_for_too_long_gets_a_new_chain(
         with trio.fail_after(20):
             while not any("grew past" in says for says in told):
                 await write(storage, chance)
-        assert storage.sizes()["wal"] < 2_000_000
+        for _ in range(300):  # some 25 MB of the log
+            await write(storage, chance)
+        assert storage.sizes()["wal"] < 8_000_000  # SQLite empties it again
         objects.away = ""
         await objects.until(lambda: not (chains(objects) & chain) and len(chains(objects)) == 1)
         await written(storage, objects, chance)
