@@ -18,9 +18,10 @@ from pathlib import Path
 from PyInstaller.archive.readers import CArchiveReader, ZlibArchiveReader
 
 from release.cleaning import telltales
+from sanderling.launcher import assembled
+from sanderling.program import LAUNCHER
 
 ELF = b"\x7fELF"
-LAUNCHER = "launcher/sanderling"
 
 
 def packed(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -66,13 +67,14 @@ def traces(name: str, data: bytes, folders: list[bytes]) -> Iterator[str]:
         yield f"{name} has a search path: {path}"
 
 
-def compared(parts: dict[str, bytes], directory: Path) -> Iterator[str]:
+def compared(file: Path, parts: dict[str, bytes], directory: Path) -> Iterator[str]:
     """Yield where what the file unpacks is not what the directory holds."""
     held = {str(path.relative_to(directory)): path for path in (directory / "_internal").rglob("*") if path.is_file()}
     for place, path in held.items():
         if parts.get(place.removeprefix("_internal/")) != path.read_bytes():
             yield f"{place} is not in the file, or other than there"
-    if parts.get(LAUNCHER) != (directory / "sanderling").read_bytes():
+    carried = {name.rpartition("/")[2]: data for name, data in parts.items() if name.startswith(f"{LAUNCHER}/")}
+    if assembled(carried, file.read_bytes()) != (directory / "sanderling").read_bytes():
         yield "the launcher in the file is not the directory's"
 
 
@@ -81,8 +83,10 @@ def main(file: Path, directory: Path, *more: str) -> int:
     folders = telltales(*more)
     parts = dict(packed(file))
     launcher = directory / "sanderling"
-    found = list(compared(parts, directory))
-    for name, data in (*parts.items(), *packed(launcher), (file.name, file.read_bytes())):
+    found = list(compared(file, parts, directory))
+    programs = [(str(program), program.read_bytes()) for program in (launcher, file)]
+    whole = [(name, data) for name, data in parts.items() if not name.startswith(f"{LAUNCHER}/")]
+    for name, data in (*whole, *packed(launcher), *programs):
         for part, its in opened(name, data):
             found += traces(part, its, folders)
     for line in dict.fromkeys(found):

@@ -26,11 +26,11 @@ export SOURCE_DATE_EPOCH PYTHONPATH DIST FILES VERSION MTIME ARCH
 rm -f "$DIST"/*.deb "$DIST"/*.rpm
 for kind in deb rpm; do
     case $kind in
-    deb) LIBC="libc6 (>= $newest)" ZLIB=zlib1g ACCOUNTS=passwd ;;
-    rpm) LIBC="libc.so.6(GLIBC_$newest)(64bit)" ZLIB="libz.so.1()(64bit)" ACCOUNTS=/usr/sbin/useradd ;; # every distribution's names
+    deb) LIBC="libc6 (>= $newest)" ZLIB=zlib1g ACCOUNTS=passwd LIBPQ=libpq5 ;;
+    rpm) LIBC="libc.so.6(GLIBC_$newest)(64bit)" ZLIB="libz.so.1()(64bit)" ACCOUNTS=/usr/sbin/useradd LIBPQ="libpq.so.5()(64bit)" ;; # every distribution's names
     esac
     sed -e "s|\${DIST}|$DIST|; s|\${FILES}|$FILES|; s|\${VERSION}|$VERSION|; s|\${MTIME}|$MTIME|; s|\${ARCH}|$ARCH|" \
-        -e "s|\${LIBC}|$LIBC|; s|\${ZLIB}|$ZLIB|; s|\${ACCOUNTS}|$ACCOUNTS|" release/nfpm.yaml >"$out/build/nfpm-$kind.yaml"
+        -e "s|\${LIBC}|$LIBC|; s|\${ZLIB}|$ZLIB|; s|\${ACCOUNTS}|$ACCOUNTS|; s|\${LIBPQ}|$LIBPQ|" release/nfpm.yaml >"$out/build/nfpm-$kind.yaml"
     "$venv/bin/nfpm" package --config "$out/build/nfpm-$kind.yaml" --packager "$kind" --target "$DIST/"
 done
 cp "$FILES/sanderling.cdx.json" "$DIST/"

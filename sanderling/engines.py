@@ -1,6 +1,6 @@
 """The engine that the settings choose: SQLite in the data folder, or PostgreSQL at `storage_url`.
 
-psycopg is an extra: it is imported only where PostgreSQL is chosen.
+psycopg is imported only where PostgreSQL is chosen: it looks for libpq, which not every machine has.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from storage.sqlite.ownership import as_root
 _REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")
 """Variables of libpq that would lead elsewhere than the address says; others are overruled at each connection."""
 CLOSE_WITHIN = 30.0
-NO_DRIVER = (
-    "storage_url names PostgreSQL, and its driver is not installed here: pip install 'sanderling[postgres]'. The "
-    "single file and the packages do not carry it (docs/postgresql.md)."
+NO_LIBRARY = "PostgreSQL's client library, libpq, is not on this machine"
+INSTALL_IT = (
+    "Install libpq5 (Debian, Ubuntu) or libpq (Fedora); beside a Sanderling from pip, "
+    "`pip install 'sanderling[postgres]'` brings one."
 )
 NO_NAMED_KEY = (
     "Beside PostgreSQL the master key must be one that you name, since every node needs the same. Make one with "
@@ -54,6 +55,14 @@ def address_of(settings: Settings) -> Address | None:
 def listen_address_of(settings: Settings) -> Address | None:
     """Return the address at which notices are heard, None for the same. Raises CommandFailed."""
     return _read(settings.listen_url, "listen_url") if settings.listen_url else None
+
+
+@contextmanager
+def _the_driver() -> Iterator[None]:
+    try:
+        yield
+    except ImportError:
+        raise CommandFailed(f"{NO_LIBRARY}. {INSTALL_IT}", Exit.BAD_SETTING) from None
 
 
 def place_of(settings: Settings) -> str:
@@ -87,10 +96,8 @@ async def open_storage(
         )
     vault = _vault(named)
     prepare(Path(settings.data))  # of this node's own: its socket for commands
-    try:
+    with _the_driver():
         from storage.postgres.database import open_postgres
-    except ImportError:
-        raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
     listen = listen_address_of(settings)
     return await open_postgres(
         address.url,
@@ -110,10 +117,8 @@ async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
     address = address_of(settings)
     assert address is not None
     vault = _vault(named_vault(environ()))
-    try:
+    with _the_driver():
         from storage.postgres.snapshot import open_postgres_snapshot
-    except ImportError:
-        raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
     async with open_postgres_snapshot(address.url, vault) as storage:
         yield storage
 
@@ -124,7 +129,8 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
 
     Raises CommandFailed, StorageError.
     """
-    from storage.postgres import importing as filling
+    with _the_driver():
+        from storage.postgres import importing as filling
 
     address = address_of(settings)
     assert address is not None
@@ -154,10 +160,8 @@ def refuse_half_a_database(settings: Settings) -> None:
     if address is None:
         return
     with told(settings):
-        try:
+        with _the_driver():
             from storage.postgres.importing import is_half
-        except ImportError:
-            raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
         if is_half(address.url):
             says = "an import into it was cut off, and is not whole. Run it again (`sanderling import`)"
             raise CommandFailed(f"{address}: {says}, or name another database.", Exit.BAD_DATA)
@@ -172,10 +176,8 @@ def opened_keys(settings: Settings, *, existing: bool = True) -> Iterator[Comman
     address = address_of(settings)
     if address is not None:
         vault = _vault(named_vault(environ()))
-        try:
+        with _the_driver():
             from storage.postgres.keys import open_postgres_keys
-        except ImportError:
-            raise CommandFailed(NO_DRIVER, Exit.BAD_SETTING) from None
         with told(settings), open_postgres_keys(address.url, vault) as keys:
             yield keys
         return

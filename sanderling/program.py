@@ -17,8 +17,8 @@ from sanderling.environment import PREFIX
 LOADER = "_PYI_"
 LIBRARIES = "LD_LIBRARY_PATH"
 BEFORE = "LD_LIBRARY_PATH_ORIG"
-LAUNCHER = "launcher/sanderling"
-"""Where the one-file form carries the launcher of the directory form."""
+LAUNCHER = "launcher"
+"""The folder in which the one-file form carries the launcher of the directory form."""
 
 
 def unpacked() -> Path | None:
@@ -30,7 +30,7 @@ def unpacked() -> Path | None:
 def is_one_file() -> bool:
     """Return whether this is the form that unpacks itself at each start."""
     folder = unpacked()
-    return folder is not None and (folder / LAUNCHER).is_file()
+    return folder is not None and (folder / LAUNCHER).is_dir()
 
 
 def worker_command() -> Sequence[str]:

@@ -7,7 +7,6 @@ anybody noticing until it is used. It needs no network, no data folder and no co
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import pkgutil
 import sqlite3
 import ssl
@@ -29,8 +28,8 @@ DEADLINE_MS = 20_000
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ROOMS = ("supervision", "storage", "actors", "api", "sanderling")
 _ENTRY_POINTS = ("__main__",)
-EXTRAS = {"storage.postgres": "psycopg"}
-"""What needs a package that does not come with the program (an extra), and which one; looked at only where that is."""
+FROM_THE_SYSTEM = {"storage.postgres": "psycopg.pq"}
+"""Rooms that need a library of the system, by the module that looks for it: looked at only where it is there."""
 
 Look = Callable[[], Awaitable[str]]
 
@@ -59,6 +58,7 @@ def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
         "certificates": _certificates,
         "time zones": _time_zones,
         "database": _database,
+        "PostgreSQL": _postgres,
         "signatures": _signatures,
         "worker": worker,
     }
@@ -75,7 +75,7 @@ async def found(what: str, look: Look) -> Finding:
 
 async def _imports() -> str:
     count = 0
-    left_out = tuple(room for room, package in EXTRAS.items() if importlib.util.find_spec(package) is None)
+    left_out = tuple(room for room, module in FROM_THE_SYSTEM.items() if not _is_there(module))
     for room in ROOMS:
         package = importlib.import_module(room)
         for module in pkgutil.walk_packages(package.__path__, room + "."):
@@ -83,6 +83,14 @@ async def _imports() -> str:
                 importlib.import_module(module.name)
                 count += 1
     return f"{count} modules, Python {sys.version.split()[0]}"
+
+
+def _is_there(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
 
 
 async def _dashboard() -> str:
@@ -150,6 +158,17 @@ async def _database() -> str:
     if schema != len(STEPS):
         raise ValueError(f"schema {schema} instead of {len(STEPS)}")
     return f"SQLite {sqlite3.sqlite_version} with FTS5, schema {schema}"
+
+
+async def _postgres() -> str:
+    steps = [each for each in (files("storage.postgres") / "steps").iterdir() if each.name.endswith(".sql")]
+    if not steps:
+        raise LookupError("the steps that make its tables are not there")
+    if not _is_there("psycopg.pq"):
+        return f"schema {len(steps)}; libpq is not on this machine"
+    from psycopg import pq
+
+    return f"schema {len(steps)}, libpq {pq.version() // 10000}.{pq.version() % 10000}"
 
 
 async def _signatures() -> str:

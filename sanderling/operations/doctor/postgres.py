@@ -26,7 +26,7 @@ def postgres(patient: DoctorContext) -> Iterator[Finding]:
     try:
         yield from _asked(patient, address, listens=listen is not None)
     except ImportError:
-        yield Finding("fail", "PostgreSQL", "its driver is not installed here", "pip install 'sanderling[postgres]'")
+        yield Finding("fail", "PostgreSQL", engines.NO_LIBRARY, engines.INSTALL_IT)
     except StorageError as error:
         do = "Is the server up, and does it let this machine in? docs/postgresql.md"
         yield Finding("fail", "PostgreSQL", f"{address}: {error}", do)

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from sanderling.exits import CommandFailed, Exit
+from sanderling.launcher import assembled
 from sanderling.operations.installing.layout import Layout
 from sanderling.operations.installing.plan import (
     Act,
@@ -171,21 +172,29 @@ def lay_out(to: Path, environment: Mapping[str, str]) -> None:
 
 
 def _copy(inside: Path, fresh: Path) -> None:
-    launcher = inside / LAUNCHER if is_one_file() else Path(sys.executable)
     fresh.mkdir(parents=True)
-    carried = PurePosixPath(LAUNCHER).parts[0]
     shutil.copytree(
         inside,
         fresh / "_internal",
         symlinks=True,
-        ignore=lambda folder, _names: [carried] if Path(folder) == inside else [],
+        ignore=lambda folder, _names: [LAUNCHER] if Path(folder) == inside else [],
     )
-    shutil.copyfile(launcher, fresh / "sanderling")
+    (fresh / "sanderling").write_bytes(_launcher(inside))
     for folder, _folders, names in os.walk(fresh):  # what was unpacked is for its owner only
         Path(folder).chmod(0o755)
         for path in (Path(folder) / name for name in names):
             if not path.is_symlink():
                 path.chmod(0o755 if path.name == "sanderling" else 0o644)
+
+
+def _launcher(inside: Path) -> bytes:
+    program = Path(sys.executable).read_bytes()
+    if not is_one_file():
+        return program
+    try:
+        return assembled({file.name: file.read_bytes() for file in (inside / LAUNCHER).iterdir()}, program)
+    except ValueError as error:
+        raise CommandFailed(f"{sys.executable}: {error}; download it again.", Exit.BAD_DATA) from None
 
 
 def _try(launcher: Path, environment: Mapping[str, str]) -> None:

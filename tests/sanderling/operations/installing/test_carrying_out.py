@@ -13,11 +13,13 @@ import pytest
 from sanderling import program
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
+from sanderling.launcher import cut
 from sanderling.operations.installing.carrying_out import Hand, look
 from sanderling.operations.installing.layout import SYSTEM
 from sanderling.operations.installing.plan import FoundInstallation, Note, Run, Write
 
 VERSION = "0.1.0-checkout"
+MODULES = b"# " + b"the modules " * 1000
 pytestmark = pytest.mark.real  # what is laid out is run once
 
 
@@ -28,10 +30,19 @@ def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (inside / "api").mkdir(parents=True)
     (inside / "api" / "page.html").write_text("page")
     (inside / "launcher").mkdir()
-    (inside / "launcher" / "sanderling").write_text("#!/bin/sh\n")
+    carry(inside, "#!/bin/sh\n")
     inside.chmod(0o700)
     monkeypatch.setattr(sys, "_MEIPASS", str(inside), raising=False)
+    (tmp_path / "one-file").write_bytes(b"its loader" + MODULES + b"its archive")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "one-file"))
     return inside
+
+
+def carry(inside: Path, launcher: str) -> None:
+    """Put the parts of a launcher, which here is a script with modules behind it."""
+    script = f"{launcher}exit\n".encode()
+    for name, data in cut(script + MODULES + b"its end", len(script), len(script + MODULES)).items():
+        (inside / "launcher" / name).write_bytes(data)
 
 
 def files(root: Path) -> dict[str, str]:
@@ -55,6 +66,16 @@ def test_the_one_file_becomes_the_directory_and_the_second_time_changes_nothing(
     assert before["usr/local/bin/sanderling"] == "-> /opt/sanderling/current/sanderling"
     assert run(["install", "--prefix", str(root)]) == Exit.WELL
     assert files(root) == before
+
+
+def test_a_program_that_is_not_whole_is_not_laid_out(
+    frozen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "one-file"
+    program.write_bytes(program.read_bytes().replace(b"modules the modules", b"modules The modules", 1))
+    assert run(["install", "--prefix", str(tmp_path / "root")]) == Exit.BAD_DATA
+    assert "download it again" in capsys.readouterr().err
+    assert not (tmp_path / "root/opt/sanderling/current").exists()
 
 
 def test_what_was_edited_survives_the_next_version_and_the_removal(frozen: Path, tmp_path: Path) -> None:
@@ -87,7 +108,7 @@ def test_what_does_not_run_here_changes_nothing(
     run(["install", "--prefix", str(root)])
     before = files(root)
     (root / "opt/sanderling" / VERSION).rename(root / "opt/sanderling/0.0.9-old")
-    (frozen / "launcher" / "sanderling").write_text(launcher)
+    carry(frozen, launcher)
     assert run(["install", "--prefix", str(root)]) == Exit.FAILED
     assert why in capsys.readouterr().err
     (root / "opt/sanderling/0.0.9-old").rename(root / "opt/sanderling" / VERSION)
