@@ -1,6 +1,6 @@
 #!/bin/sh
-# Wraps what build.sh made: dist/*.deb and *.rpm with the directory form, dist/image (a folder to build the image in), an SBOM,
-# checksums. VENV, OUT and SOURCE_DATE_EPOCH as for build.sh.
+# Wraps what build.sh made: dist/*.deb and *.rpm with the directory form, dist/image and dist/nodes (folders to build images in),
+# an SBOM, checksums. VENV, OUT and SOURCE_DATE_EPOCH as for build.sh.
 set -eu
 top=$(cd "$(dirname -- "$0")/.." && pwd)
 out=${OUT:-$top}
@@ -52,5 +52,10 @@ ln -s ../lib/sanderling/sanderling "$root/usr/bin/sanderling"
 echo "sanderling:x:10001:10001::/data:/none" >"$root/etc/passwd"
 chmod 1777 "$root/tmp"
 cp release/Containerfile release/compose.yaml "$DIST/image/"
+
+# A folder to build the image for several nodes in, with what runs three of them.
+rm -rf "$DIST/nodes"
+cp -r release/nodes "$DIST/nodes"
+cp "$DIST"/*.deb "$DIST/nodes/"
 
 (cd "$DIST" && sha256sum sanderling sanderling-universal* *.deb *.rpm sanderling.cdx.json >SHA256SUMS && cat SHA256SUMS)
