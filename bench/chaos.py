@@ -17,8 +17,8 @@ import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -88,26 +88,28 @@ async def left(town: Town) -> None:
 async def stopped(town: Town) -> None:
     """Stop a node, half of the times while its harvests wait for the log: when it goes on, all may have changed."""
     if (node := town.some()) is not None:
-        with suppress(psycopg.Error), held_log(town) if town.scene.chance.random() < 0.5 else nullcontext():
-            await trio.sleep(town.scene.chance.uniform(0.1, 0.5))
-            node[1].process.send_signal(signal.SIGSTOP)
+        with suppress(psycopg.Error):
+            async with held_log(town) if town.scene.chance.random() < 0.5 else nullcontext():
+                await trio.sleep(town.scene.chance.uniform(0.1, 0.5))
+                node[1].process.send_signal(signal.SIGSTOP)
         await trio.sleep(town.scene.chance.uniform(0.5, 2.5 * LEASE))
         with suppress(ProcessLookupError):
             node[1].process.send_signal(signal.SIGCONT)
 
 
-@contextmanager
-def held_log(town: Town) -> Iterator[None]:
-    """Hold the lock of whoever appends."""
+@asynccontextmanager
+async def held_log(town: Town) -> AsyncIterator[None]:
+    """Hold the lock of whoever appends. It is waited for on a thread: another fault may have it, or a stopped node."""
     with psycopg.connect(town.pair.primary.url(town.database), autocommit=False) as other:
-        other.execute(lock_of(APPENDS).encode())
+        await trio.to_thread.run_sync(other.execute, lock_of(APPENDS).encode())
         yield
         other.rollback()
 
 
 async def slow(town: Town) -> None:
-    with suppress(psycopg.Error), held_log(town):
-        await trio.sleep(town.scene.chance.uniform(0.1, 3.0))
+    with suppress(psycopg.Error):
+        async with held_log(town):
+            await trio.sleep(town.scene.chance.uniform(0.1, 3.0))
 
 
 async def cut(town: Town) -> None:
