@@ -27,7 +27,7 @@ _AT = re.compile(r"^(?P<says>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 _FIELDS_AT_MOST = 400
-_UNSHOWN = frozenset(("hello",))
+_UNSHOWN = frozenset(("hello", "headers"))
 """Fields that may hold a secret: what was refused of them is not shown back, as clients log what they are refused."""
 
 

@@ -52,7 +52,7 @@ _ADVICE = {
 }
 """What to do about a kind of thing, by a word of its name; the last is for everything else."""
 _WALLS = {
-    "login": "Nothing here logs in: look for a public page or a feed.",
+    "login": "Give the source headers that sign you in (a cookie or a token), or look for a public page or a feed.",
     "consent": "Look for a feed, or a page that shows its text without consent.",
     "challenge": "The site keeps programs out: look for a feed, or ask its owner.",
     "queue": "Try again when the site has room.",

@@ -1,12 +1,13 @@
 """Looks and deliveries over HTTP/1.1: polite requests, bounded answers, and failures sorted by whose fault they are.
 
 A look follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
-everything, names and redirects included. No cookies, no proxy, nothing from the environment, no credentials.
+everything, names and redirects included. No cookies, no proxy, nothing from the environment, and no credentials but
+the headers that a source's user has given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
@@ -74,6 +75,7 @@ class _FetchRequest:
     limit: int
     cut: bool
     stay: bool = False
+    given: Sequence[tuple[bytes, bytes]] = ()
 
     def conditional(self, url: Url) -> bool:
         """Whether the validators may be sent to a URL: they tell who asks, so they go only to where they came from."""
@@ -137,16 +139,26 @@ class HttpClient:
         cut: bool = False,
         stay: bool = False,
         hops: tuple[str, ...] = (),
+        given: Sequence[tuple[bytes, bytes]] = (),
     ) -> FetchedResponse:
         """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
 
         etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
         `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
         with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
-        its `hops`, which count. Raises LookFailed for everything else.
+        its `hops`, which count. given: headers of a user's, which no redirect takes to another origin. Raises
+        LookFailed for everything else.
         """
         wish = _FetchRequest(
-            url, sendable(etag), sendable(last_modified), validated, accept.encode(), limit or self._limit, cut, stay
+            url,
+            sendable(etag),
+            sendable(last_modified),
+            validated,
+            accept.encode(),
+            limit or self._limit,
+            cut,
+            stay,
+            given,
         )
         try:
             with trio.fail_after(self._timeout):
@@ -194,7 +206,7 @@ class HttpClient:
     async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
         """Ask one URL; return the answer, or where it redirects to."""
         conditional = wish.conditional(url)
-        response = await self._send("GET", url, _look_headers(wish, conditional))
+        response = await self._send("GET", url, _look_headers(wish, url, conditional))
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
             if is_redirect(status) and "location" in headers:
@@ -236,8 +248,12 @@ class HttpClient:
         return await self._client.send(request, stream=True, follow_redirects=False)
 
 
-def _look_headers(wish: _FetchRequest, conditional: bool) -> list[tuple[bytes, bytes]]:
-    headers = [(b"Accept", wish.accept), (b"Accept-Encoding", ACCEPT_ENCODING.encode())]
+def _look_headers(wish: _FetchRequest, url: Url, conditional: bool) -> list[tuple[bytes, bytes]]:
+    headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode())]
+    if url.origin == wish.first.origin:
+        headers += wish.given
+    if not any(name.lower() == b"accept" for name, _ in headers):
+        headers.append((b"Accept", wish.accept))
     if conditional and wish.etag is not None:
         headers.append((b"If-None-Match", wish.etag))
     if conditional and wish.last_modified is not None:

@@ -81,6 +81,16 @@ Hello = Annotated[
         "id of the frame that was admitted last. Never shown again",
     ),
 ]
+Headers = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=8192,
+        description="Headers of a look, `Name: value`, one a line, for a page that asks who you are: `Cookie`, "
+        "`Authorization`, an API's key. Sent to the URL's own origin only. Never shown again",
+        examples=["Authorization: Bearer 3f9a"],
+    ),
+]
 Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 
 
@@ -101,15 +111,16 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     bar: Bar | None = None
     subprotocols: Subprotocols = ()
     hello: Hello | None = None
+    headers: Headers | None = None
     title: Title = ""
     verify: Literal["now", "later"] = "now"
 
     def __repr__(self) -> str:
-        return f"NewSource({self.url!r})"  # `hello` may hold a secret
+        return f"NewSource({self.url!r})"  # `hello` and `headers` may hold a secret
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `filter`, `bar` and `hello`. The URL is fixed."""
+    """What to change; null empties `selector`, `schedule`, `filter`, `bar`, `hello` and `headers`. The URL is fixed."""
 
     type: SourceType | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
@@ -119,6 +130,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     filter: PushFilter | UnsetType | None = UNSET
     subprotocols: Subprotocols | UnsetType = UNSET
     hello: Hello | UnsetType | None = UNSET
+    headers: Headers | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
     title: Title | UnsetType = UNSET
@@ -135,6 +147,10 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     selector: Selector | None = None
     ignore: Ignore = ()
     filter: PushFilter | None = None
+    headers: Headers | None = None
+
+    def __repr__(self) -> str:
+        return f"DetectRequest({self.url!r})"
 
 
 def settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:

@@ -79,6 +79,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     filter: str | None
     subprotocols: tuple[str, ...]
     has_hello: bool
+    has_headers: bool
     schedule: str | None
     bar: float | None
     noise_count: int

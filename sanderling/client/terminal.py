@@ -102,6 +102,7 @@ def add_sources(
     backfill: int | None,
     selector: str | None = None,
     ignore: tuple[str, ...] = (),
+    headers: str | None = None,
     later: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -112,6 +113,7 @@ def add_sources(
     body |= {"backfill": backfill} if backfill is not None else {}
     body |= {"selector": selector} if selector else {}
     body |= {"ignore": list(ignore)} if ignore else {}
+    body |= {"headers": headers.strip()} if headers and headers.strip() else {}
     body |= {"verify": "later"} if later else {}
     refused = list[str]()
 

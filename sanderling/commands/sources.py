@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +12,24 @@ from sanderling.commands.backup import sizes
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, client_flags
 from storage.records.tiers import TIERS
+
+
+def headers_in(file: str | None) -> str | None:
+    """Return what a file says; - is what is typed or piped in. Raises CommandFailed."""
+    try:
+        if file is None:
+            return None
+        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise CommandFailed(f"--headers-file {file}: {error}", Exit.USAGE) from None
+
+
+headers_file = click.option(
+    "--headers-file",
+    metavar="FILE",
+    help="A file with headers for a page that asks who you are, `Name: value` a line; - reads them from here. An empty "
+    "one forgets them.",
+)
 
 
 @click.group()
@@ -25,6 +45,7 @@ def sources() -> None:
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
+@headers_file
 @click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
 @client_flags
@@ -40,7 +61,8 @@ def add(urls: tuple[str, ...], service: str | None, key_file: str | None, **aske
     from sanderling.client import terminal
     from sanderling.client.running import client_here
 
-    return terminal.add_sources(client_here(service, key_file), urls, **asked)
+    headers = headers_in(asked.pop("headers_file"))
+    return terminal.add_sources(client_here(service, key_file), urls, headers=headers, **asked)
 
 
 @sources.command("list")
@@ -91,6 +113,7 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.option("--selector", help="The part that is watched: CSS, XPath or JSONPath; '' for all of it.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
+@headers_file
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
 def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **asked: Any) -> int:
@@ -102,15 +125,24 @@ def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool,
     from sanderling.client import sources as acts
     from sanderling.client.running import client_here
 
-    return acts.edit(client_here(service, key_file), name, changes_of(**asked), as_json=as_json)
+    headers = headers_in(asked.pop("headers_file"))
+    changes = changes_of(**asked, headers=headers)
+    return acts.edit(client_here(service, key_file), name, changes, as_json=as_json)
 
 
 def changes_of(
-    *, title: str | None, schedule: str | None, selector: str | None, ignore: tuple[str, ...], bar: str | None
+    *,
+    title: str | None,
+    schedule: str | None,
+    selector: str | None,
+    ignore: tuple[str, ...],
+    bar: str | None,
+    headers: str | None,
 ) -> dict[str, Any]:
     """Return what PATCH is sent of what was named; empty text empties what may be empty. Raises CommandFailed."""
     found: dict[str, Any] = {"title": title} if title is not None else {}
-    found |= {name: text or None for name, text in (("schedule", schedule), ("selector", selector)) if text is not None}
+    empties = {"schedule": schedule, "selector": selector, "headers": headers if headers is None else headers.strip()}
+    found |= {name: text or None for name, text in empties.items() if text is not None}
     if ignore:
         found["ignore"] = [part for part in ignore if part]
     if bar is not None:

@@ -37,7 +37,7 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
             "was_enabled",
         ),
     ),
-    Source: frozenset(("hello", "found_title")),
+    Source: frozenset(("hello", "headers", "found_title")),
     Publication: frozenset(("token", "token_hash")),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal, NewType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
@@ -39,6 +40,7 @@ class Detection(Struct, frozen=True):
     forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
     format: "html", the form of a text without elements of HTML, or the kind of feed; "" in records from before it.
     pending: nobody knows yet, since the URL has yet to answer; the rest is a guess.
+    asks_password: the body has a field for one. A source with headers of its own is signed out when its body gets one.
     """
 
     type: SourceType
@@ -50,6 +52,7 @@ class Detection(Struct, frozen=True):
     forced: bool = False
     format: str = ""
     pending: bool = False
+    asks_password: bool = False
 
 
 class Source(Struct, frozen=True):
@@ -89,6 +92,23 @@ class Source(Struct, frozen=True):
     """The user's own name for it."""
     found_title: str = ""
     """What the page or the feed calls itself, as its last looks found it."""
+    headers: str | None = None
+    """What each look sends beside our own headers, to the origin of `url` only: `Name: value`, one a line. It may hold
+    a secret: it is sent, never shown or logged."""
+
+    @property
+    def secret(self) -> str | None:
+        """What is kept in a box: what a push source says, or what is sent to one that is polled."""
+        return self.headers if self.tier.polled else self.hello
+
+    @property
+    def without_secret(self) -> Source:
+        """The record as it may be written down."""
+        return replace(self, hello=None, headers=None)
+
+    def with_secret(self, secret: str) -> Source:
+        """Return the record with what lay in its box."""
+        return replace(self, headers=secret) if self.tier.polled else replace(self, hello=secret)
 
     @property
     def tier(self) -> Tier:

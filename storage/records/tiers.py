@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 SourceType = Literal["push", "feed", "html"]
 """The tiers by their names on the wire. A type has to be written out; `TIERS` has a row for each."""
-Setting = Literal["selector", "ignore", "bar", "noise", "schedule", "filter", "subprotocols", "hello"]
+Setting = Literal["selector", "ignore", "bar", "noise", "schedule", "filter", "subprotocols", "hello", "headers"]
 """Fields of a source that only some tiers have."""
 Colour = Literal["green", "cyan", "magenta"]
 
@@ -47,11 +47,12 @@ class Tier(NamedTuple):
 
 
 _WEB: Final = ("http", "https")
-_PAGE: Final = frozenset[Setting]({"selector", "ignore", "bar", "noise", "schedule"})
+_PAGE: Final = frozenset[Setting]({"selector", "ignore", "bar", "noise", "schedule", "headers"})
+_FEED: Final = frozenset[Setting]({"schedule", "headers"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello"})
 TIERS: Final[dict[SourceType, Tier]] = {
     "push": Tier((Kind.PUSH,), ("ws", "wss"), False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"),
-    "feed": Tier((Kind.FEED, Kind.HELD), _WEB, True, frozenset({"schedule"}), "feed", "Feeds", "rss", "green"),
+    "feed": Tier((Kind.FEED, Kind.HELD), _WEB, True, _FEED, "feed", "Feeds", "rss", "green"),
     "html": Tier((Kind.HTML,), _WEB, True, _PAGE, "page", "Pages", "page", "cyan"),
 }
 assert TIERS.keys() == set(get_args(SourceType))

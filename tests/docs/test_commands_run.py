@@ -81,6 +81,7 @@ class Reader:
             "https://hooks.example.org/in": f"http://{self.origin}/in",
             "https://shop.example/": f"http://{self.origin}/page?",
             "https://status.example/": f"http://{self.origin}/feed?",
+            "https://members.example/prices": f"http://{self.origin}/page?members.example/prices",
             "http://127.0.0.1:8080/bins/x2Vv3M": await self.address() if "x2Vv3M" in line else "",
             "http://127.0.0.1:8080": self.service.url,
             "019a4c77": "bins/",
@@ -124,6 +125,7 @@ async def test_commands_end_well_as_they_are_printed(tmp_path: Path) -> None:
         await nursery.start(origin.serve)
         async with a_service(tmp_path / "data") as service:
             reader = Reader(service, tmp_path, origin.place)
+            (tmp_path / "headers").write_text("Cookie: session=1\n")
             (tmp_path / "feeds.opml").write_text(FEEDS.format(origin=origin.place))
             async with reader.client() as client:
                 await client.ask("POST", "/v1/sources", json={"url": f"http://{origin.place}/feed?example.org/shop"})

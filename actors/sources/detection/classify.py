@@ -26,6 +26,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.previews import RobotsWord
 from actors.sources.detection.handshake import Greeting, shake_hands
+from actors.sources.looks.access import Access, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.ports import Ports
@@ -45,7 +46,7 @@ ACCEPT: Final = (
 
 
 _ADVICE: Final = {
-    401: "; it wants a login, and nothing here logs in",
+    401: "; it wants a login: give the source the headers that sign you in (a cookie, a token)",
     403: "; the site keeps us out: look for a feed, or ask its owner",
     404: "; check the URL in a browser",
     410: "; it is gone for good: look for where it moved",
@@ -57,7 +58,7 @@ class ClassifyRequest(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
-    subprotocols: what a WebSocket's handshake offers.
+    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks.
     """
 
     type: SourceType | None = None
@@ -65,13 +66,19 @@ class ClassifyRequest(Struct, frozen=True):
     recent: bool = False
     listen: float = 0.0
     subprotocols: tuple[str, ...] = ()
+    headers: str | None = None
+
+    def __repr__(self) -> str:
+        return f"ClassifyRequest({self.type})"
 
 
 class Look(NamedTuple):
-    """On whose turn is looked, and whether a body of the last minute will do."""
+    """On whose turn is looked, whether a body of the last minute will do, and with what headers of the user's."""
 
     claim: Ticket
     recent: bool
+    headers: str | None
+    access: Access
 
 
 Seen: TypeAlias = tuple[FetchedResponse, Finding, Millis]
@@ -115,7 +122,7 @@ async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Tick
         return await _greeted(ports, url, wanted)
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
-    look = Look(claim, wanted.recent)
+    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers))
     fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
@@ -139,18 +146,22 @@ async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, 
     if wanted.type == "feed":
         says = "; ".join(filter(None, (_seen(finding, fetched), why)))
         raise Unprocessable(f"this is no feed: {says}", "body.type", wanted.type)
+    if wanted.headers and asks_password(fetched.body):
+        why = "; ".join(filter(None, (why, "it asks for a password: do the headers sign in?")))
     found = detection_of("html", wanted.type, finding, fetched, why)
     return Classification("html", found, url.text, fetched, at, robots)
 
 
 async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) -> Seen:
     """Return a body, what it is, and when it was fetched. declared: as a page. Raises LookFailed, UrlRefused."""
-    kept = ports.shelf.find(text, RECENT) if look.recent else None
+    name = shelved_as(text, look.headers)
+    kept = ports.shelf.find(name, RECENT) if look.recent else None
     if kept is not None:
         fetched, at = kept.fetched, kept.at
     else:
-        fetched, at = await fetch(ports, look.claim, text, accept=ACCEPT, robots=declared), ports.world.now()
-        ports.shelf.put(text, fetched, at)
+        fetched = await fetch(ports, look.claim, text, accept=ACCEPT, robots=declared, access=look.access)
+        at = ports.world.now()
+        ports.shelf.put(name, fetched, at)
     return fetched, await found_in(ports, fetched), at
 
 
@@ -234,7 +245,10 @@ def detection_of(
     if forced:
         evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
     found, at = finding.type or chosen, fetched.url
-    return Detection(found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format)
+    asks = asks_password(fetched.body)
+    return Detection(
+        found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format, asks_password=asks
+    )
 
 
 def _seen(finding: Finding, fetched: FetchedResponse) -> str:

@@ -87,7 +87,9 @@ async def find_out(ports: Ports, source: Source, claim: Ticket) -> Classificatio
     """Look at a URL for what it is, on the source's own turn. Raises LookFailed, also for what can't be watched."""
     found = source.detection
     wished = source.type if found.forced or source.type != found.type else None
-    wanted = ClassifyRequest(wished, narrowed=source.selector is not None or bool(source.ignore))
+    wanted = ClassifyRequest(
+        wished, narrowed=source.selector is not None or bool(source.ignore), headers=source.headers
+    )
     try:
         return await found_out(ports, parse_url(source.url), wanted, claim)
     except (Unprocessable, Overloaded) as error:

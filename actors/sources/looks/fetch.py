@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 
 import trio
 
@@ -11,15 +12,25 @@ from actors.egress.host_queue import Ticket
 from actors.egress.http import Elsewhere, FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
+from actors.sources.looks.access import NO_ACCESS, Access, access_of, asks_password
 from actors.sources.looks.practised import practised
 from actors.sources.ports import Ports
 from storage.records.source import Source, Validators
 
 NO_VALIDATORS = Validators()
+REFUSED = "the source's headers no longer sign in; give it new ones"
+SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
 
 
 async def fetch(
-    ports: Ports, claim: Ticket, text: str, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
+    ports: Ports,
+    claim: Ticket,
+    text: str,
+    *,
+    accept: str,
+    robots: bool,
+    validators: Validators = NO_VALIDATORS,
+    access: Access = NO_ACCESS,
 ) -> FetchedResponse:
     """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
 
@@ -31,7 +42,7 @@ async def fetch(
         if robots:
             await _ask_robots(ports, claim, url)
         try:
-            return await _ask(ports, claim, url, _FetchRequest(accept, validators, hops))
+            return await _ask(ports, claim, url, _FetchRequest(accept, validators, hops, access))
         except Elsewhere as redirect:
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
@@ -41,13 +52,25 @@ async def fetch(
 async def look_at(
     ports: Ports, claim: Ticket, source: Source, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
 ) -> FetchedResponse:
-    """Return what a source answers: fetched, or, of a practice source and nothing else, made here. Raises as `fetch`.
+    """Return what a source answers: fetched, or, of a practice source and nothing else, made here. Raises as `fetch`,
+    also when its headers no longer sign in: what is shown to strangers is no change.
 
     Which it is, the record says, and no API writes that field: no URL that anybody names, by adding it, by a redirect
     or in a page, leads to what is served in-process.
     """
     if source.practice is None:
-        return await fetch(ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators)
+        access = access_of(source)
+        try:
+            fetched = await fetch(
+                ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators, access=access
+            )
+        except LookFailed as error:
+            if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
+                raise LookFailed(Blame.REMOTE_PERMANENT, f"{error.reason}: {REFUSED}", status=error.status) from None
+            raise
+        if access.headers and not source.detection.asks_password and asks_password(fetched.body):
+            raise LookFailed(Blame.REMOTE_PERMANENT, SIGNED_OUT, status=fetched.status)
+        return fetched
     await trio.lowlevel.checkpoint()
     return practised(source.watch_url, source.practice, validators)
 
@@ -57,6 +80,7 @@ class _FetchRequest:
     accept: str
     validators: Validators
     hops: tuple[str, ...]
+    access: Access
 
 
 async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> FetchedResponse:
@@ -73,6 +97,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                     accept=wish.accept,
                     stay=True,
                     hops=wish.hops,
+                    given=wish.access.to(url),
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error, asked=claim.asked)

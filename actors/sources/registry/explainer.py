@@ -22,6 +22,7 @@ from actors.messages.views import Reason, SourceExplanation
 from actors.sources.detection.classify import RECENT
 from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
+from actors.sources.looks.access import shelved_as
 from actors.sources.looks.fetch import look_at, refusal
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
@@ -98,7 +99,7 @@ class Explainer:
         if not (asked.look and live.source.tier.polled):
             return None, []
         ports, source, now = self._ports, live.source, self._ports.world.now()
-        if (shelved := ports.shelf.find(source.watch_url, RECENT)) is not None:
+        if (shelved := ports.shelf.find(shelved_as(source.watch_url, source.headers), RECENT)) is not None:
             return shelved.fetched, []
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
@@ -113,7 +114,7 @@ class Explainer:
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
-        ports.shelf.put(source.watch_url, fetched, now)
+        ports.shelf.put(shelved_as(source.watch_url, source.headers), fetched, now)
         return fetched, []
 
 

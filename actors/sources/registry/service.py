@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
+from actors.egress.given_headers import LOOKS_OWN, wrong_headers
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable
 from actors.locks import KeyedLocks
 from actors.messages.recorder import Record
-from actors.messages.requests import DetectRequest, SourcePatch, settings_of
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
 from actors.messages.sources import AddSource, LookNow, PreviewSource, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.previews import Preview, Previewed
@@ -26,6 +27,7 @@ from actors.sources.detection import newcomer
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
 from actors.sources.index import SourceIndex, renewed, stored_anew
+from actors.sources.looks.access import shelved_as
 from actors.sources.looks.fetch import host_of, look_at
 from actors.sources.looks.reading import Reading, in_jail
 from actors.sources.page.preview import Narrowing, check_selectors, preview_page
@@ -37,6 +39,7 @@ from actors.sources.schedule.cadence import START_INTERVAL
 from actors.sources.tiers import BEHAVIOURS
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import note
+from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
 from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, Source, SourceRuntime, SourceState, Validators
@@ -61,7 +64,8 @@ class SourceService:
         part = Narrowing(request.selector, request.ignore)
         _check_filter(request.filter)
         await check_selectors(self._ports, part)
-        wanted = ClassifyRequest(request.type, narrowed=bool(part), recent=True, listen=LISTEN)
+        _check_headers(request.headers)
+        wanted = ClassifyRequest(request.type, narrowed=bool(part), recent=True, listen=LISTEN, headers=request.headers)
         found = await classify(self._ports, url, wanted)
         shown = await BEHAVIOURS[found.type].preview(self._ports, found, request)
         known = await self._ports.storage.sources.by_url(url.text)
@@ -81,7 +85,8 @@ class SourceService:
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
-        kept = shelf.find(url, RECENT)
+        name = shelved_as(url, live.source.headers)
+        kept = shelf.find(name, RECENT)
         try:
             if kept is not None:
                 return kept.fetched, kept.at
@@ -89,13 +94,13 @@ class SourceService:
             claim = Ticket(live.source.id, asked=True)
             fetched = await look_at(self._ports, claim, live.source, accept=PageReader.accept, robots=True)
         except TooSoon:
-            if (kept := shelf.find(url)) is None:
+            if (kept := shelf.find(name)) is None:
                 raise
             return kept.fetched, kept.at
         except LookFailed as failure:
             raise refused(failure, url) from None
         at = self._ports.world.now()
-        shelf.put(url, fetched, at)
+        shelf.put(name, fetched, at)
         return fetched, at
 
     async def add(self, message: AddSource) -> AddedSource:
@@ -104,8 +109,9 @@ class SourceService:
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
         _check_filter(new.filter)
-        if url.scheme not in TIERS["push"].schemes:
-            _check_only_push(new.subprotocols, new.hello)
+        polled = url.scheme not in TIERS["push"].schemes
+        _check_only_its_own(polled, new)
+        _check_headers(new.headers)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
@@ -115,7 +121,9 @@ class SourceService:
             self._check_room()
             try:
                 found = await classify(
-                    self._ports, url, ClassifyRequest(new.type, narrowed=bool(part), subprotocols=new.subprotocols)
+                    self._ports,
+                    url,
+                    ClassifyRequest(new.type, narrowed=bool(part), subprotocols=new.subprotocols, headers=new.headers),
                 )
             except (Unprocessable, Overloaded) as error:
                 if not (new.verify == "later" and error.may_pass):
@@ -206,8 +214,8 @@ class SourceService:
         before, source = live.source, live.source.id
         after = _edited(before, given, self._ports.world.now())
         _check_filter(after.filter)
-        if after.tier.polled:
-            _check_only_push(after.subprotocols, after.hello)
+        _check_only_its_own(after.tier.polled, after)
+        _check_headers(after.headers)
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
         format = before.detection.format if before.detection.format in FORMATS else "html"
@@ -236,9 +244,12 @@ class SourceService:
         """
         before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
         state = None
-        if (after.type, after.selector, after.ignore) != (before.type, before.selector, before.ignore):
+        if _part(after) != _part(before):
             hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
             state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
+        elif after.headers != before.headers:  # whoever gives new ones waits for what they open
+            hot = replace(live.hot, breaker=BreakerState(), next_look_at=self._ports.world.now())
+            state = SourceState(after.id, hot, None, live.version, version)
         known = before if self._ports.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
@@ -389,14 +400,27 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
         changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *ours)))
     if "type" in changes and source.detection.pending:
         changes["detection"] = replace(source.detection, type=changes["type"], forced=True)
+    if changes.get("headers"):  # they should sign in: a page that asks for a password is not the one that is meant
+        changes["detection"] = replace(changes.get("detection", source.detection), asks_password=False)
     edited = replace(source, **changes)
     return source if edited == source else replace(edited, updated_at=now)
 
 
-def _check_only_push(subprotocols: Sequence[str], hello: str | None) -> None:
-    for name, given in (("subprotocols", bool(subprotocols)), ("hello", hello is not None)):
-        if given:
-            raise Unprocessable(f"body.{name}: only a push source has it", f"body.{name}")
+def _part(source: Source) -> tuple[object, ...]:
+    """Return what decides which page is seen, and which part of it: strangers may see another one."""
+    return source.type, source.selector, source.ignore, source.headers is None
+
+
+def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
+    others, whose = (("subprotocols", "hello"), "a push source") if polled else (("headers",), "a feed or a page")
+    for name in others:
+        if getattr(asked, name):
+            raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
+
+
+def _check_headers(text: str | None) -> None:
+    for says in wrong_headers(text or "", LOOKS_OWN, "the look"):
+        raise Unprocessable(f"headers: {says}", "body.headers")
 
 
 def _check_filter(text: str | None) -> None:

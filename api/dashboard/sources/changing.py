@@ -39,11 +39,11 @@ class Deletion(Form, frozen=True):
 
 
 class Edit(Options, frozen=True, kw_only=True):
-    """How a source is watched, from the revision that was shown. An empty `hello` keeps the one that is kept, unless
-    `forget_hello`.
+    """How a source is watched, from the revision that was shown. An empty `hello` or `headers` keeps what is kept,
+    unless it is to be forgotten.
     """
 
-    forget_hello: bool = False
+    forget_secret: bool = False
     revision: str = ""
 
 
@@ -112,7 +112,7 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
         "name": words.name_of(view.source),
         "form": form,
         "preview": preview,
-        "has_hello": view.source.hello is not None,
+        "has_secret": view.source.secret is not None,
         "noise": len(view.source.noise),
     }
     return Page("sources/edit.html", f"Edit {words.name_of(view.source)}", shows)
@@ -148,8 +148,8 @@ async def save(visit: Visit) -> Go:
 def patch_of(source: Source, form: Edit) -> SourcePatch:
     """Return the change that a form asks for: of what its kind of source has."""
     given = settings_in(form)
-    if form.hello is None and not form.forget_hello:
-        del given["hello"]
+    if not form.forget_secret:
+        given = {name: value for name, value in given.items() if value is not None or name not in ("hello", "headers")}
     others = frozenset(get_args(Setting)) - source.tier.settings
     return SourcePatch(**{name: value for name, value in given.items() if name not in others})
 

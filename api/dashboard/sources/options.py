@@ -31,6 +31,7 @@ class Options(Form, frozen=True):
     everything: bool = False
     subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
     hello: ask.Hello | None = None
+    headers: ask.Headers | None = None
 
     @property
     def wanted(self) -> str | None:
@@ -46,8 +47,9 @@ def settings_in(form: Options) -> dict[str, Any]:
 
 
 def shown_of(source: Source) -> dict[str, Any]:
-    """Return a form's fields as a source would have filled them in. What it says after a handshake is never shown."""
-    plain = {name: getattr(source, name) for name in Options.__struct_fields__ if name not in ("everything", "hello")}
+    """Return a form's fields as a source would have filled them in. Its secret is never shown."""
+    unshown = ("everything", "hello", "headers")
+    plain = {name: getattr(source, name) for name in Options.__struct_fields__ if name not in unshown}
     return plain | {
         "tags": ", ".join(labels(source)),
         "ignore": "\n".join(source.ignore),

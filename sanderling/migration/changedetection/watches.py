@@ -36,7 +36,7 @@ def read_changedetection(data: bytes) -> Plan:
     if texts(store.application, "global_ignore_text"):
         drafting.note("the settings", "global_ignore_text", "impossible", "lines are not left out by their text")
     if store.headers:
-        drafting.note("the settings", "headers", "impossible", "looks have no headers of yours")
+        drafting.note("the settings", "headers", "impossible", "they may be secrets, and none travels")
     return drafting.plan("changedetection")
 
 

@@ -14,7 +14,7 @@ from sanderling.migration.wording import Unsayable, whole
 from sanderling.migration.yaml import documents
 
 NO_BROWSER: Final = "no browser is run: what scripts add to a page is not seen"
-_STRANGER: Final = "looks have no headers of yours: the page is watched as strangers see it"
+_STRANGER: Final = "it may be a secret, and none travels: give the source its headers (`sources edit --headers-file`)"
 _DIRECT: Final = "looks are made directly"
 _DIFFERENCE: Final = "what an event shows is the whole difference that was found"
 _FAILING: Final = "a failing source is told of once it lasts (source_failing), and never as a change"

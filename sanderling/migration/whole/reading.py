@@ -196,8 +196,8 @@ class _Reader:
         for url in (source.url, source.watch_url):
             if parse_url(url).text != url:
                 raise ValueError(f"the URL {url[:200]} is not in its one spelling")
-        if source.hello is not None:
-            raise ValueError("holds a greeting, which no export does")
+        if source.hello is not None or source.headers is not None:
+            raise ValueError("holds a secret, which no export does")
 
     def _alert(self, line: Query) -> None:
         alert = line.alert

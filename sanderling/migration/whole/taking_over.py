@@ -102,7 +102,7 @@ def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
         )
     if loaded.speechless:
         click.echo(
-            "Paused, as its greeting (`hello`) may be a secret and does not travel (set it, then resume it): "
+            "Paused, as what they send (`hello`, `headers`) may be a secret and does not travel (set it, then resume): "
             f"{', '.join(loaded.speechless[:20])}"
             f"{' ...' if len(loaded.speechless) > 20 else ''}",
             err=True,

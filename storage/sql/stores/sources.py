@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from msgspec.structs import replace
 
 from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
@@ -152,12 +151,12 @@ def watched_of(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault)
 
 def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:
     source = _decode(body)
-    return source if sealed is None else replace(source, hello=vault.open(HELLOS.kind, source.id, sealed).decode())
+    return source if sealed is None else source.with_secret(vault.open(HELLOS.kind, source.id, sealed).decode())
 
 
 def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a source's record without what it says after its handshake, and that in a box."""
-    if source.hello is None:
-        return msgspec.json.encode(source), None
-    sealed = vault.seal(HELLOS.kind, source.id, source.hello.encode())
-    return msgspec.json.encode(replace(source, hello=None)), sealed
+    """Return a source's record without its secret, and that in a box."""
+    if source.secret is None:
+        return msgspec.json.encode(source.without_secret), None
+    sealed = vault.seal(HELLOS.kind, source.id, source.secret.encode())
+    return msgspec.json.encode(source.without_secret), sealed

@@ -124,7 +124,7 @@ NEITHER: dict[str, tuple[bytes, str]] = {
     "nothing": (b"", "is empty"),
     "moved": (b'<html><head><meta http-equiv=refresh content="0; url=/new/">', "add https://shore.example/new/"),
     "frames": (b'<html><frameset><frame src="/a"></frameset></html>', "add https://shore.example/a"),
-    "login": (html("<form><input type=password></form>", title="Log in"), "Nothing here logs in"),
+    "login": (html("<form><input type=password></form>", title="Log in"), "headers that sign you in"),
     "consent": (html("We use cookies", title="Before you continue to Site"), "a consent wall"),
     "challenge": (html("Checking your browser", title="Just a moment..."), "a challenge page"),
     "not found": (html("Sorry", title="404 Not Found"), "an error page ('404 Not Found')"),

@@ -20,7 +20,7 @@ from tests.support.build import NOW, a_source, a_source_id
 CONTRACT = {
     "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "filter",
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
-    "last_event_at", "health", "breaker", "subprotocols", "has_hello", "title", "found_title", "state",
+    "last_event_at", "health", "breaker", "subprotocols", "has_hello", "has_headers", "title", "found_title", "state",
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",
@@ -52,6 +52,16 @@ async def test_what_is_asked_for_reaches_the_registry(house: House, client: http
     assert (new.type, new.tags, new.schedule, new.backfill) == ("html", ("topic:x", "label:mine"), "10m", 7)
     assert (answer["tags"], answer["schedule"], answer["selector"]) == (["topic:x", "label:mine"], "10m", "main")
     assert (answer["mode"], answer["ignore"]) == ("poll", [".ad"])
+
+
+async def test_headers_of_a_source_are_kept_and_never_shown(house: House, client: httpx.AsyncClient) -> None:
+    made = await client.post("/v1/sources", json={"url": "https://a.test/", "headers": "Cookie: s3cret=1"})
+    assert made.json()["has_headers"] is True and house.registry.seen[0].new.headers == "Cookie: s3cret=1"
+    changed = await client.patch(f"/v1/sources/{made.json()['id']}", json={"headers": None})
+    assert changed.json()["has_headers"] is False
+    refused = await client.post("/v1/sources", json={"url": "https://a.test/", "headers": ["s3cret"]})
+    assert refused.status_code == 400
+    assert "s3cret" not in made.text + changed.text + refused.text + repr(house.registry.seen)
 
 
 @pytest.mark.parametrize("tag", ["template:x", "source_type:html", "channel:a", "kind:b", "change:new", ":x", "x:"])

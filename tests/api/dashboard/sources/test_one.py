@@ -250,15 +250,29 @@ async def test_an_edit_begins_with_what_is_and_changes_what_is_asked(house: Hous
 
 
 async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(house: House, browser: Browser) -> None:
-    source = put(house, type="push", url="wss://a.test/", hello="secret", filter="tide")
+    source = put(house, type="push", url="wss://a.test/", hello="s3cret", filter="tide")
     await browser.get(f"{here()}/edit")
-    assert "secret" not in browser.answer.text and "One is kept" in browser.text
+    assert "s3cret" not in browser.answer.text and "One is kept" in browser.text
     await browser.submit(f"{here()}/edit", {"subprotocols": "v2, v1", "everything": "true"})
     edited = house.registry.views[source].source
-    assert (edited.hello, edited.subprotocols) == ("secret", ("v2", "v1"))
+    assert (edited.hello, edited.subprotocols) == ("s3cret", ("v2", "v1"))
     await browser.get(f"{here()}/edit")
-    await browser.submit(f"{here()}/edit", {"forget_hello": "true"})
+    await browser.submit(f"{here()}/edit", {"forget_secret": "true"})
     assert house.registry.views[source].source.hello is None
+
+
+async def test_an_edit_of_a_page_keeps_its_headers_unless_told(house: House, browser: Browser) -> None:
+    source = put(house, type="html", headers="Cookie: s3cret=1")
+    await browser.get(f"{here()}/edit")
+    assert "s3cret" not in browser.answer.text and "Some are kept" in browser.text
+    await browser.submit(f"{here()}/edit", {"title": "Mine"})
+    assert house.registry.views[source].source.headers == "Cookie: s3cret=1"
+    await browser.get(f"{here()}/edit")
+    await browser.submit(f"{here()}/edit", {"headers": "Cookie: s=2"})
+    assert house.registry.views[source].source.headers == "Cookie: s=2"
+    await browser.get(f"{here()}/edit")
+    await browser.submit(f"{here()}/edit", {"forget_secret": "true"})
+    assert house.registry.views[source].source.headers is None
 
 
 async def test_an_edit_that_is_refused_keeps_what_was_typed(

@@ -63,7 +63,7 @@ async def opened(folder: Path, said: list[str] | None = None) -> Storage:
 
 
 async def filled(storage: Storage) -> None:
-    await storage.sources.add(replace(a_source(1), hello=HELLO), a_harvest(1).state, storage.lease)
+    await storage.sources.add(replace(a_source(1, type="push"), hello=HELLO), a_harvest(1).state, storage.lease)
     await storage.log.append([a_harvest(1, "one", "two")], storage.lease, CountingMint(), stamp)
     await storage.keys.add(an_api_key())
     await storage.keys.add_signing(a_signing_key("active"))

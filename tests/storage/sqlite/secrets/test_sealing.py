@@ -41,6 +41,7 @@ from tests.storage.sqlite.upkeep.test_upgrade import SEALED, written_by
 
 NAMED, OTHER = Vault(b"n" * 32), Vault(b"o" * 32)
 SECRETS = (Secret("whsec_bmV3ZXI="), Secret("whsec_b2xkZXI=", until=a_destination().created_at))
+HEADERS = "Cookie: c00kie=1"
 HELLO = '{"token": "of the feed"}'
 SEED = a_signing_key("k").seed
 TOKEN = {"token": Private("t0ken of the chat"), "url": Private("https://chat.example/h00k")}
@@ -49,6 +50,7 @@ SUBSCRIPTION = a_subscription(secret="s3cret of the reader")
 PLAIN = (
     *(secret.value.encode() for secret in SECRETS),
     b"of the feed",
+    b"c00kie",
     b"t0ken of",
     b"h00k",
     b"t0ken of the feed",
@@ -66,7 +68,8 @@ async def opened(folder: Path, named: Vault | None = None, said: list[str] | Non
 async def filled(folder: Path, named: Vault | None = None) -> Storage:
     """Open a folder and put every kind of secret into it."""
     storage = await opened(folder, named)
-    await storage.sources.add(replace(a_source(1), hello=HELLO), a_harvest(1).state, storage.lease)
+    await storage.sources.add(replace(a_source(1, type="push"), hello=HELLO), a_harvest(1).state, storage.lease)
+    await storage.sources.add(replace(a_source(2), headers=HEADERS), a_harvest(2).state, storage.lease)
     await storage.keys.add_signing(a_signing_key("k"))
     await storage.alerts.put(an_alert())
     private: dict[str, Any] = {"private": TOKEN, "private_names": tuple(TOKEN)}
@@ -83,7 +86,7 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         assert [key.seed for key in await storage.keys.signing()] == [SEED]
         (destination,) = await storage.alerts.destinations()
         assert (destination.secrets, destination.private) == (SECRETS, TOKEN)
-        assert [row.source.hello for row in await storage.sources.page(None, 9)] == [HELLO]
+        assert [row.source.secret for row in await storage.sources.page(None, 9)] == [HELLO, HEADERS]
         assert list(await storage.publications.all()) == [PUBLICATION]
         assert [each.subscription for each in await storage.subscriptions.all()] == [SUBSCRIPTION]
     finally:
@@ -259,7 +262,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
     await (await filled(tmp_path, old)).aclose()
     kept = (tmp_path / OWN).read_text() if old is None else None
     done = rotate(tmp_path, old, new)
-    assert (done.boxes, done.lost, done.scrubbed) == (6, None, True)
+    assert (done.boxes, done.lost, done.scrubbed) == (7, None, True)
     assert (tmp_path / OWN).exists() == (new is None) and not (tmp_path / NEXT).exists()
     await secrets_in(tmp_path, new)
     (tmp_path / OWN).unlink(missing_ok=True)
@@ -305,15 +308,15 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
     await (await filled(tmp_path, NAMED)).aclose()
     with pytest.raises(NoKey):
         rotate(tmp_path, OTHER, None)
-    assert rotate(tmp_path, None, OTHER, fresh=lambda: "whsec_bmV3").lost == (1, 1, 1)
+    assert rotate(tmp_path, None, OTHER, fresh=lambda: "whsec_bmV3").lost == (1, 1, 2)
     storage = await opened(tmp_path, OTHER)
     assert list(await storage.keys.signing()) == []
     assert [(key.key_id, key.x) for key in await storage.keys.public()] == [("k", public_half(a_signing_key("k")).x)]
     (destination,) = await storage.alerts.destinations()
     assert destination.secrets == (Secret("whsec_bmV3"),) and not destination.enabled
     assert not destination.private and destination.lost == ("token", "url") and destination.was_enabled
-    (row,) = await storage.sources.page(None, 9)
-    assert row.source.hello is None and not row.source.enabled
+    for row in await storage.sources.page(None, 9):
+        assert row.source.secret is None and not row.source.enabled
     published = await storage.publications.by_hash(PUBLICATION.token_hash)
     assert published is not None and list(await storage.publications.all()) == [replace(PUBLICATION, token=None)], (
         "who has the address goes on reading"
