@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.launcher import assembled
+from sanderling.operations.installing.launcher import assembled
 from sanderling.operations.installing.layout import Layout
 from sanderling.operations.installing.plan import (
     Act,

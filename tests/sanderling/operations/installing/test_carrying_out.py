@@ -13,8 +13,8 @@ import pytest
 from sanderling import program
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
-from sanderling.launcher import cut
 from sanderling.operations.installing.carrying_out import Hand, look
+from sanderling.operations.installing.launcher import cut
 from sanderling.operations.installing.layout import SYSTEM
 from sanderling.operations.installing.plan import FoundInstallation, Note, Run, Write
 
