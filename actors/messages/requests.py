@@ -41,6 +41,15 @@ Schedule = Annotated[
         extra={"form": "a whole number and one of s, m, h and d, such as 10m, 2h or 1d"},
     ),
 ]
+Hours = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        description="Days, hours and a time zone in which it is looked at; outside of them only when somebody asks",
+        examples=["weekdays 08-18 Europe/Stockholm"],
+    ),
+]
 PushFilter = Annotated[
     str,
     Meta(
@@ -106,6 +115,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     selector: Selector | None = None
     ignore: Ignore = ()
     schedule: Schedule | None = None
+    hours: Hours | None = None
     backfill: Annotated[int, Meta(ge=0, le=50)] = 0
     filter: PushFilter | None = None
     bar: Bar | None = None
@@ -120,7 +130,9 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `filter`, `bar`, `hello` and `headers`. The URL is fixed."""
+    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello` and
+    `headers`. The URL is fixed.
+    """
 
     type: SourceType | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
@@ -132,6 +144,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     hello: Hello | UnsetType | None = UNSET
     headers: Headers | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
+    hours: Hours | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
     title: Title | UnsetType = UNSET
 

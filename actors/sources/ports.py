@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.egress.traffic import Egress
+from actors.look_hours import read_hours
 from actors.members.ownership import Ownership
 from actors.messages.recorder import RecorderMessage
 from actors.messages.sources import SourceMessage
@@ -24,6 +25,7 @@ from actors.sources.schedule.pause import PauseSwitch
 from actors.sources.state_counts import StateCounts
 from actors.world import World
 from storage.interface import Storage
+from storage.records.destination import QuietHours
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
@@ -137,4 +139,11 @@ def drawn(world: World) -> Version:
 def limits_of(source: Source, settings: Settings) -> Limits:
     """Return the bounds of a source's cadence."""
     schedule = None if source.schedule is None else float(source.schedule)
-    return Limits(settings.cadence_floor, settings.cadence_ceiling, schedule)
+    return Limits(settings.cadence_floor, settings.cadence_ceiling, schedule, _hours_of(source))
+
+
+def _hours_of(source: Source) -> QuietHours | None:
+    try:
+        return None if source.hours is None else read_hours(source.hours)
+    except ValueError:  # a zone that this machine does not know, though another once did
+        return None

@@ -81,6 +81,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     has_hello: bool
     has_headers: bool
     schedule: str | None
+    hours: str | None
     bar: float | None
     noise_count: int
     state: NowState

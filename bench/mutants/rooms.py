@@ -19,6 +19,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     ),
     "digest": (
         "actors/delivery/digest.py",
+        "actors/day_spans.py",
         "actors/delivery/quiet.py",
         "actors/delivery/schedule.py",
         "actors/delivery/gathering.py",

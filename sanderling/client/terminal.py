@@ -103,6 +103,7 @@ def add_sources(
     selector: str | None = None,
     ignore: tuple[str, ...] = (),
     headers: str | None = None,
+    hours: str | None = None,
     later: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -114,6 +115,7 @@ def add_sources(
     body |= {"selector": selector} if selector else {}
     body |= {"ignore": list(ignore)} if ignore else {}
     body |= {"headers": headers.strip()} if headers and headers.strip() else {}
+    body |= {"hours": hours} if hours else {}
     body |= {"verify": "later"} if later else {}
     refused = list[str]()
 

@@ -43,6 +43,7 @@ def sources() -> None:
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
 @click.option("--selector", help="The part that is watched: CSS, XPath (//h2), or JSONPath ($.plans[*].price).")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
+@click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
 @headers_file
@@ -110,6 +111,7 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.argument("name", metavar="SOURCE")
 @click.option("--title", help="What you call it; '' leaves it to the source.")
 @click.option("--schedule", help="How often it is looked at, as 10m or 1d; '' lets its pace decide.")
+@click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'; '' for always.")
 @click.option("--selector", help="The part that is watched: CSS, XPath or JSONPath; '' for all of it.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
@@ -134,6 +136,7 @@ def changes_of(
     *,
     title: str | None,
     schedule: str | None,
+    hours: str | None,
     selector: str | None,
     ignore: tuple[str, ...],
     bar: str | None,
@@ -141,7 +144,8 @@ def changes_of(
 ) -> dict[str, Any]:
     """Return what PATCH is sent of what was named; empty text empties what may be empty. Raises CommandFailed."""
     found: dict[str, Any] = {"title": title} if title is not None else {}
-    empties = {"schedule": schedule, "selector": selector, "headers": headers if headers is None else headers.strip()}
+    empties = {"schedule": schedule, "hours": hours, "selector": selector}
+    empties["headers"] = headers if headers is None else headers.strip()
     found |= {name: text or None for name, text in empties.items() if text is not None}
     if ignore:
         found["ignore"] = [part for part in ignore if part]

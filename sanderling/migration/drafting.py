@@ -67,6 +67,7 @@ class Drafting:
         selectors: Sequence[str] = (),
         ignore: Sequence[str] = (),
         seconds: float | None = None,
+        hours: str | None = None,
         enabled: bool = True,
         kind: SourceType | None = None,
     ) -> str | None:
@@ -84,6 +85,7 @@ class Drafting:
             selector=self._selector(place, selectors),
             ignore=self._ignored(place, ignore),
             schedule=self._schedule(place, seconds),
+            hours=hours,
             title=self._title(place, title),
         )
         if not enabled:
@@ -207,6 +209,7 @@ class Drafting:
                 selector=selector,
                 ignore=tuple(each for each in one.ignore if each in two.ignore),
                 schedule=min(schedules, key=seconds_of, default=None),
+                hours=one.hours if one.hours == two.hours else None,
                 title=one.title or two.title,
             ),
             there.enabled or more.enabled,

@@ -41,6 +41,7 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     schedule: str | None = None
+    hours: str | None = None
     title: str = ""
 
 

@@ -71,6 +71,8 @@ class Source(Struct, frozen=True):
     ignore: tuple[str, ...] = ()
     schedule: int | None = None
     """Seconds between looks that replace the adaptive cadence."""
+    hours: str | None = None
+    """Days, hours and a zone, outside of which it is looked at only when somebody asks; see `actors/look_hours.py`."""
     backfill: int = 0
     filter: str | None = None
     """A push source's own admission query; "" admits every frame, None only those that match an alert."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from actors.look_hours import open_from
 from actors.messages.views import HealthPart, SourceExamination, SourceView
 from actors.sources.health.score import FAILURES, Penalty, defective, reach, silent, span, stuck
 from actors.sources.schedule import silence as pulse
@@ -76,9 +77,17 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
         return f"A look was due on {spoken(hot.next_look_at)} and has not happened yet."
     if hot.breaker.failures or (hot.not_before or 0) > hot.last_look_at:
         return _after_trouble(hot)
+    if source.hours is not None and _waits_for_hours(hot, limits):
+        return f"It is looked at in these hours only: {source.hours}."
     if limits.schedule is not None:
         return f"You have set a fixed interval of {span(limits.schedule)}, give or take 5 %."
     return _learned(hot, limits, hints, gap)
+
+
+def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:
+    """Return whether the next look is when the hours begin: a second earlier it could not be."""
+    due = hot.next_look_at or 0
+    return open_from(limits.hours, Millis(due - 1000)) >= due
 
 
 def _connection(view: SourceView) -> str:

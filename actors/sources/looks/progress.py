@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed
+from actors.look_hours import LONGEST_SHUT, open_from
 from actors.sources.health import score as health
 from actors.sources.schedule import cadence
 from actors.sources.schedule import silence as pulse
@@ -165,13 +166,18 @@ def _watched(hot: SourceRuntime, now: Millis) -> float:
 
 
 def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
-    """Return the memory with no wait longer than it may be, and no trouble that has yet to begin.
+    """Return the memory with no wait longer than it may be, a next look within its hours, and no trouble that has yet
+    to begin.
 
     After a restart, before a wait and after a failure: the clock may have been ahead when a moment was noted.
     """
-    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _OPEN, (limits.schedule or 0) * 1.2))
+    shut = LONGEST_SHUT if limits.hours is not None else 0.0
+    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _OPEN, (limits.schedule or 0) * 1.2, shut))
     if (hot.next_look_at or 0) > longest:
         hot = replace(hot, next_look_at=now, not_before=None)
+    due = Millis(max(hot.next_look_at or 0, now))
+    if (opens := open_from(limits.hours, due)) > due:
+        hot = replace(hot, next_look_at=opens)
     if (hot.not_before or 0) > now + round(1000 * MOST_HOLD):
         hot = replace(hot, not_before=None)
     if (hot.breaker.retry_at or 0) > now + round(1000 * _OPEN):

@@ -17,6 +17,7 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable
 from actors.locks import KeyedLocks
+from actors.look_hours import read_hours
 from actors.messages.recorder import Record
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
 from actors.messages.sources import AddSource, LookNow, PreviewSource, Teach
@@ -112,6 +113,7 @@ class SourceService:
         polled = url.scheme not in TIERS["push"].schemes
         _check_only_its_own(polled, new)
         _check_headers(new.headers)
+        _check_hours(new.hours)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
@@ -216,6 +218,7 @@ class SourceService:
         _check_filter(after.filter)
         _check_only_its_own(after.tier.polled, after)
         _check_headers(after.headers)
+        _check_hours(given.get("hours"))
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
         format = before.detection.format if before.detection.format in FORMATS else "html"
@@ -249,6 +252,10 @@ class SourceService:
             state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
         elif after.headers != before.headers:  # whoever gives new ones waits for what they open
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=self._ports.world.now())
+            state = SourceState(after.id, hot, None, live.version, version)
+        elif after.hours != before.hours and live.hot.breaker.state == "closed":  # it may be waiting for the old ones
+            due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)
+            hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now())))
             state = SourceState(after.id, hot, None, live.version, version)
         known = before if self._ports.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
@@ -412,10 +419,19 @@ def _part(source: Source) -> tuple[object, ...]:
 
 
 def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    others, whose = (("subprotocols", "hello"), "a push source") if polled else (("headers",), "a feed or a page")
+    push, looked_at = ("subprotocols", "hello"), ("headers", "hours")
+    others, whose = (push, "a push source") if polled else (looked_at, "a feed or a page")
     for name in others:
         if getattr(asked, name):
             raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
+
+
+def _check_hours(text: str | None) -> None:
+    try:
+        if text is not None:
+            read_hours(text)
+    except ValueError as error:
+        raise Unprocessable(f"hours: {error}", "body.hours", text) from None
 
 
 def _check_headers(text: str | None) -> None:

@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from actors.sources.schedule.change_rate import HOUR, QUICK, SLOW, Ahead, Rhythm, age_of, ahead
 from actors.sources.schedule.look_price import DAY, Price
+from storage.records.destination import QuietHours
 from storage.records.identity import Millis
 
 START_INTERVAL: Final = 120.0
@@ -40,11 +41,14 @@ LULL: Final = 0.01
 
 
 class Limits(Struct, frozen=True):
-    """Seconds. `schedule` is a fixed interval that the user asked for; it replaces the adaptive one."""
+    """Seconds. `schedule` is a fixed interval that the user asked for; it replaces the adaptive one. No look that
+    nobody asks for is made outside of `hours`.
+    """
 
     floor: float = 60.0
     ceiling: float = 2700.0
     schedule: float | None = None
+    hours: QuietHours | None = None
 
 
 class Hints(Struct, frozen=True):

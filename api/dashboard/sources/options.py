@@ -26,6 +26,7 @@ class Options(Form, frozen=True):
     selector: ask.Selector | None = None
     ignore: _Lines = ""
     schedule: ask.Schedule | None = None
+    hours: ask.Hours | None = None
     bar: ask.Bar | None = None
     filter: ask.PushFilter | None = None
     everything: bool = False

@@ -66,9 +66,10 @@ change between two pages.""",
         name="changeSource",
         tag="Sources",
         explains="""\
-Fields that are left out stay as they are; null empties `selector`, `schedule`, `filter`, `bar`, `hello` and \
-`headers`. The URL is fixed: to watch another, add it. Another `selector` or `ignore` is tried out on the page before \
-it is taken, and the next look is a new baseline; so is the first look with headers, or without them.""",
+Fields that are left out stay as they are; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, \
+`hello` and `headers`. The URL is fixed: to watch another, add it. Another `selector` or `ignore` is tried out \
+on the page before it is taken, and the next look is a new baseline; so is the first look with headers, or without \
+them.""",
         asks={
             "Another part of the page": {"selector": "#prices", "ignore": []},
             "Adaptive cadence again": {"schedule": None},

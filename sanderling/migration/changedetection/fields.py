@@ -18,7 +18,6 @@ FIELDS: Final = (
     Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
     Field("extract_text", "impossible", "the whole text is watched, not what an expression finds in it"),
     Field("conditions", "impossible", "conditions about numbers and differences; an alert's query is about words"),
-    Field("time_schedule_limit", "impossible", "looks have no hours; a destination may have quiet hours"),
     Field("ignore_status_codes", "impossible", "a page that answers with an error has failed"),
     Field("notification_title", "impossible", _MESSAGE),
     Field("notification_body", "impossible", _MESSAGE),

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
 from sanderling.migration.changedetection.files import Datastore, datastore
+from sanderling.migration.changedetection.hours import hours_of
 from sanderling.migration.drafting import Drafting, joined_selectors
 from sanderling.migration.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
 from sanderling.migration.notifying import destinations
@@ -70,6 +71,7 @@ class _Reading:
             selectors=self._selectors("include_filters", _WHOLE_PAGE),
             ignore=self._selectors("subtractive_selectors", "it stays in"),
             seconds=self._seconds(),
+            hours=self._hours(),
             enabled=not (truth(watch.get("paused")) or truth(self._store.application.get("all_paused"))),
         )
         if url is not None:
@@ -120,11 +122,20 @@ class _Reading:
             return None
         return own or None
 
+    def _hours(self) -> str | None:
+        limit, name = mapping(self._watch.get("time_schedule_limit")), "time_schedule_limit"
+        if not truth(limit.get("enabled")):
+            return None
+        hours = hours_of(limit)
+        if hours is None:
+            self._drafting.note(self._place, name, "impossible", "its days differ: it is looked at always")
+        else:
+            self._drafting.note(self._place, name, "exact")
+        return hours
+
     def _tell(self) -> None:
         place, watch, note = self._place, self._watch, self._drafting.note
-        schedule = mapping(watch.get("time_schedule_limit"))
-        told = dict(watch) if truth(schedule.get("enabled")) else {**watch, "time_schedule_limit": None}
-        tell_of(self._drafting, place, told, FIELDS)
+        tell_of(self._drafting, place, watch, FIELDS)
         if text(watch, "fetch_backend") not in PLAIN_BACKENDS:
             note(place, "fetch_backend", "approximated", NO_BROWSER)
         if text(watch, "processor") not in ("", "text_json_diff"):

@@ -20,6 +20,7 @@ from msgspec import UNSET, Struct
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from actors.look_hours import read_hours
 from actors.signatures.event import check_public
 from sanderling.exits import CommandFailed, Exit
 from sanderling.migration.whole.lines import (
@@ -198,6 +199,8 @@ class _Reader:
                 raise ValueError(f"the URL {url[:200]} is not in its one spelling")
         if source.hello is not None or source.headers is not None:
             raise ValueError("holds a secret, which no export does")
+        if source.hours is not None:
+            read_hours(source.hours)
 
     def _alert(self, line: Query) -> None:
         alert = line.alert

@@ -19,7 +19,6 @@ from actors.delivery.actor import DestinationActor
 from actors.delivery.attempt import Sender
 from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.status import Standing
-from actors.delivery.zones import reading
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.webhook import sending
 from actors.egress.guard import Guard
@@ -27,6 +26,7 @@ from actors.matcher.actor import Matcher
 from actors.matcher.index import StandingQueries
 from actors.query import Analysed, Query, Side
 from actors.signatures import webhook
+from actors.zones import reading
 from storage.append import Lease
 from storage.records.delivery import Delivery, Freeze, Outcome
 from storage.records.destination import Destination, Secret

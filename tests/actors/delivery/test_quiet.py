@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from actors.delivery.quiet import quiet_until, spans
+from actors.day_spans import spans
+from actors.delivery.quiet import quiet_until
 from actors.egress.posted import PostResult
 from actors.messages.destinations import TestDelivery as AskForTest
 from storage.records.destination import WEEKDAYS, QuietHours

@@ -83,13 +83,15 @@ def test_added_sources_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) ->
 
 def test_what_is_named_is_changed_and_empty_text_empties_it(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
-    changes = changes_of(title="Mine", schedule="", selector=None, ignore=(".ad", ""), bar="0.5", headers="")
-    assert changes == {"title": "Mine", "schedule": None, "ignore": [".ad"], "bar": 0.5, "headers": None}
+    named = {"title": "Mine", "schedule": "", "hours": "", "bar": "0.5", "headers": ""}
+    changes = changes_of(selector=None, ignore=(".ad", ""), **named)
+    emptied = {"schedule": None, "hours": None, "headers": None}
+    assert changes == {"title": "Mine", "ignore": [".ad"], "bar": 0.5} | emptied
     assert sources.edit(client(asked), SOURCE.id, changes, as_json=True) == Exit.WELL
     assert asked == [(f"PATCH {PATH}", changes)]
     assert msgspec.json.decode(capsys.readouterr().out)["id"] == SOURCE.id
     with pytest.raises(CommandFailed, match="--bar"):
-        changes_of(title=None, schedule=None, selector=None, ignore=(), bar="much", headers=None)
+        changes_of(title=None, schedule=None, hours=None, selector=None, ignore=(), bar="much", headers=None)
     with pytest.raises(CommandFailed, match="Say what to change"):
         sources.edit(client([]), SOURCE.id, {}, as_json=False)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 GROUP, WATCH, SECOND, LOGIN = (f"{n}0000000-0000-4000-8000-000000000000" for n in (1, 2, 3, 4))
 
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
+
 WATCHES: dict[str, dict[str, Any]] = {
     WATCH: {
         "url": "https://tides.example/prices",
@@ -34,6 +36,14 @@ WATCHES: dict[str, dict[str, Any]] = {
         "tags": [],
         "time_between_check_use_default": True,
         "include_filters": ["main", "json:$.news"],
+        "time_schedule_limit": {
+            "enabled": True,
+            "timezone": "Europe/Stockholm",
+            **{
+                day: {"enabled": True, "start_time": "08:00", "duration": {"hours": "10", "minutes": "00"}}
+                for day in DAYS
+            },
+        },
     },
     LOGIN: {"url": "https://tides.example/login", "method": "POST", "body": "user=me"},
 }

@@ -1,0 +1,81 @@
+"""Hours in which a source is looked at, as its user writes them: `weekdays 08-18 Europe/Stockholm`. Pure.
+
+Days come first (`mon,wed`, `mon-fri`, `weekdays`, `weekends`; every day without them), then from when to when by the
+clock on the wall, over midnight if the end is earlier, then a time zone of the IANA database (UTC without one).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import time
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from actors.day_spans import spans
+from actors.zones import reading, zone_of
+from storage.records.destination import WEEKDAYS, QuietHours, Weekday
+from storage.records.identity import Millis
+
+EXAMPLE: Final = "weekdays 08-18 Europe/Stockholm"
+LONGEST_SHUT: Final = 8 * 86_400.0
+"""Seconds between the end of a week's only span and the next one, and a day for changes of the clock."""
+_SETS: Final[dict[str, tuple[Weekday, ...]]] = {"weekdays": WEEKDAYS[:5], "weekends": WEEKDAYS[5:], "daily": WEEKDAYS}
+_CLOCK = re.compile(r"([01]?\d|2[0-3])(?::([0-5]\d))?-([01]?\d|2[0-4])(?::([0-5]\d))?")
+
+
+@lru_cache(maxsize=4096)
+def read_hours(text: str) -> QuietHours:
+    """Return the span of a day, its days and its zone. Raises ValueError with a sentence.
+
+    >>> read_hours("mon-wed,sun 8-18:30 Europe/Stockholm").weekdays
+    ('mon', 'tue', 'wed', 'sun')
+    >>> read_hours("22-06").start, read_hours("22-06").end, read_hours("0-24").end
+    ('22:00', '06:00', '00:00')
+    """
+    words = text.split()
+    days: tuple[Weekday, ...] = WEEKDAYS
+    if words and not words[0][0].isdigit():
+        days = _days(words.pop(0).lower())
+    found = _CLOCK.fullmatch(words[0]) if words else None
+    if found is None or len(words) > 2 or (found[3] == "24" and found[4] not in (None, "00")):
+        raise ValueError(f"write days, hours and a time zone, as in {EXAMPLE}")
+    start = time(int(found[1]), int(found[2] or 0))
+    end = time(int(found[3]) % 24, int(found[4] or 0))
+    if start == end and found[3] != "24":
+        raise ValueError("the hours begin when they end")
+    zone = words[1] if len(words) == 2 else "UTC"
+    try:
+        ZoneInfo(zone)
+    except (LookupError, ValueError, OSError):
+        raise ValueError(f"{zone} is no time zone; one is Europe/Stockholm") from None
+    return QuietHours(start.isoformat("minutes"), end.isoformat("minutes"), zone, days)
+
+
+def _days(text: str) -> tuple[Weekday, ...]:
+    found: set[str] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if part in _SETS:
+            found |= {*_SETS[part]}
+        elif first[:3] in WEEKDAYS and (not last or last[:3] in WEEKDAYS):
+            begin = WEEKDAYS.index(first[:3])
+            end = WEEKDAYS.index(last[:3]) if last else begin
+            found |= {WEEKDAYS[(begin + day) % 7] for day in range((end - begin) % 7 + 1)}
+        else:
+            raise ValueError(f"{part!r} is no day: mon, tue, wed, thu, fri, sat, sun, weekdays or weekends")
+    return tuple(day for day in WEEKDAYS if day in found)
+
+
+def open_from(hours: QuietHours | None, at: Millis) -> Millis:
+    """Return a moment if it lies within the hours, else when they next begin."""
+    if hours is None:
+        return at
+    zone, moment = zone_of(hours.timezone), at
+    for _ in range(5):  # a week has them once at least, and each step sees the two days ahead
+        found = spans(hours, reading(moment, zone).date())
+        ahead = [max(span.start, at) for span in found if span.end > at]
+        if ahead:
+            return min(ahead)
+        moment = Millis(moment + 2 * 86_400_000)
+    return at
