@@ -38,6 +38,7 @@ _PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
     FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
 _HOLD = {
     "alert": "SELECT 1 FROM alert WHERE id=? FOR UPDATE",
+    "cursor": "SELECT 1 FROM cursor WHERE name=? FOR UPDATE",
     "destination": "SELECT 1 FROM destination WHERE id=? FOR UPDATE",
     "publication": "SELECT 1 FROM publication WHERE id=? FOR UPDATE",
 }

@@ -133,6 +133,7 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
+            transaction.hold("cursor", name)
             at = _cursor(transaction.connection, name)
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
@@ -168,6 +169,7 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
             transaction.fence(lease)
+            transaction.hold("destination", destination)
             return _claim(transaction, destination, now, limit, lease, digests=digests)
 
         return await self._writer.submit(job, rows=limit)
@@ -182,6 +184,7 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
+            transaction.hold("destination", destination)
             key = _key(transaction, destination)
             if key is None:
                 return 0
@@ -238,6 +241,8 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
+            for destination in sorted({claim[0] for claim in claims}):
+                transaction.hold("destination", destination)
             return sum(transaction.execute(_PUT_BACK, claim).rowcount for claim in claims)
 
         return await self._writer.submit(job, rows=len(claims))
@@ -249,6 +254,7 @@ class SqlOutbox:
             transaction.fence(lease)
             if destination is None:
                 return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
+            transaction.hold("destination", destination)
             claimed = [
                 row for row in transaction.execute(_ALL_CLAIMED, (destination,)).fetchall() if row[1] not in held
             ]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
+from typing import LiteralString
 
+import psycopg
 import pytest
 import trio
 
 from storage.append import events_of
-from storage.errors import Duplicate, StateMoved
+from storage.errors import CursorMoved, Duplicate, StateMoved
 from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
-from storage.records.delivery import Match, Outcome
+from storage.records.delivery import Match, Outcome, Portion
 from storage.records.identity import START, Millis, Seq
 from storage.records.source import Version
 from tests.storage.contract.builders import (
@@ -152,3 +154,67 @@ async def test_of_two_first_starts_at_once_one_makes_the_signing_key(three: tupl
             nursery.start_soon(partial(storage.keys.add_first_signing, a_signing_key(f"k{number}")))
     assert len(await three[0].keys.signing()) == 1
     assert await three[1].keys.public() == []
+
+
+Work = Callable[[Storage], Awaitable[object]]
+
+
+def digest(bodies: Sequence[bytes]) -> tuple[str, bytes]:
+    return f"digest of {len(bodies)}", b""
+
+
+async def freezes(storage: Storage) -> object:
+    return await storage.outbox.freeze("hook", Portion(Millis(0), Millis(NOW + 9), 500, 1 << 20), digest, storage.lease)
+
+
+async def claims(storage: Storage) -> object:
+    return len(await storage.outbox.claim("hook", Millis(NOW), 9, storage.lease))
+
+
+async def advances(storage: Storage) -> object:
+    try:
+        await storage.outbox.advance("matcher", Seq(5), Seq(6), [], storage.lease)
+    except CursorMoved:
+        return "moved"
+    return await storage.outbox.cursor("matcher")
+
+
+@pytest.mark.parametrize(
+    ("work", "held", "other", "comes_to"),
+    [
+        (
+            freezes,
+            "SELECT 1 FROM destination FOR UPDATE",
+            "DELETE FROM outbox WHERE seq<(SELECT max(seq) FROM outbox)",
+            1,
+        ),
+        (claims, "SELECT 1 FROM destination FOR UPDATE", "UPDATE outbox SET claimed=77", 0),
+        (advances, "SELECT 1 FROM cursor FOR UPDATE", "UPDATE cursor SET seq=9", "moved"),
+    ],
+)
+async def test_what_is_written_by_what_was_read_waits_for_another_start_that_writes_it(
+    work: Work, held: LiteralString, other: LiteralString, comes_to: object
+) -> None:
+    url = cluster().url(cluster().fresh())
+    storage = await opened(url, "a")
+    await storage.sources.add(a_source(), a_state(), storage.lease)
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    events = events_of(await storage.log.append([a_harvest(1, "a", "b", "c")], storage.lease, CountingMint(), stamp))
+    await storage.outbox.enqueue([Match("hook", event.seq, Millis(NOW)) for event in events], storage.lease)
+    await storage.outbox.advance("matcher", None, Seq(5), [], storage.lease)
+    found: list[object] = []
+
+    async def do() -> None:
+        found.append(await work(storage))
+
+    with psycopg.connect(url) as another, psycopg.connect(url, autocommit=True) as watching, trio.fail_after(20):
+        another.execute(held)
+        another.execute(other)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(do)
+            while not watching.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() > (0,):  # type: ignore[operator]  # a count is a row  # noqa: ASYNC110 - of another process
+                await trio.sleep(0.01)
+            another.commit()
+    assert found == [comes_to]
+    await storage.aclose()
