@@ -272,7 +272,7 @@ def main() -> int:
     for name in Audit.__dataclass_fields__:
         print(f"{name.replace('_', ' '):22}{getattr(audit, name):6}")
     if given.standby == "late":  # what was seen and told before it was gone is no fault
-        audit = replace(audit, seen_and_gone=0, undelivered=0)
+        audit = replace(audit, seen_and_gone=0, undelivered=0, told_again=0)
     return 0 if audit.holds else 1
 
 

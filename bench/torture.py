@@ -71,7 +71,9 @@ class Scene:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was counted at the end. Everything but `published` and `delivered_again` should be 0."""
+    """What was counted at the end. Everything but `published` and `delivered_again` should be 0. told_again: events of
+    which people heard in more than one message; a repetition of a message is none.
+    """
 
     published: int
     lost: int
@@ -80,13 +82,14 @@ class Audit:
     seen_and_gone: int
     seen_twice: int
     undelivered: int
+    told_again: int
     of_two_bodies: int
     delivered_again: int
 
     @property
     def holds(self) -> bool:
         wrong = (self.lost, self.doubled, self.out_of_order, self.seen_and_gone, self.seen_twice)
-        return not any((*wrong, self.undelivered, self.of_two_bodies))
+        return not any((*wrong, self.undelivered, self.told_again, self.of_two_bodies))
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------
@@ -320,6 +323,7 @@ def is_quiet(scene: Scene, log: Mapping[str, tuple[str, str]]) -> bool:
 
 def counted(scene: Scene, log: Mapping[str, tuple[str, str]], order: Mapping[str, list[str]]) -> Audit:
     lost = doubled = disordered = 0
+    heard = told_to(scene.pager.bodies)
     for source, origin in scene.origins.items():
         told = Counter(order.get(source, []))
         lost += sum(item not in told for item in origin.items[1:])
@@ -334,7 +338,8 @@ def counted(scene: Scene, log: Mapping[str, tuple[str, str]], order: Mapping[str
         out_of_order=disordered,
         seen_and_gone=sum(id not in log for id in scene.seen),
         seen_twice=len(scene.repeated),
-        undelivered=sum(id not in scene.receiver.bodies for id in log) + abs(len(log) - told_to(scene.pager.bodies)),
+        undelivered=sum(id not in scene.receiver.bodies for id in log) + max(0, len(log) - heard),
+        told_again=max(0, heard - len(log)),
         of_two_bodies=sum(len({*each}) > 1 for each in bodies),
         delivered_again=sum(len(each) - 1 for each in bodies),
     )

@@ -22,6 +22,7 @@ SOUND = Audit(
     seen_and_gone=0,
     seen_twice=0,
     undelivered=0,
+    told_again=0,
     of_two_bodies=0,
     delivered_again=3,
 )
@@ -58,7 +59,16 @@ def test_each_kind_of_loss_is_counted() -> None:
     assert not audit.holds
 
 
-@pytest.mark.parametrize("name", ["lost", "doubled", "out_of_order", "seen_and_gone", "seen_twice", "undelivered"])
+def test_what_people_heard_in_two_messages_is_no_delivery_that_lacks() -> None:
+    scene, log = a_scene(Published("a", "b")), {"1": ("s", "a"), "2": ("s", "b")}
+    scene.pager.bodies["2"] = [json.dumps({"payload": {"summary": "b"}}).encode()]
+    audit = counted(scene, log, {"s": ["a", "b"]})
+    assert (audit.undelivered, audit.told_again, audit.holds) == (0, 1, False)
+
+
+@pytest.mark.parametrize(
+    "name", ["lost", "doubled", "out_of_order", "seen_and_gone", "seen_twice", "undelivered", "told_again"]
+)
 def test_anything_but_a_repeated_delivery_breaks_it(name: str) -> None:
     assert SOUND.holds
     assert not replace(SOUND, **{name: 1}).holds
