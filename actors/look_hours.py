@@ -21,6 +21,8 @@ EXAMPLE: Final = "weekdays 08-18 Europe/Stockholm"
 LONGEST_SHUT: Final = 8 * 86_400.0
 """Seconds between the end of a week's only span and the next one, and a day for changes of the clock."""
 _SETS: Final[dict[str, tuple[Weekday, ...]]] = {"weekdays": WEEKDAYS[:5], "weekends": WEEKDAYS[5:], "daily": WEEKDAYS}
+_NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS: Final = {name: day for day, names in enumerate(zip(WEEKDAYS, _NAMES, strict=True)) for name in names}
 _CLOCK = re.compile(r"([01]?\d|2[0-3])(?::([0-5]\d))?-([01]?\d|2[0-4])(?::([0-5]\d))?")
 
 
@@ -55,12 +57,12 @@ def read_hours(text: str) -> QuietHours:
 def _days(text: str) -> tuple[Weekday, ...]:
     found: set[str] = set()
     for part in text.split(","):
-        first, _, last = part.partition("-")
+        first, dash, last = part.partition("-")
         if part in _SETS:
             found |= {*_SETS[part]}
-        elif first[:3] in WEEKDAYS and (not last or last[:3] in WEEKDAYS):
-            begin = WEEKDAYS.index(first[:3])
-            end = WEEKDAYS.index(last[:3]) if last else begin
+        elif first in _DAYS and (not dash or last in _DAYS):
+            begin = _DAYS[first]
+            end = _DAYS[last] if dash else begin
             found |= {WEEKDAYS[(begin + day) % 7] for day in range((end - begin) % 7 + 1)}
         else:
             raise ValueError(f"{part!r} is no day: mon, tue, wed, thu, fri, sat, sun, weekdays or weekends")

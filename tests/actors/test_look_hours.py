@@ -26,7 +26,7 @@ def at(text: str, zone: str = STOCKHOLM) -> Millis:
         ("8:30-18:45 Europe/Stockholm", QuietHours("08:30", "18:45", STOCKHOLM)),
         ("weekdays 08-18", QuietHours("08:00", "18:00", "UTC", WEEKDAYS[:5])),
         ("Weekends 22-06", QuietHours("22:00", "06:00", "UTC", WEEKDAYS[5:])),
-        ("fri-mon 0-24", QuietHours("00:00", "00:00", "UTC", ("mon", "fri", "sat", "sun"))),
+        ("friday-mon 0-24", QuietHours("00:00", "00:00", "UTC", ("mon", "fri", "sat", "sun"))),
         ("monday,wednesday  9-12  Asia/Tokyo", QuietHours("09:00", "12:00", "Asia/Tokyo", ("mon", "wed"))),
     ],
 )
@@ -45,16 +45,14 @@ def test_what_people_write_is_understood(text: str, hours: QuietHours) -> None:
         ("08-18 Europe/Stockholm now", "write days"),
         ("08-08", "begin when they end"),
         ("funday 08-18", "'funday' is no day"),
-        ("mon- 08-18", "08-18"),
+        ("mon- 08-18", "'mon-' is no day"),
+        ("monkey 08-18", "'monkey' is no day"),
         ("08-18 Europe/Atlantis", "Europe/Atlantis is no time zone"),
         ("08-18 ../../etc/passwd", "is no time zone"),
         ("08-18 " + "x" * 190, "is no time zone"),
     ],
 )
 def test_what_nobody_understands_is_refused_in_words(text: str, says: str) -> None:
-    if text == "mon- 08-18":
-        assert read_hours(text).weekdays == ("mon",)
-        return
     with pytest.raises(ValueError, match=says):
         read_hours(text)
 

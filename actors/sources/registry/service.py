@@ -251,11 +251,12 @@ class SourceService:
             hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
             state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
         elif after.headers != before.headers:  # whoever gives new ones waits for what they open
-            hot = replace(live.hot, breaker=BreakerState(), next_look_at=self._ports.world.now())
+            soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
+            hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon)
             state = SourceState(after.id, hot, None, live.version, version)
         elif after.hours != before.hours and live.hot.breaker.state == "closed":  # it may be waiting for the old ones
             due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)
-            hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now())))
+            hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now(), live.hot.not_before or 0)))
             state = SourceState(after.id, hot, None, live.version, version)
         known = before if self._ports.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
@@ -407,7 +408,7 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
         changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *ours)))
     if "type" in changes and source.detection.pending:
         changes["detection"] = replace(source.detection, type=changes["type"], forced=True)
-    if changes.get("headers"):  # they should sign in: a page that asks for a password is not the one that is meant
+    if changes.get("headers") and source.headers is None:  # what asks strangers for a password is not what is meant
         changes["detection"] = replace(changes.get("detection", source.detection), asks_password=False)
     edited = replace(source, **changes)
     return source if edited == source else replace(edited, updated_at=now)

@@ -151,6 +151,21 @@ async def test_who_gives_headers_later_or_takes_them_back_sees_another_page_and_
         assert await service.titles() == [] and "cookie" not in site.looks()[-1].headers
 
 
+async def test_a_page_of_members_with_a_field_for_a_password_stays_one_when_the_headers_are_renewed(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, _):
+        site = Members()
+        site.join(service)
+        site.status, site.session = 200, "nobody's"  # whoever asks gets the page that has a field for a password
+        source = (await service.add(URL, headers=HEADERS)).view.source
+        assert source.detection.asks_password
+        await edited(service, source.id, "Cookie: session=renewed")
+        await trio.sleep(7200)
+        hot = service.registry.table.describe(source.id).hot
+        assert hot.last_error is None and hot.looks > 1
+
+
 async def test_a_preview_with_headers_is_not_that_of_strangers(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Members()
