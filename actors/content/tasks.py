@@ -42,7 +42,10 @@ from actors.content.pages.event_text import event_text
 from actors.content.pages.page import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.pages.preview import preview_page
+from actors.content.values.amounts import Writing
+from actors.content.values.kinds import kinds_of
 from actors.content.wording.fingerprint import content_hash, simhash
+from actors.content.wording.language import code_of
 
 _encode = msgspec.msgpack.encode
 
@@ -172,7 +175,19 @@ def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageRe
         simhash=simhash(text.whole or reading.title),
         truncated=text.truncated,
         summary="" if look.diff is None else of_change(look.diff, look.weighed, reading.title),
+        changes=() if look.diff is None else kinds_of(look.diff, _writing_of(root, reading)),
     )
+
+
+def _writing_of(root: Element, reading: PageReading) -> Writing:
+    """Return how a document writes its numbers: by what it declares of its language, else by its words."""
+    if format_of(root) in _OF_PROGRAMS:
+        return Writing(exact=True)
+    return Writing(reading.evidence.language or code_of(reading.blocks))
+
+
+_OF_PROGRAMS = frozenset({"json"})
+"""Formats whose numbers a program wrote."""
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, assert_never
 
+from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Step, Unit, Word
 
 Cost = Callable[[str], float]
@@ -35,6 +36,8 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
             return _of_unit(node, cost)
         case Phrase(steps):
             return min((_of_step(step, cost) for step in steps), key=_cost)._replace(exact=False)
+        case Condition():
+            return Anchors(sum(map(cost, node.keys)), node.keys, (), False)
         case Not():
             return None
         case Any(parts):
@@ -54,6 +57,8 @@ def needs(node: Node) -> tuple[tuple[str, ...], ...]:
     match node:
         case Word(_, keys):
             return (keys,)
+        case Condition():
+            return (node.keys,)
         case All(parts):
             return tuple(keys for part in parts for keys in needs(part))
         case Phrase(steps):

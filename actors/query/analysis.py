@@ -13,6 +13,8 @@ from itertools import accumulate, chain
 from typing import NamedTuple
 
 from actors.query import words
+from actors.query.conditions import Condition
+from actors.query.facts import NO_FACTS, Facts
 from actors.query.languages import Language, fold, language
 from actors.query.nodes import Path, Phrase, Prefix, Unit
 
@@ -32,9 +34,13 @@ class Place(NamedTuple):
 
 
 class Analysed:
-    """A text in parts: a title and a content, or the blocks of a change. Phrases do not run from one into another."""
+    """A text in parts: a title and a content, or the blocks of a change. Phrases do not run from one into another.
 
-    def __init__(self, *parts: str) -> None:
+    facts: what its event says changed.
+    """
+
+    def __init__(self, *parts: str, facts: Facts = NO_FACTS) -> None:
+        self.facts = facts
         self._parts = tuple(words.chunks(words.plain(part)) for part in parts)
         self._chunks = tuple({chunk: None for part in self._parts for chunk in part})
         self._keys: dict[str, frozenset[str]] = {}
@@ -45,7 +51,8 @@ class Analysed:
         found = self._keys.get(code)
         if found is None:
             known = _known_keys(code)
-            found = self._keys[code] = frozenset(chain.from_iterable(map(known.__getitem__, self._chunks)))
+            found = frozenset(chain.from_iterable(map(known.__getitem__, self._chunks)))
+            found = self._keys[code] = found | self.facts.keys if self.facts.keys else found
         return found
 
     @cached_property
@@ -64,12 +71,16 @@ class Analysed:
             return self.begins(unit.text)
         return not self.keys(code).isdisjoint(unit.keys)
 
-    def has_term(self, term: Unit | Phrase, code: str) -> bool:
-        """Return whether the text has a word, a prefix or a phrase."""
+    def has_term(self, term: Unit | Phrase | Condition, code: str) -> bool:
+        """Return whether the text has a word, a prefix or a phrase; of a condition, whether it is met."""
+        if isinstance(term, Condition):
+            return self.facts.meet(term)
         return self.in_a_row(term, code) if isinstance(term, Phrase) else self.has(term, code)
 
-    def places(self, term: Unit | Phrase, code: str) -> Iterator[Place]:
-        """Yield where a term stands, part by part."""
+    def places(self, term: Unit | Phrase | Condition, code: str) -> Iterator[Place]:
+        """Yield where a term stands, part by part; a condition stands nowhere."""
+        if isinstance(term, Condition):
+            return
         for start, end in self.stretches(term, code):
             part = bisect_right(self._firsts, start) - 1
             yield Place(part, start - self._firsts[part], end - self._firsts[part])

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from actors.query import words
 from actors.query.analysis import Analysed
+from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
 from actors.query.offsets import Span, word_spans
 from actors.query.parts import Part, PartName
@@ -24,7 +25,7 @@ AROUND = 70
 """Code points shown before and after what is marked."""
 LONGEST_EXCERPT = 400
 
-Term = Word | Prefix | Phrase
+Term = Word | Prefix | Phrase | Condition
 _PLAIN = 2
 """Parts of what has no diff: title and content."""
 
@@ -60,7 +61,7 @@ class Explanation(Struct, frozen=True):
 def terms(node: Node) -> Iterator[Term]:
     """Yield what a query looks for, less what it excludes: words, prefixes and phrases, in order."""
     match node:
-        case Word() | Prefix() | Phrase():
+        case Word() | Prefix() | Phrase() | Condition():
             yield node
         case Not():
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from actors.query.analysis import Analysed
+from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
 from actors.query.sides import Side
 
@@ -35,6 +36,8 @@ def holds(node: Node, text: Analysed, keys: frozenset[str], code: str) -> bool:
         return False
     if isinstance(node, Not):
         return not holds(node.part, text, keys, code)
+    if isinstance(node, Condition):
+        return text.facts.meet(node)
     if isinstance(node, Phrase):
         return text.in_a_row(node, code)
     if isinstance(node, Prefix):

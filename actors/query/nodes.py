@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from actors.query.conditions import Condition
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -72,10 +74,11 @@ class Not:
     part: Node
 
     def __str__(self) -> str:
-        return f"-({self.part})" if isinstance(self.part, Any | All | Not) else f"-{self.part}"
+        grouped = isinstance(self.part, Any | All | Not) or (isinstance(self.part, Condition) and self.part.narrowed)
+        return f"-({self.part})" if grouped else f"-{self.part}"
 
 
-Node = Word | Prefix | Phrase | All | Any | Not
+Node = Word | Prefix | Phrase | Condition | All | Any | Not
 
 
 def units(node: Node) -> Iterator[Unit]:
@@ -87,11 +90,25 @@ def units(node: Node) -> Iterator[Unit]:
             for step in steps:
                 for path in step:
                     yield from path
+        case Condition():
+            return
         case Not(part):
             yield from units(part)
         case All(parts) | Any(parts):
             for part in parts:
                 yield from units(part)
+
+
+def has_conditions(node: Node) -> bool:
+    """Return whether a query asks for more than words."""
+    match node:
+        case Condition():
+            return True
+        case Not(part):
+            return has_conditions(part)
+        case All(parts) | Any(parts):
+            return any(map(has_conditions, parts))
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.query.analysis import Analysed
+from actors.query.facts import Fact, Facts
 from actors.query.sides import Side
 
 Match = Literal["change", "added", "removed", "page"]
@@ -45,6 +46,12 @@ class EventView(Struct, frozen=True, kw_only=True):
     source_type: str = ""
     diff: Difference | None = None
     alert_type: str | None = None
+    changes: tuple[Fact, ...] = ()
+    emitted_at: str = ""
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(self.changes, self.emitted_at)
 
 
 class Part(NamedTuple):
@@ -74,8 +81,8 @@ def text_of(told: EventView, match: Match) -> Analysed | Side:
     """Return the texts that an alert looks at, for queries."""
     title, *rest = parts_of(told, match)
     if match in ("added", "removed") and _diff(told) is not None:
-        return Side(title.text, [(part.text, part.other) for part in rest])
-    return Analysed(title.text, *(part.text for part in rest))
+        return Side(title.text, [(part.text, part.other) for part in rest], told.facts)
+    return Analysed(title.text, *(part.text for part in rest), facts=told.facts)
 
 
 class Texts:

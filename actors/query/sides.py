@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import NamedTuple, assert_never
 
 from actors.query.analysis import Analysed, Place
+from actors.query.conditions import Condition
+from actors.query.facts import NO_FACTS, Facts
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
 
 
@@ -31,7 +33,8 @@ class _Block(NamedTuple):
 class Side:
     """A title, and the texts of one side, each with its other side where a block was altered."""
 
-    def __init__(self, title: str, texts: Sequence[tuple[str, str | None]]) -> None:
+    def __init__(self, title: str, texts: Sequence[tuple[str, str | None]], facts: Facts = NO_FACTS) -> None:
+        self.facts = facts
         self._texts = (title, *(text for text, _ in texts))
         self._title = Analysed(title)
         self._plain_numbers = [number for number, (_, other) in enumerate(texts, 1) if other is None]
@@ -45,7 +48,7 @@ class Side:
 
     @cached_property
     def _whole(self) -> Analysed:
-        return Analysed(*self._texts)
+        return Analysed(*self._texts, facts=self.facts)
 
     def keys(self, code: str) -> frozenset[str]:
         """Return every key that a query could be satisfied by, and more: also those that stand on both sides."""
@@ -56,8 +59,10 @@ class Side:
         """Every distinct word, as those of `Analysed`; also those that stand on both sides."""
         return self._whole.folded
 
-    def has_term(self, term: Word | Prefix | Phrase, code: str) -> bool:
-        """Return whether the title or this side has a word, a prefix or a phrase."""
+    def has_term(self, term: Word | Prefix | Phrase | Condition, code: str) -> bool:
+        """Return whether the title or this side has a word, a prefix or a phrase; of a condition, whether it is met."""
+        if isinstance(term, Condition):
+            return self.facts.meet(term)
         return self._brings(term, code) or self._title.has_term(term, code)
 
     def satisfies(self, query: Query) -> bool:
@@ -67,8 +72,10 @@ class Side:
         holds, by_side = self._judge(query.root, query.language)
         return holds and (by_side or not _asks(query.root))
 
-    def places(self, term: Word | Prefix | Phrase, code: str) -> Iterator[Place]:
+    def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[Place]:
         """Yield where a term stands, in the title (part 0) and in those texts that bring it."""
+        if isinstance(term, Condition):
+            return
         yield from self._title.places(term, code)
         for place in self._plain.places(term, code):
             yield place._replace(part=self._plain_numbers[place.part])
@@ -83,6 +90,8 @@ class Side:
             case Word() | Prefix() | Phrase():
                 brings = self._brings(node, code)
                 return brings or self._title.has_term(node, code), brings
+            case Condition():
+                return self.facts.meet(node), True
             case Not(part):
                 return not self._judge(part, code)[0], False
             case All(parts):
@@ -101,7 +110,7 @@ class Side:
 def _asks(node: Node) -> bool:
     """Return whether a query asks for something, and does not only exclude."""
     match node:
-        case Word() | Prefix() | Phrase():
+        case Word() | Prefix() | Phrase() | Condition():
             return True
         case Not():
             return False

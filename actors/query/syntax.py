@@ -3,10 +3,11 @@ r"""The query language: words (all must occur), OR, "phrases", -exclusions, (gro
     query   = [ choice ]                       nothing matches everything
     choice  = all { "OR" all }
     all     = [ "-" ] item { [ "AND" ] [ "-" ] item }
-    item    = word | "phrase" | "(" choice ")"
+    item    = word | "phrase" | condition | "(" choice ")"
 
-OR and AND are operators in capitals only; in quotes they are words. A word may end in `*`. Errors name the character
-where they begin, counted from 0, and what to write instead. The limits bound what a query can cost.
+What a condition is says `conditions`. OR and AND are operators in capitals only; in quotes they are words. A word may
+end in `*`. Errors name the character where they begin, counted from 0, and what to write instead. The limits bound
+what a query can cost.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from typing import NamedTuple
 
 from actors.query import words
+from actors.query.conditions import BEGINS, Condition, ConditionError, read_condition
 from actors.query.languages import Language, fold, language
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Query, Step, Unit, Word, units
 
@@ -63,7 +65,7 @@ def _tokens(text: str, speech: Language) -> list[_Token]:
     while match := _TOKEN.search(text, at):
         at = match.end()
         token, at = _token(match, text, speech)
-        terms += sum(1 for _ in units(token.node))
+        terms += sum(1 for _ in units(token.node)) + isinstance(token.node, Condition)
         if terms > MOST_TERMS:
             raise QueryError(f"a query has at most {MOST_TERMS} words", token.at)
         found.append(token)
@@ -78,9 +80,36 @@ def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, i
     if kind != "word":
         return _Token(str(kind), at), match.end()
     word = match[0]
+    if (begins := BEGINS.match(word)) and (found := _condition(word, begins.end() == len(word), match, text)):
+        return found
     if word in ("OR", "AND", "NOT"):
         return _Token(word.lower(), at), match.end()
     return _Token("item", at, _item(word, at, speech)), match.end()
+
+
+def _condition(word: str, opens: bool, match: re.Match[str], text: str) -> tuple[_Token, int] | None:
+    """Return a condition, None for what only begins as one. opens: its value may stand in quotation marks after it."""
+    end = match.end()
+    if opens and (quote := _QUOTE.match(text, end)):
+        if (closing := _QUOTE.search(text, quote.end())) is None:
+            raise QueryError("this quotation mark is not closed", end)
+        word, end = word + text[quote.end() : closing.start()], closing.end()
+    try:
+        condition = read_condition(word)
+    except ConditionError as error:
+        raise QueryError(str(error), match.start()) from None
+    if condition is None:
+        return None
+    return _Token("item", match.start(), condition), end
+
+
+def _narrowed(parts: list[Node]) -> list[Node]:
+    """Return the parts of a group with those that only say where moved into the other conditions, if there are some."""
+    places = tuple(part for part in parts if isinstance(part, Condition) and part.names_place)
+    others = [part for part in parts if isinstance(part, Condition) and not part.names_place]
+    if not places or not others:
+        return parts
+    return [part.within(places) if isinstance(part, Condition) else part for part in parts if part not in places]
 
 
 def _quoted(text: str, at: int, speech: Language) -> tuple[_Token, int]:
@@ -162,6 +191,7 @@ class _Reader:
             if self.token.kind == "and":
                 self._next()
             parts.append(self._part(depth))
+        parts = _narrowed(parts)
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _part(self, depth: int) -> Node:

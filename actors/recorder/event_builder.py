@@ -40,5 +40,6 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         schema_version=SCHEMA_VERSION,
         diff=UNSET if draft.diff is None else draft.diff,
         delta=UNSET if draft.delta is None else draft.delta,
+        changes=draft.changes or UNSET,
         alert_type=UNSET if draft.alert_type is None else draft.alert_type,
     )

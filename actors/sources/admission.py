@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+import msgspec
 import trio
 
 from actors.content.bodies.frames import OF_FRAMES
+from actors.content.values.kinds import values_of_entry
 from actors.query import Analysed, Query, QueryError, matches, parse
-from actors.query.nodes import All, Any, Word
+from actors.query.facts import NO_FACTS, Fact, Facts
+from actors.query.nodes import All, Any, Word, has_conditions
 from storage.errors import StorageError
 from storage.interface.alerts import Alerts
 from storage.records.alert import Alert, Scope
@@ -41,6 +44,7 @@ class FrameFilter:
         for query in queries:
             self._add(query)
         others = [*self._others, *(query for _, query in self._by_tag)]
+        self._asks_facts = any(has_conditions(query.root) for query in others)
         self.languages = tuple(dict.fromkeys([*self._words, *(query.language for query in others)]))
 
     def __repr__(self) -> str:
@@ -60,7 +64,7 @@ class FrameFilter:
         """Return whether a frame matches; of its content and tags, what an event of it would hold."""
         if self.everything:
             return True
-        text = Analysed(title, content)
+        text = Analysed(title, content, facts=_facts_of(title, content) if self._asks_facts else NO_FACTS)
         if any(not keys.isdisjoint(text.keys(language)) for language, keys in self._words.items()):
             return True
         if any(matches(query, text) for query in self._others):
@@ -91,6 +95,11 @@ class FrameFilter:
                 found.update(key for part in parts if isinstance(part, Word) for key in part.keys)
             case _:
                 self._others.append(query)
+
+
+def _facts_of(title: str, content: str) -> Facts:
+    """Return what the event of a frame would say of its values."""
+    return Facts(msgspec.convert(msgspec.to_builtins(values_of_entry(title, content)), tuple[Fact, ...]))
 
 
 class Admission:

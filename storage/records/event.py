@@ -15,6 +15,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from storage.records.body import tags_in
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.tiers import TIERS, Kind, SourceType
+from storage.records.value import TypedChange
 
 NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
 """The tags by which an event says how it came about. Every event of a push source is new."""
@@ -130,6 +131,7 @@ class Draft(Struct, frozen=True):
     alert_type: str | None = None
     practice: bool = False
     summary: str = ""
+    changes: tuple[TypedChange, ...] = ()
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -156,6 +158,8 @@ class Event(Struct, frozen=True, kw_only=True):
     schema_version: int
     diff: Diff | UnsetType = UNSET
     delta: Delta | UnsetType = UNSET
+    changes: tuple[TypedChange, ...] | UnsetType = UNSET
+    """What changed, by kind, with its values; absent where nothing is known, as in events from before there was it."""
     alert_type: str | UnsetType = UNSET
     signed_at: str | UnsetType = UNSET
     key_id: str | UnsetType = UNSET

@@ -10,6 +10,7 @@ from actors.content.messages.readings import StandIn
 from actors.previews import PagePreview
 from storage.records.event import Delta, Diff
 from storage.records.identity import Millis
+from storage.records.value import TypedChange
 
 EMIT = 0.5
 """The score from which a difference of a page is told, unless the user has set another bar."""
@@ -169,6 +170,7 @@ class PageLook(Struct, frozen=True):
     summary: str = ""
     diff: Diff | None = None
     delta: Delta | None = None
+    changes: tuple[TypedChange, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     weighed: tuple[Withheld, ...] = ()
     """What made a change one: the blocks that counted, the weightiest first; `rule` is empty."""

@@ -14,7 +14,9 @@ _LANGUAGES = (
 )  # fmt: skip
 # Read once when the worker starts, before any hostile byte.
 _STOPLISTS = {name: frozenset(map(str.lower, justext.get_stoplist(name))) for name in _LANGUAGES}
+_CODES = dict(zip(_LANGUAGES, "en de fr sv es it pt nl da nb fi pl cs hu ro ru uk el tr id".split(), strict=True))  # noqa: SIM905
 _SAMPLE, _SAMPLE_WORDS = 10, 100
+_FEWEST_WORDS = 30
 _SPOKEN: dict[str, list[str]] = {}
 """The languages that have a stop word."""
 for _name, _words in _STOPLISTS.items():
@@ -29,6 +31,13 @@ def language_of(texts: Sequence[str]) -> str:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
     found = Counter(chain.from_iterable(_SPOKEN[word] for word in sample if word in _SPOKEN))
     return max(_LANGUAGES, key=found.__getitem__)
+
+
+def code_of(texts: Sequence[str]) -> str:
+    """Return the ISO 639-1 code of a text's language; "" where there are too few words to tell."""
+    if sum(len(text.split()) for text in texts) < _FEWEST_WORDS:
+        return ""
+    return _CODES[language_of(texts)]
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from actors.content.values.kinds import values_of_entry
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
@@ -48,4 +49,5 @@ def draft_of(source: Source, piece: Piece, change: str, at: Millis) -> Draft:
         published_at=piece.published_at,
         fetched_at=at,
         practice=source.practice is not None,
+        changes=values_of_entry(piece.title, piece.content),
     )

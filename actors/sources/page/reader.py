@@ -176,4 +176,5 @@ def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis)
         diff=look.diff,
         delta=look.delta,
         summary=look.summary,
+        changes=look.changes,
     )

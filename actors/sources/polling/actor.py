@@ -23,7 +23,7 @@ from actors.errors import UrlRefused
 from actors.messages.recorder import Record, SaveStates
 from actors.sources.detection import naming, newcomer
 from actors.sources.health.trouble_timer import TroubleTimer
-from actors.sources.looks import progress
+from actors.sources.looks import progress, records
 from actors.sources.looks.fetch import host_of, look_at, refusal
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
@@ -143,6 +143,8 @@ class PolledSource:
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = ((), None) if reading is None else (reading.drafts, reading.base)
+        if records.has_prices(found):
+            found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
         row = _row(fetched, reading, at)
         self._count(row)
         await self._settle(_trailed(after, row), at, found, base)

@@ -47,6 +47,11 @@ def wanted(*queries: str) -> FrameFilter:
         (["tid*"], "tidal", True),
         ([""], "whatever", True),
         ([], "whatever", False),
+        (["price<300"], '{"price": 250.5, "currency": "EUR"}', True),
+        (["price<300"], '{"price": 350.5, "currency": "EUR"}', False),
+        (["bike price<300EUR"], "bike for 250 €", True),
+        (["bike price<300EUR"], "car for 250 €", False),
+        (["-price<300"], "calm", True),
     ],
 )
 def test_a_frame_is_admitted_when_one_query_matches(queries: list[str], text: str, expected: bool) -> None:

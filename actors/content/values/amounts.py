@@ -1,0 +1,166 @@
+"""Numbers as people write them: 1.099,00 and 1,099.00 are one number, 1.2.3 is none.
+
+Where a single mark is followed by three digits, the text itself does not say whether it groups or divides: what the
+language of the text does with that mark decides, and where that is not known it groups.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from storage.records.value import LARGEST, MOST_SCALE
+
+_COMMA = frozenset(
+    (  # noqa: SIM905
+        "bg ca cs da de el es et eu fi fr gl hr hu id is it lt lv mk nb nl nn no pl pt ro ru sk sl sq sr sv tr uk vi"
+    ).split()
+)
+"""Languages that divide with a comma."""
+_POINT = frozenset("bn cy en ga he hi ja ko ms ta te th ur zh".split())  # noqa: SIM905
+_POINT_REGIONS = frozenset(
+    "de-ch de-li it-ch es-mx es-us es-gt es-hn es-ni es-pa es-pe es-pr es-sv es-do fr-ch".split()  # noqa: SIM905
+)
+_COMMA_REGIONS = frozenset({"en-za"})
+_NO_SPACE = frozenset({"en", "de", "nl", "ja", "zh", "ko", "hi", "he", "th", "bn"})
+"""Languages where a plain space never groups: "iPhone 15 999 €" has two numbers."""
+
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f\u200a\u2002\u2003"), "\u00a0")
+_OTHERS = {
+    **dict.fromkeys(map(ord, "’‘ʼ＇´`"), "'"),
+    **dict.fromkeys(map(ord, "٫"), "."),
+    **dict.fromkeys(map(ord, "٬"), "'"),
+    **dict.fromkeys(map(ord, "−–—‒‑﹣－"), "-"),
+    **dict.fromkeys(map(ord, "．"), "."),
+    **dict.fromkeys(map(ord, "，、"), ","),
+    **dict.fromkeys(map(ord, "％٪"), "%"),
+    **dict.fromkeys(map(ord, "＄﹩"), "$"),
+    ord("￥"): "¥",
+    ord("￡"): "£",
+    ord("："): ":",
+}
+_DIRECTING = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF), "\u00a0")
+_MARKS = {**_SPACES, **_OTHERS, **_DIRECTING}
+
+NUMBER = re.compile(r"\d+(?:[.,']\d+|[ \u00a0]\d{3}(?!\d))*")
+"""A number in a text that `levelled` has read, as far as it may reach; `read` says what it is."""
+UNSPACED_NUMBER = re.compile(r"\d+(?:[.,']\d+|\u00a0\d{3}(?!\d))*")
+"""The same where a plain space parts two numbers."""
+_GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
+
+
+class Writing(Struct, frozen=True):
+    """How a text writes numbers. language: as a page declares it ("de-ch"), "" where nobody knows.
+
+    exact: a program wrote it: a point divides, and nothing groups.
+    """
+
+    language: str = ""
+    exact: bool = False
+
+    @property
+    def spoken(self) -> str:
+        """The language without its region."""
+        return self.language.replace("_", "-").partition("-")[0].lower()
+
+    @property
+    def divider(self) -> str:
+        """The mark before decimals, "" where nobody knows."""
+        tag = "-".join(self.language.replace("_", "-").lower().split("-")[:2])
+        if self.exact or tag in _POINT_REGIONS:
+            return "."
+        if tag in _COMMA_REGIONS or self.spoken in _COMMA:
+            return ","
+        return "." if self.spoken in _POINT else ""
+
+    @property
+    def groups_with_space(self) -> bool:
+        return self.spoken not in _NO_SPACE
+
+
+class Amount(NamedTuple):
+    """An integer and how many of its digits are decimals."""
+
+    number: int
+    scale: int
+
+
+def levelled(text: str) -> str:
+    """Return a text of the same length with digits, spaces and marks in one spelling: the places stay true."""
+    if text.isascii():
+        return text
+    return text.translate(_MARKS).translate(_digits(frozenset(text)))
+
+
+@lru_cache(maxsize=64)
+def _digits(characters: frozenset[str]) -> dict[int, str]:
+    return {
+        ord(char): str(unicodedata.decimal(char))
+        for char in characters
+        if not char.isascii() and unicodedata.decimal(char, None) is not None
+    }
+
+
+def read(written: str, writing: Writing, *, at_home: bool = True) -> Amount | None:
+    """Return the number that a match of `NUMBER` writes; None when it is none, like a version or an address.
+
+    at_home: it is no amount of a currency that the language's own countries do not use, whose marks may be another's.
+
+    >>> read("1.099,00", Writing()), read("1,09,900", Writing("en")), read("1.2.3", Writing())
+    (Amount(number=109900, scale=2), Amount(number=109900, scale=0), None)
+    """
+    if writing.exact:
+        return _made(*written.partition(".")[::2]) if re.fullmatch(r"\d+(?:\.\d+)?", written) else None
+    bare = written
+    if any(mark in written for mark in " \u00a0'"):
+        if not _GROUPED.fullmatch(written):
+            return None
+        head, mark, tail = re.sub(r"[ \u00a0']", "", written), "", ""
+        if found := re.search(r"[.,]", head):
+            head, mark, tail = head[: found.start()], found[0], head[found.end() :]
+        return _made(head, tail) if mark or head.isdecimal() else None
+    points, commas = bare.count("."), bare.count(",")
+    if not points and not commas:
+        return _made(bare, "")
+    if points and commas:
+        divider = "." if bare.rfind(".") > bare.rfind(",") else ","
+        if bare.count(divider) > 1:
+            return None
+        head, _, tail = bare.partition(divider)
+        groups = head.split("," if divider == "." else ".")
+        return _made("".join(groups), tail) if _are_groups(groups) else None
+    mark = "." if points else ","
+    groups = bare.split(mark)
+    if len(groups) > 2:
+        return _made("".join(groups), "") if _are_groups(groups) else None
+    head, tail = groups
+    if len(tail) == 3 and 1 <= len(head) <= 3 and head.strip("0"):
+        divides = writing.divider == mark and at_home
+        return _made(head, tail) if divides else _made(head + tail, "")
+    return _made(head, tail)
+
+
+def _are_groups(groups: list[str]) -> bool:
+    """Return whether digits are grouped by thousands, or as in India: the last three, before them pairs."""
+    first, *rest = groups
+    if not rest or not 1 <= len(first) <= 3 or len(rest[-1]) != 3:
+        return False
+    if all(len(group) == 3 for group in rest):
+        return True
+    return len(first) <= 2 and all(len(group) == 2 for group in rest[:-1])
+
+
+def _made(head: str, tail: str) -> Amount | None:
+    if len(head) > 16 or len(tail) > MOST_SCALE:
+        tail = tail[:MOST_SCALE]
+        if len(head) > 16:
+            return None
+    number = int(head + tail)
+    while number > LARGEST and tail:
+        tail = tail[:-1]
+        number = int(head + tail)
+    return Amount(number, len(tail)) if number <= LARGEST else None

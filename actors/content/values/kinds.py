@@ -1,0 +1,305 @@
+"""The kinds of a change: what a difference altered, as values before and after, each with what it is of.
+
+Of an altered block the values are paired by their order, where the words around them are the same, else by what is left
+when those that both sides have are taken away. What differs besides is a negation, a name or text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from actors.content.values.amounts import Writing
+from actors.content.values.reading import Found, is_price, values_in
+from actors.content.wording.canonical import spelled, stripped
+from actors.content.wording.one_line import cut, line
+from actors.content.wording.patience_diff import gaps
+from actors.content.wording.spans import words_of
+from storage.records.event import Change, Context, Diff
+from storage.records.value import MOST_CHANGES, MOST_VALUE_TEXT, ChangeKind, TypedChange, Value, ValueType
+
+_KINDS: dict[ValueType, ChangeKind] = {
+    "money": "price",
+    "number": "number",
+    "percent": "number",
+    "date": "date",
+    "time": "date",
+    "version": "version",
+    "availability": "availability",
+}
+_NO_BY_LANGUAGE: Mapping[str, str] = {
+    "en": r"not|no|never|none|cannot|without|nor|\w+n't",
+    "de": r"nicht|kein\w{0,2}|nie(?:mals)?|ohne|weder",
+    "fr": "ne|pas|jamais|sans|aucune?|ni",
+    "es": r"no|nunca|sin|ning[uú]n\w*|ni|tampoco",
+    "it": r"non|mai|senza|nessun\w*|né",
+    "pt": r"não|nunca|sem|nenhum\w*|nem",
+    "nl": "niet|geen|nooit|zonder|noch",
+    "sv": "inte|ej|aldrig|utan|ingen|inget|inga|varken",
+    "da": "ikke|aldrig|uden|ingen|intet|hverken",
+    "nb": "ikke|aldri|uten|ingen|ingenting|verken",
+    "fi": "ei|eivät|en|emme|ilman|koskaan",
+    "pl": r"nie|bez|nigdy|brak|żad\w+",
+    "cs": r"ne|není|nikdy|bez|žádn\w+",
+    "hu": "nem|nincs|soha|sem|nélkül",
+    "ro": "nu|fără|niciodată",
+    "ru": "не|нет|нельзя|без|никогда|ни",
+    "uk": "не|немає|без|ніколи|ні",
+    "tr": "değil|yok|hiç|asla",
+    "el": "δεν|μη|χωρίς|ποτέ",
+    "id": "tidak|bukan|tanpa|jangan",
+}
+_NO_ANYWHERE = (
+    r"\b(?:not|no|never|cannot|without|\w+n't|nicht|kein\w{0,2}|pas|jamais|não|niet|geen|inte|ikke|nie|не|нет)\b"
+)
+"""Words that are known where the language is not."""
+_NO_SIGNS = "ない|ません|なし|不|没|沒|無|无|未|禁|않|없|ไม่"
+_PART = re.compile(r"[^\W\d_][\w'.-]*")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_FEW_WORDS = 8
+"""Words that may differ where a negation is what a change is about."""
+_MOST_NAME_WORDS = 5
+_READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
+"""Characters that are read of an entry's text, and the most values that are told of it."""
+_ANY = re.compile(r"\d")
+_OF_ENTRIES = frozenset({"money", "percent", "version"})
+_CAPITALISED_NOUNS = frozenset({"de", "lb"})
+"""Languages that write every noun like a name."""
+_HOLE = "\u2205"
+_WORDS_OF_LABEL = 48
+
+
+class Noted(NamedTuple):
+    """A text as it is compared: its values, and its words with a hole where each of these was."""
+
+    text: str
+    values: tuple[Found, ...]
+    around: str
+
+
+def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
+    """Return what a page's difference altered, at most `MOST_CHANGES`, in the order of the diff."""
+    found: list[TypedChange] = []
+    for one in _all(diff, writing):
+        if one not in found:
+            found.append(one)
+        if len(found) >= MOST_CHANGES:
+            break
+    return tuple(found)
+
+
+def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
+    """Return what a new entry of a feed, or a frame, names: the values of its title, else of its first lines."""
+    for text in (title, content[:_READ_OF_ENTRY]):
+        if not _ANY.search(text):
+            continue
+        writing = Writing(exact=text.startswith(("{", "[")))
+        noted = _noted(text, writing, "")
+        told = [i for i, one in enumerate(noted.values) if one.value.type in _OF_ENTRIES]
+        if told:
+            return tuple(_change("added", UNSET, noted.values[i].value, _around(noted, i)) for i in told[:_OF_ENTRY])
+    return ()
+
+
+def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
+    for change in diff.changed:
+        yield from _of_altered(change, writing)
+    contexts = diff.context or None
+    for i, text in enumerate(diff.added):
+        yield from _of_single(text, contexts.added[i] if contexts else None, writing, came=True)
+    for i, text in enumerate(diff.removed):
+        yield from _of_single(text, contexts.removed[i] if contexts else None, writing, came=False)
+
+
+def _of_single(text: str, context: Context | None, writing: Writing, *, came: bool) -> Iterator[TypedChange]:
+    """Yield what came, or went, once for each price in it; a state that stands by itself is a change of the state."""
+    noted = _noted(text, writing, _cell(context))
+    label, path = _label(noted, context), _path(context)
+    if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
+        yield _sided("availability", noted.values[0].value, label, path, came=came)
+        return
+    kind: ChangeKind = "added" if came else "removed"
+    told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type == "availability"]
+    for i in told:
+        yield _sided(kind, noted.values[i].value, _labelled(context) or _around(noted, i), path, came=came)
+    if not told:
+        yield _sided(kind, Value(_short(text)), label, path, came=came)
+
+
+def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool) -> TypedChange:
+    return _change(kind, UNSET if came else value, value if came else UNSET, label, path)
+
+
+def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
+    context = change.context or None
+    before, after = (_noted(text, writing, _cell(context)) for text in (change.before, change.after))
+    path, told = _path(context), False
+    for old, new, label in _pairs(before, after):
+        first = new or old
+        assert first is not None
+        kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
+        if kind == "price" and not is_price(first, (after if new else before).text):
+            kind = "number"
+        own = _labelled(context) or label
+        yield _change(kind, old.value if old else UNSET, new.value if new else UNSET, own, path)
+        told = True
+    if before.around == after.around and told:
+        return
+    words = _words_kind(before, after, writing, told=told)
+    if words:
+        kind, old_text, new_text = words
+        yield _change(kind, Value(_short(old_text)), Value(_short(new_text)), _label(after, context), path)
+
+
+def _noted(text: str, writing: Writing, cell: str) -> Noted:
+    values = tuple(values_in(text, writing, cell))
+    parts, at = [], 0
+    for one in values:
+        parts += [text[at : one.start], f" {_HOLE} "]
+        at = one.end
+    return Noted(text, values, stripped(spelled("".join((*parts, text[at:])))))
+
+
+def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | None, str]]:
+    """Yield the values that differ, each with the other side's, and with the words around them."""
+    types = [one.value.type for one in before.values], [one.value.type for one in after.values]
+    if before.around == after.around and types[0] == types[1]:
+        for i, pair in enumerate(zip(before.values, after.values, strict=True)):
+            if not pair[0].value.same_as(pair[1].value):
+                yield *pair, _around(after, i)
+        return
+    for type in dict.fromkeys(types[0] + types[1]):
+        olds = [(i, one) for i, one in enumerate(before.values) if one.value.type == type]
+        news = [(i, one) for i, one in enumerate(after.values) if one.value.type == type]
+        gone, come = _left(olds, news), _left(news, olds)
+        for n in range(max(len(gone), len(come))):
+            old = gone[n][1] if n < len(gone) else None
+            new = come[n][1] if n < len(come) else None
+            label = _around(after, come[n][0]) if n < len(come) else _around(before, gone[n][0])
+            yield old, new, label
+
+
+def _left(ours: Sequence[tuple[int, Found]], theirs: Sequence[tuple[int, Found]]) -> list[tuple[int, Found]]:
+    others = Counter((one.value.meaning()) for _, one in theirs)
+    left = []
+    for i, one in ours:
+        if others[one.value.meaning()]:
+            others[one.value.meaning()] -= 1
+        else:
+            left.append((i, one))
+    return left
+
+
+def _around(noted: Noted, i: int) -> str:
+    """Return the words around a value, its place marked by dots: "Team … per month"."""
+    one = noted.values[i]
+    start = noted.values[i - 1].end if i else 0
+    end = noted.values[i + 1].start if i + 1 < len(noted.values) else len(noted.text)
+    head, tail = line(noted.text[start : one.start]), line(noted.text[one.end : end])
+    head, tail = head.strip(" ,;|(·–-"), tail.strip(" .,;|)·–-")
+    if len(head) > _WORDS_OF_LABEL:
+        head = head[-_WORDS_OF_LABEL:].partition(" ")[2]
+    return _fitting(f"{head.rstrip(':')} … {cut(tail, 24)}" if head and tail else head.rstrip(": ") or cut(tail, 24))
+
+
+def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) -> tuple[ChangeKind, str, str] | None:
+    """Return the kind of what differs besides the values, with both sides' words; None for punctuation beside these."""
+    old, new = before.around.replace(_HOLE, " "), after.around.replace(_HOLE, " ")
+    if old.split() == new.split():
+        return None if told else ("text", before.text, after.text)
+    if told and not (_LETTERS.search(old) and _LETTERS.search(new)):
+        return None  # a figure in place of a span of them
+    no = _no(writing.spoken)
+    lone = (Counter(old.split()) - Counter(new.split())).total() + (Counter(new.split()) - Counter(old.split())).total()
+    if lone <= _FEW_WORDS and Counter(no.findall(old)) != Counter(no.findall(new)):
+        return "negation", before.text, after.text
+    if names := _names(before.text, after.text, writing):
+        return "name", *names
+    return "text", before.text, after.text
+
+
+@cache
+def _no(language: str) -> re.Pattern[str]:
+    words = _NO_BY_LANGUAGE.get({"no": "nb", "nn": "nb"}.get(language, language))
+    return re.compile(rf"\b(?:{words})\b|{_NO_SIGNS}" if words else f"{_NO_ANYWHERE}|{_NO_SIGNS}")
+
+
+def _names(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
+    """Return which names gave way to which, if that is all that differs in words."""
+    olds, news = words_of(before), words_of(after)
+    found = gaps([before[i:j] for i, j in olds], [after[i:j] for i, j in news])
+    pairs = []
+    for a, b, c, d in found:
+        old = before[olds[a][0] : olds[b - 1][1]] if a < b else ""
+        new = after[news[c][0] : news[d - 1][1]] if c < d else ""
+        if _PART.search(old) or _PART.search(new):
+            pairs.append((old, new))
+    if not pairs or not all(_are_names(old, new, before, after, writing) for old, new in pairs):
+        return None
+    if len(pairs) > 1:
+        return before, after
+    return pairs[0]
+
+
+def _are_names(old: str, new: str, before: str, after: str, writing: Writing) -> bool:
+    """Return whether two stretches are names; the first word of a text has a capital whatever it is."""
+    if not old or not new:
+        return len(_PART.findall(old or new)) > 1 and _is_name(old or new, writing, most=3 * _MOST_NAME_WORDS)
+    is_first = before.startswith(old) and after.startswith(new) and len(before) > len(old)
+    if is_first and len(_PART.findall(old)) < 2 and len(_PART.findall(new)) < 2:
+        return False
+    return _is_name(old, writing) and _is_name(new, writing)
+
+
+def _is_name(text: str, writing: Writing, most: int = _MOST_NAME_WORDS) -> bool:
+    """Return whether a text is some words of which each begins with a capital, or stands in a name ("van")."""
+    words = _PART.findall(text)
+    if any(mark.isdigit() or mark == "_" for mark in text):
+        return False
+    if not 1 <= len(words) <= most or not words[0][0].isupper():
+        return False
+    capital = [word for word in words if word[0].isupper()]
+    if writing.spoken in _CAPITALISED_NOUNS and len(capital) < 2:
+        return False
+    return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
+
+
+_IN_NAMES = frozenset("from van von der den de del della di da dos la le el al bin ibn zu af av und and of y".split())  # noqa: SIM905
+
+
+def _labelled(context: Context | None) -> str:
+    """Return what a context says a block is: its row and column, in a document with paths nothing."""
+    if context is None:
+        return ""
+    return _fitting(" · ".join(filter(None, (line(context.row), line(context.column)))))
+
+
+def _label(noted: Noted, context: Context | None) -> str:
+    return _labelled(context) or (_fitting(line(context.heading)) if context and context.heading else "")
+
+
+def _cell(context: Context | None) -> str:
+    return "" if context is None else f"{context.row} {context.column}"
+
+
+def _path(context: Context | None) -> str:
+    return context.row if context is not None and context.row.startswith("$") else ""
+
+
+def _fitting(text: str) -> str:
+    return cut(text, MOST_VALUE_TEXT)
+
+
+def _short(text: str) -> str:
+    return cut(line(text), MOST_VALUE_TEXT)
+
+
+def _change(
+    kind: ChangeKind, before: Value | UnsetType, after: Value | UnsetType, label: str, path: str = ""
+) -> TypedChange:
+    return TypedChange(kind, label, path, before, after)

@@ -1,0 +1,279 @@
+"""All values of a text, from left to right, none over another: dates and versions first, then numbers.
+
+The work is linear in the text, of which the beginning is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from actors.content.values.amounts import NUMBER, UNSPACED_NUMBER, Amount, Writing, levelled, read
+from actors.content.values.availability import availability_in
+from actors.content.values.currencies import AFTER, BEFORE, CURRENCY, WORD_BEFORE, code_of, has_three_places, is_at_home
+from actors.content.wording.dates import DateSpan, Reading, dates_in
+from storage.records.value import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Value, ValueType
+
+MOST_READ = 4_000
+"""Characters of a text that are read."""
+MOST_VALUES = 200
+
+_EXACT = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_BEFORE = re.compile(rf"({BEFORE})[ \u00a0]{{0,2}}$")
+_LONGEST_BEFORE, _LONGEST_KEY = 8, 70
+_AFTER = re.compile(rf"(?:[.,:]?-{{1,2}}(?!\d))?[ \u00a0]{{0,2}}({AFTER})")
+_HYPHEN = re.compile(r"[^\W\d_]-$")
+_NO_CENTS = re.compile(r"[.,:]-{1,2}(?![\d-])")
+_TIMES: Mapping[str, int] = {
+    "k": 3, "K": 3, "tys.": 3, "тыс.": 3, "M": 6, "m": 6, "mn": 6, "mio": 6, "Mio": 6, "Mio.": 6, "million": 6,
+    "Million": 6, "millions": 6, "Millionen": 6, "millones": 6, "milhões": 6, "milioni": 6, "miljoen": 6,
+    "miljoner": 6, "mln": 6, "млн": 6, "B": 9, "bn": 9, "billion": 9, "Mrd": 9, "Mrd.": 9, "Milliarden": 9,
+    "milliards": 9, "miljarder": 9, "mld": 9, "млрд": 9, "万": 4, "萬": 4, "億": 8, "亿": 8, "lakh": 5, "crore": 7,
+}  # fmt: skip
+"""Powers of ten that stand between an amount and its currency, or after both."""
+_MANY = "|".join(re.escape(word) for word in sorted(_TIMES, key=len, reverse=True))
+_TIMES_AFTER = re.compile(rf"[ \u00a0]?({_MANY})(?![^\W円元원])")
+_UNITS = "GHz MHz GiB MiB TB GB MB kB KB kWh MWh kW MW W kg mg g t km cm mm m ml cl dl l °C °F mAh px dpi".split()  # noqa: SIM905
+_UNIT = re.compile(rf"[ \u00a0]?({'|'.join(_UNITS)})(?!\w)")
+_SHARE_BEFORE = re.compile(r"%[ \u00a0]?$")
+_SHARE = re.compile(r"[ \u00a0]?%")
+_CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4])[:.h]([0-5]\d)(?::[0-5]\d)?(?![\d:]|[.,]\d)(?: ?([ap])\.?m\b)?")
+_VERSION = re.compile(
+    r"(?<![\w.$€£])(?:v(\d+(?:\.\d+)*)|(\d+\.\d+\.\d+(?:\.\d+)*)"
+    r"|(?<=version )(\d+(?:\.\d+)*)|(?<=release )(\d+(?:\.\d+)*))"
+    r"(?:-(?:alpha|beta|rc|dev|pre)[\w.]*)?(?![\w]|\.\d)"
+)
+_KEY = re.compile(r'"([\w.$ -]{1,60})" ?: ?"?-?$')
+_PRICE_KEY = re.compile(r"price|amount$|cost$|total$|fee$|preis$|prix$|pris$|precio$", re.I)
+_CURRENCY_KEY = re.compile(r'"\w*currency\w*" ?: ?"([A-Z]{3})"', re.I)
+_PRICE_LABEL = re.compile(
+    r"\b(?:price|prices|cost|fee|rate|preise?|kosten|gebühr|prix|tarifs?|precios?|prezz[oi]|preços?|prij(?:s|zen)|pris(?:er)?"
+    r"|kostnad|hin(?:ta|nat)|ceny?|cena|ár|preț|fiyat|τιμή)\b|цен[аы]|价格|價格|価格|料金|가격",
+    re.I,
+)
+_SAVED = re.compile(
+    r"(?:\b(?:save|saves?|you save|off|sie sparen|spare?n?|spart?|rabatt|discount|remise|économi\w+|ahorr\w+"
+    r"|risparmi\w*|bespaar|oszczęd\w+|desconto|cashback)|割引|立减)\W{0,3}$",
+    re.I,
+)
+"""What makes an amount a discount, which is no price."""
+_MONTH_FIRST = frozenset({"en", "en-us", "en-ph", "fil"})
+_HOUR_OF_NOON = 12
+
+
+class Found(NamedTuple):
+    """A value from `start` to `end` of a text."""
+
+    start: int
+    end: int
+    value: Value
+
+
+def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
+    """Return the values of a text in their order. label: what stands at its row and column, if it is a cell.
+
+    >>> [found.value.number for found in values_in("from 1.099,00 € to 12,5 %", Writing("de"))]
+    [109900, 125]
+    """
+    text = text[:MOST_READ]
+    flat = levelled(text)
+    lowered = flat.lower()
+    if len(lowered) != len(flat):
+        lowered = flat
+    said = [Found(at.start, at.end, _named(text, at.start, at.end, at.state)) for at in availability_in(lowered)]
+    found = _apart(
+        [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
+    )
+    found += _Numbers(text, flat, writing, label).read(_taken(found))
+    return _apart(found)[:MOST_VALUES]
+
+
+def is_price(found: Found, text: str) -> bool:
+    """Return whether a value of a text is what something costs."""
+    return found.value.type == "money" and not _SAVED.search(text[max(0, found.start - 24) : found.start])
+
+
+def _apart(found: Sequence[Found]) -> list[Found]:
+    kept: list[Found] = []
+    for one in sorted(found, key=lambda at: (at.start, -at.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
+def _taken(found: Sequence[Found]) -> set[int]:
+    return {at for one in found for at in range(one.start, one.end)}
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    return text[start:end].strip()[:MOST_VALUE_TEXT]
+
+
+def _named(text: str, start: int, end: int, state: str) -> Value:
+    return Value(_cut(text, start, end), "availability", value=state)
+
+
+def _dates(text: str, lowered: str, writing: Writing) -> Iterator[Found]:
+    for at in dates_in(lowered):
+        if said := _date(at, writing):
+            yield Found(at.start, at.end, Value(_cut(text, at.start, at.end), "date", value=said))
+
+
+def _date(at: DateSpan, writing: Writing) -> str:
+    readings = at.readings
+    reading: Reading = readings[0]
+    if len(readings) > 1 and _is_month_first(writing):
+        reading = readings[-1]
+    year, month, day = reading
+    parts = ([f"{year:04}"] if year else []) + ([f"{month:02}"] if month else []) + ([f"{day:02}"] if day else [])
+    return "-".join(parts)
+
+
+def _is_month_first(writing: Writing) -> bool:
+    return writing.language.replace("_", "-").lower() in _MONTH_FIRST
+
+
+def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[Found]:
+    for at in _CLOCK.finditer(lowered):
+        if at[0][len(at[1])] == "." and not at[3]:
+            continue  # a number with two decimals as likely
+        hour = int(at[1])
+        if at[3] and hour <= _HOUR_OF_NOON:
+            hour = hour % _HOUR_OF_NOON + (_HOUR_OF_NOON if at[3] == "p" else 0)
+        yield Found(at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "time", value=f"{hour:02}:{at[2]}"))
+
+
+def _versions(text: str, lowered: str) -> Iterator[Found]:
+    for at in _VERSION.finditer(lowered):
+        bare = next(group for group in at.groups() if group)
+        if not at[1] and at[2] and read(bare, Writing()) is not None:
+            continue  # 1.234.567 is a number
+        yield Found(at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "version", value=bare))
+
+
+class _Numbers:
+    """The numbers of a text, each with what it is of. flat: the text, levelled."""
+
+    def __init__(self, text: str, flat: str, writing: Writing, label: str) -> None:
+        self._text, self._flat, self._writing, self._label = text, flat, writing, label
+
+    def read(self, taken: set[int]) -> list[Found]:
+        """Return the numbers that begin and end outside of what is taken; both ends of a range have its currency."""
+        found: list[Found] = []
+        writing = self._writing
+        pattern = _EXACT if writing.exact else NUMBER if writing.groups_with_space else UNSPACED_NUMBER
+        for at in pattern.finditer(self._flat):
+            if at.start() in taken or at.end() - 1 in taken or (one := self._one(at)) is None:
+                continue
+            last = found[-1] if found else None
+            if last is not None and self._is_range(last, one):
+                if one.value.type == "money":
+                    found[-1] = last._replace(value=replace(last.value, type="money", unit=one.value.unit))
+                elif last.value.type == "money" and one.value.type == "number":
+                    one = one._replace(value=replace(one.value, type="money", unit=last.value.unit))
+            found.append(one)
+            if len(found) >= MOST_VALUES:
+                break
+        return found
+
+    def _is_range(self, first: Found, second: Found) -> bool:
+        between = self._flat[first.end : second.start].strip(" \u00a0")
+        return between == "-" and "" in {first.value.unit, second.value.unit}
+
+    def _one(self, at: re.Match[str]) -> Found | None:
+        flat, writing = self._flat, self._writing
+        start, end = at.span()
+        before = flat[max(0, start - _LONGEST_BEFORE) : start]
+        sign, bare = _signed(before)
+        currency = _BEFORE.search(bare) if bare else None
+        if currency is None and (word := WORD_BEFORE.search(bare)) is not None and is_at_home(word[1], writing):
+            currency = word
+        if currency is None and (_HYPHEN.search(before) or (before == bare and bare[-1:].isalpha())):
+            return None  # F-35, A320
+        times = _TIMES_AFTER.match(flat, end)
+        after = (_AFTER.match(flat, times.end()) if times else None) or _AFTER.match(flat, end)
+        is_word = flat[end : end + 1].isalpha() and not _UNIT.match(flat, end)
+        if currency is None and after is None and is_word:
+            return None  # 2nd, 4K
+        code = self._code(start, currency, after)
+        if code is None:
+            return self._plain(at, sign)
+        amount = read(at[0], writing, at_home=is_at_home(code, writing) or has_three_places(code))
+        if after is not None:
+            end = max(end, after.end())
+        if times is None and currency is not None:
+            times = _TIMES_AFTER.match(flat, end)
+        if amount is not None and times is not None and (currency or after):
+            amount, end = _multiplied(amount, _TIMES[times[1]]), max(end, times.end())
+        if amount is None:
+            return None
+        if after is None and (no_cents := _NO_CENTS.match(flat, end)):
+            end = no_cents.end()
+        if currency is not None:
+            start -= len(before) - len(bare) + len(currency[0])
+            sign = sign or _sign_before(flat, start)
+        start -= bool(_sign_before(flat, start)) if sign else 0
+        number = -amount.number if sign else amount.number
+        return Found(start, end, Value(_cut(self._text, start, end), "money", number, amount.scale, code))
+
+    def _code(self, start: int, currency: re.Match[str] | None, after: re.Match[str] | None) -> str | None:
+        """Return a number's currency, "" where it is money of one that nobody names; None where it is no money."""
+        if after is not None and (currency is None or (after[1].isupper() and after[1].isalpha())):
+            return code_of(after[1], self._writing)
+        if currency is not None:
+            return code_of(currency[1], self._writing)
+        if self._writing.exact:
+            key = _KEY.search(self._flat[max(0, start - _LONGEST_KEY) : start])
+            if key is not None and _PRICE_KEY.search(key[1]):
+                named = _CURRENCY_KEY.search(self._flat)
+                return named[1].upper() if named else ""
+            return None
+        if self._label and _PRICE_LABEL.search(self._label):
+            named = CURRENCY.search(self._label)
+            return code_of(named[0], self._writing) if named else ""
+        return None
+
+    def _plain(self, at: re.Match[str], sign: str) -> Found | None:
+        """Return a share or a number that is no money."""
+        start, end = at.span()
+        amount = None if "e" in at[0].lower() else read(at[0], self._writing)
+        if amount is None:
+            return None
+        start -= bool(sign)
+        type: ValueType = "percent"
+        if share := _SHARE.match(self._flat, end):
+            end, unit = share.end(), "%"
+        elif share := _SHARE_BEFORE.search(self._flat[max(0, start - 2) : start]):
+            start, unit = start - len(share[0]), "%"
+        else:
+            measured = _UNIT.match(self._flat, end)
+            type, end, unit = "number", measured.end() if measured else end, measured[1] if measured else ""
+        number = -amount.number if sign else amount.number
+        return Found(start, end, Value(_cut(self._text, start, end), type, number, amount.scale, unit))
+
+
+def _signed(before: str) -> tuple[str, str]:
+    """Return the sign right before a number, "" where there is none, and what stands before that."""
+    return (_sign_before(before, len(before)), before[:-1]) if _sign_before(before, len(before)) else ("", before)
+
+
+def _sign_before(flat: str, at: int) -> str:
+    """Return "-" where a minus stands before a place that is no range's and no hyphen."""
+    if flat[at - 1 : at] != "-" or at == 0:
+        return ""
+    outside = flat[at - 2 : at - 1] if at >= 2 else ""
+    return (
+        ""
+        if outside.isalnum() or (outside in " \u00a0" and outside and flat[: at - 2].rstrip()[-1:].isdigit())
+        else "-"
+    )
+
+
+def _multiplied(amount: Amount, power: int) -> Amount | None:
+    """Return an amount times a power of ten; None when it is larger than a number may be."""
+    less = min(power, amount.scale)
+    number, scale = amount.number * 10 ** (power - less), amount.scale - less
+    return Amount(number, scale) if number <= LARGEST and scale <= MOST_SCALE else None

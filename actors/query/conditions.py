@@ -1,0 +1,200 @@
+r"""Conditions of a query on what changed: `price<300`, `price.drop>=10%`, `kind:availability`, `path:$.plans[*]`.
+
+    condition = subject [ "." aspect ] sign value
+    subject   = price | number | percent | date | version | availability | kind | path | label
+    aspect    = drop | rise (of numbers) | lowest | highest (of prices, in days)
+    sign      = < <= > >= = :
+
+`path:` and `label:` say where: beside other conditions of the same group they narrow these.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+SUBJECTS: Final = ("price", "number", "percent", "date", "version", "availability", "kind", "path", "label")
+_TYPES: Mapping[str, str] = {"price": "money"}
+_NUMBERS = frozenset({"price", "number", "percent"})
+_ORDERED = _NUMBERS | {"date", "version"}
+_NAMED = frozenset({"availability", "kind", "path", "label"})
+_KINDS = ("price", "availability", "date", "number", "version", "name", "negation", "added", "removed", "text")
+_STATES = ("in_stock", "limited", "preorder", "backorder", "out_of_stock", "discontinued")
+_ASPECTS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("drop", "rise"), frozenset({"price", "number", "percent"})),
+    **dict.fromkeys(("lowest", "highest"), frozenset({"price"})),
+}
+_SHAPE = re.compile(
+    rf"(?P<subject>{'|'.join(SUBJECTS)})(?:\.(?P<aspect>[a-z]+))?(?P<sign><=|>=|<|>|=|:|≤|≥)(?P<value>.*)", re.I | re.S
+)
+BEGINS = re.compile(rf"(?:{'|'.join(SUBJECTS)})(?:\.[a-z]+)?(?:<=|>=|<|>|=|:|≤|≥)", re.I)
+_AMOUNT = re.compile(
+    r"(?P<sign>[-\u2212]?)(?P<before>[$€£¥])?(?P<number>\d{1,15}(?:[.,]\d{1,9})?)\s?(?P<after>%|[$€£¥]|[A-Za-z°]{1,4})?"
+)
+_CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_DAYS = re.compile(r"([1-9]\d{0,3})\s?d(?:ays?)?")
+_VERSION = re.compile(r"v?(\d+(?:\.\d+){0,5})")
+_SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, ":": operator.eq,
+}  # fmt: skip
+_OF_CODE = 3
+_MOST_DECIMALS = 9
+_MARK = "\x00"
+ANY = f"{_MARK}any"
+"""The key of a text that has a change at all; no word has such a character."""
+
+
+class ConditionError(ValueError):
+    """A condition that can't be read, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What is asked of one change. number, scale: what is compared with; unit: "" is any. text: of what is named.
+
+    narrowed: the places that it must stand at.
+    """
+
+    subject: str
+    aspect: str
+    sign: str
+    typed: str
+    number: int = 0
+    scale: int = 0
+    unit: str = ""
+    text: str = ""
+    days: int = 0
+    is_share: bool = False
+    narrowed: tuple[Condition, ...] = ()
+
+    def __str__(self) -> str:
+        name = f"{self.subject}.{self.aspect}" if self.aspect else self.subject
+        value = f'"{self.typed}"' if re.search(r"[\s()]", self.typed) else self.typed
+        return " ".join([*map(str, self.narrowed), f"{name}{self.sign}{value}"])
+
+    @property
+    def type(self) -> str:
+        """The type of the values that it looks at."""
+        return _TYPES.get(self.subject, self.subject)
+
+    @property
+    def names_place(self) -> bool:
+        """Whether it says where a change is, and nothing of the change."""
+        return self.subject in {"path", "label"}
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of which every text has one that can meet it."""
+        if self.names_place:
+            return (ANY,)
+        return (self.key_of("kind", self.text) if self.subject == "kind" else self.key_of("has", self.type),)
+
+    @staticmethod
+    def key_of(what: str, name: str) -> str:
+        return f"{_MARK}{what}:{name}"
+
+    def within(self, places: tuple[Condition, ...]) -> Condition:
+        """Return the condition for changes that stand at all of these places."""
+        return replace(self, narrowed=self.narrowed + places)
+
+    def compares(self, one: object, other: object) -> bool:
+        """Return whether two things of one type stand to each other as the sign says."""
+        return _SIGNS[self.sign](one, other)
+
+    def stands_at(self, place: str) -> bool:
+        """Return whether a label or a path is the one that is named: a part of the label, the path's beginning."""
+        return self._place.search(place) is not None
+
+    @cached_property
+    def _place(self) -> re.Pattern[str]:
+        if self.subject == "label":
+            return re.compile(re.escape(self.text), re.I)
+        steps = re.escape(self.text).replace(r"\[\*\]", r"\[[^\]]*\]").replace(r"\.\*", r"\.[^.\[]*")
+        return re.compile(rf"\A{steps}(?![\w])")
+
+
+def read_condition(written: str) -> Condition | None:
+    """Return the condition that a word of a query writes; None when it is no condition. Raises ConditionError."""
+    shape = _SHAPE.fullmatch(written)
+    if shape is None or not shape["value"].strip():
+        return None
+    subject, aspect = shape["subject"].lower(), (shape["aspect"] or "").lower()
+    sign, value = {"≤": "<=", "≥": ">="}.get(shape["sign"], shape["sign"]), shape["value"].strip()
+    if aspect and subject not in _ASPECTS.get(aspect, ()):
+        known = sorted(name for name, subjects in _ASPECTS.items() if subject in subjects)
+        can = f"{subject} has {' and '.join(f'.{name}' for name in known)}" if known else f"{subject} has no parts"
+        raise ConditionError(f"{subject}.{aspect} is not known: {can}")
+    made = Condition(subject, aspect, sign, value)
+    if aspect in {"lowest", "highest"}:
+        return _of_days(made)
+    if subject in _NAMED:
+        return _named(made)
+    if sign == ":" and not aspect and not re.match(r"[v$€£¥-]?\d", value):
+        return None  # date:today, version:beta: words, as they were before there were conditions
+    if subject == "date":
+        if not _DAY.fullmatch(value):
+            raise ConditionError("a date is compared with a day, as in date<2026-12-01")
+        return replace(made, text=value)
+    if subject == "version":
+        if (found := _VERSION.fullmatch(value)) is None:
+            raise ConditionError("a version is compared with numbers and dots, as in version>=2.1")
+        return replace(made, text=found[1])
+    return _of_amount(made)
+
+
+def _of_days(made: Condition) -> Condition:
+    days = _DAYS.fullmatch(made.typed)
+    if made.sign != ":" or days is None:
+        raise ConditionError(f"price.{made.aspect} takes days, as in price.{made.aspect}:90d")
+    return replace(made, days=int(days[1]))
+
+
+def _named(made: Condition) -> Condition:
+    if made.sign not in {":", "="}:
+        raise ConditionError(f"{made.subject} is named, not compared: write {made.subject}:{made.typed or '...'}")
+    if made.names_place:
+        return replace(made, text=made.typed)
+    text = re.sub(r"[\s-]+", "_", made.typed.lower())
+    known = _KINDS if made.subject == "kind" else _STATES
+    if text not in known:
+        raise ConditionError(f"{made.subject} {made.typed[:40]!r} is not known: it is one of {', '.join(known)}")
+    return replace(made, text=text)
+
+
+def _of_amount(made: Condition) -> Condition:
+    """Return a condition with its number. Raises ConditionError."""
+    example = f"{made.subject}.{made.aspect}>=10%" if made.aspect else f"{made.subject}<300"
+    found = _AMOUNT.fullmatch(made.typed)
+    if found is None:
+        raise ConditionError(f"{made.subject} is compared with a number, as in {example}")
+    whole, mark, decimals = found["number"].replace(",", ".").partition(".")
+    if mark and len(decimals) == 3 and "," in found["number"]:
+        raise ConditionError(
+            f"{found['number']} can be read in two ways: write {whole}{decimals} or {whole}.{decimals}"
+        )
+    if made.aspect and (made.sign in {":", "="} or made.sign[0] == "<"):
+        raise ConditionError(f"say how much it moved at least, as in {example}")
+    if made.aspect and found["sign"]:
+        raise ConditionError(f"{made.aspect} is counted from 0 up, as in {example}")
+    number = int(whole + decimals)
+    made = replace(made, number=-number if found["sign"] else number, scale=len(decimals))
+    unit = found["before"] or found["after"] or ""
+    if found["before"] and found["after"]:
+        raise ConditionError("one currency is enough, before or after the number")
+    if unit == "%":
+        if made.subject == "price" and not made.aspect:
+            raise ConditionError("a price is no share: write price.drop>=10% or percent>=10")
+        return replace(made, is_share=made.aspect != "")
+    if unit and made.subject == "percent":
+        raise ConditionError("percent has no other unit, as in percent>=10")
+    if unit and made.subject == "price":
+        code = _CURRENCIES.get(unit, unit.upper())
+        if len(code) != _OF_CODE:
+            raise ConditionError(f"{unit} is no currency: write its code, as in price<300EUR")
+        return replace(made, unit=code)
+    return replace(made, unit=unit)

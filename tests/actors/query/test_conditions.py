@@ -1,0 +1,169 @@
+"""Conditions of queries on what an event says changed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.matcher.index import StandingQueries
+from actors.query import QueryError, Texts, matches, parse, told_in
+from actors.query.parts import Match
+from storage.records.value import TypedChange, Value
+
+EMITTED = "2026-11-25T12:00:00Z"
+
+
+def money(number: int, scale: int = 0, unit: str = "EUR") -> Value:
+    return Value("x", "money", number, scale, unit)
+
+
+DROP = TypedChange("price", "Team · Price", "$.plans[1].price", money(400), money(29999, 2), "2026-08-01T00:00:00Z")
+RISE = TypedChange("price", "Max", before=money(40), after=money(50))
+GONE = TypedChange("availability", "Max", after=Value("Sold out", "availability", value="out_of_stock"))
+ITEM = TypedChange("added", "Bike", after=money(250, unit="USD"))
+OUT = TypedChange("removed", "Car", before=money(10))
+SHARE = TypedChange("number", "", before=Value("5 %", "percent", 5, 0, "%"), after=Value("7 %", "percent", 7, 0, "%"))
+DISK = TypedChange("number", "Disk", before=Value("5 GB", "number", 5, 0, "GB"), after=Value("9", "number", 9, 0, "GB"))
+DAY = TypedChange("date", "Deadline", after=Value("1 Dec 2026", "date", value="2026-12-01"))
+RELEASE = TypedChange(
+    "version", "", before=Value("2.9", "version", value="2.9"), after=Value("", "version", value="2.10.0")
+)
+
+
+def texts(*changes: TypedChange) -> Texts:
+    told = {"title": "Plans", "content": "some words", "emitted_at": EMITTED, "changes": changes, "source_type": "html"}
+    diff = {"added": ["words that came"], "removed": [], "changed": []}
+    return Texts(told_in(msgspec.json.encode({**told, "diff": diff})))
+
+
+def holds(query: str, *changes: TypedChange, match: Match = "change") -> bool:
+    text = texts(*changes).of(match)
+    direct = matches(parse(query, "en"), text)
+    index = StandingQueries()
+    index.add("one", parse(query, "en"))
+    assert bool(index.match(text, "source")) == direct, "the index and the query agree"
+    return direct
+
+
+@pytest.mark.parametrize(
+    ("query", "change", "met"),
+    [
+        ("price<300", DROP, True),
+        ("price<299.99", DROP, False),
+        ("price<=299.99", DROP, True),
+        ("price=299.990", DROP, True),
+        ("price<300EUR", DROP, True),
+        ("price<€300", DROP, True),
+        ("price<300USD", DROP, False),
+        ("price>300", DROP, False),
+        ("price<300", ITEM, True),
+        ("price<300", OUT, False),
+        ("price<300", SHARE, False),
+        ("price.drop>=25%", DROP, True),
+        ("price.drop>=25.01%", DROP, False),
+        ("price.drop>=100", DROP, True),
+        ("price.drop>100.01", DROP, False),
+        ("price.drop>0", RISE, False),
+        ("price.rise>=25%", RISE, True),
+        ("price.rise>=10", RISE, True),
+        ("price.drop>0", ITEM, False),
+        ("price.lowest:90d", DROP, True),
+        ("price.lowest:117d", DROP, False),
+        ("price.highest:1d", DROP, False),
+        ("price.lowest:1d", RISE, False),
+        ("kind:price", DROP, True),
+        ("kind:price", ITEM, False),
+        ("kind:added", ITEM, True),
+        ("availability:out_of_stock", GONE, True),
+        ('availability:"out of stock"', GONE, True),
+        ("availability:in_stock", GONE, False),
+        ("percent>5", SHARE, True),
+        ("percent.rise>=40%", SHARE, True),
+        ("number>=9GB", DISK, True),
+        ("number>=9TB", DISK, False),
+        ("date<=2026-12-01", DAY, True),
+        ("date<2026-12-01", DAY, False),
+        ("version>2.9", RELEASE, True),
+        ("version=2.10", RELEASE, True),
+        ("path:$.plans[*]", DROP, True),
+        ("path:$.plans[*].price", DROP, True),
+        ("path:$.plan", DROP, False),
+        ("path:$.plans[2]", DROP, False),
+        ('label:"team · pri"', DROP, True),
+        ("label:Max", DROP, False),
+        ("-price>300", RISE, True),
+    ],
+)
+def test_a_condition_is_met_or_not(query: str, change: TypedChange, met: bool) -> None:
+    assert holds(query, change) == met
+    assert holds(query, change, match="page") == met
+    assert query.startswith("-") or holds(query, change, match="added") == met
+
+
+def test_where_narrows_the_conditions_beside_it_to_one_change() -> None:
+    assert holds("label:Team price<300", DROP, RISE)
+    assert not holds("label:Max price>300", TypedChange("price", "Team", after=money(400)), RISE)
+    assert holds("label:Max kind:price kind:availability", RISE, GONE)
+    assert holds("words label:Max", RISE) and not holds("nothing label:Max", RISE)
+
+
+def test_conditions_stand_beside_words_and_in_groups() -> None:
+    assert holds("plans (price<300 OR kind:availability) -kind:removed", GONE)
+    assert not holds("plans (price<300 OR kind:availability) -kind:removed", GONE, OUT)
+    assert not holds("careers price<300", DROP)
+
+
+def test_events_that_say_nothing_of_it_meet_no_condition() -> None:
+    assert not holds("price<300") and not holds("kind:text") and not holds("path:$")
+
+
+@given(st.decimals(0, 10**7, places=2), st.decimals(0, 10**7, places=3), st.sampled_from(["<", "<=", ">", ">=", "="]))
+def test_a_threshold_is_what_decimals_say(price: Decimal, bar: Decimal, sign: str) -> None:
+    change = TypedChange("price", after=money(int(price.scaleb(2)), 2))
+    asked = {"<": price < bar, "<=": price <= bar, ">": price > bar, ">=": price >= bar, "=": price == bar}
+    written = f"{bar:f}"
+    assert holds(f"price{sign}{written}", change) == asked[sign]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("price<1,299", "1,299 can be read in two ways: write 1299 or 1.299"),
+        ("price<abc", "price is compared with a number, as in price<300"),
+        ("price<10%", "a price is no share"),
+        ("price<€300€", "one currency is enough"),
+        ("kind:foo", "kind 'foo' is not known: it is one of price"),
+        ("kind<price", "kind is named, not compared"),
+        ("price.foo>1", "price.foo is not known: price has .drop and .highest and .lowest and .rise"),
+        ("number.lowest:9d", "number.lowest is not known"),
+        ("price.lowest:soon", "price.lowest takes days"),
+        ("price.drop:5", "say how much it moved at least, as in price.drop>=10%"),
+        ("price.drop>=-5", "drop is counted from 0 up"),
+        ("date<soon", "a date is compared with a day"),
+        ("version>x", "a version is compared with numbers and dots"),
+        ("price<5kr", "kr is no currency: write its code"),
+        ('label:"x', "this quotation mark is not closed"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_says_what_to_write(query: str, says: str) -> None:
+    with pytest.raises(QueryError, match=says.replace(".", r"\.").replace("(", r"\(")):
+        parse(f"word {query}", "en")
+
+
+@pytest.mark.parametrize(
+    "query", ["Price: 20", "date:today", "version:beta", '"price<300"', "price", "pricey<3", "kind"]
+)
+def test_what_only_looks_like_a_condition_is_words_as_before(query: str) -> None:
+    assert "Condition" not in repr(parse(query, "en").root)
+
+
+@pytest.mark.parametrize(
+    "query", ['label:"a b" price<5', "price.drop>=10% OR kind:text", "-(path:$.a number>3)", "price<=300.50EUR"]
+)
+def test_a_condition_is_shown_as_it_can_be_typed(query: str) -> None:
+    read = parse(query, "en")
+    assert parse(str(read), "en").root == read.root
