@@ -2,7 +2,7 @@ r"""Conditions of a query on what changed: `price<300`, `price.drop>=10%`, `kind
 
     condition = subject [ "." aspect ] sign value
     subject   = price | number | percent | date | version | availability | kind | path | label
-    aspect    = drop | rise (of numbers) | lowest | highest (of prices, in days)
+    aspect    = before | drop | rise (of numbers) | lowest | highest (of prices, in days)
     sign      = < <= > >= = :
 
 `path:` and `label:` say where: beside other conditions of the same group they narrow these.
@@ -27,6 +27,7 @@ _STATES = ("in_stock", "limited", "preorder", "backorder", "out_of_stock", "disc
 _ASPECTS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("drop", "rise"), frozenset({"price", "number", "percent"})),
     **dict.fromkeys(("lowest", "highest"), frozenset({"price"})),
+    "before": _ORDERED,
 }
 _SHAPE = re.compile(
     rf"(?P<subject>{'|'.join(SUBJECTS)})(?:\.(?P<aspect>[a-z]+))?(?P<sign><=|>=|<|>|=|:|≤|≥)(?P<value>.*)", re.I | re.S
@@ -168,7 +169,8 @@ def _named(made: Condition) -> Condition:
 
 def _of_amount(made: Condition) -> Condition:
     """Return a condition with its number. Raises ConditionError."""
-    example = f"{made.subject}.{made.aspect}>=10%" if made.aspect else f"{made.subject}<300"
+    moves = made.aspect in {"drop", "rise"}
+    example = f"{made.subject}.{made.aspect}>=10%" if moves else f"{made.subject}<300"
     found = _AMOUNT.fullmatch(made.typed)
     if found is None:
         raise ConditionError(f"{made.subject} is compared with a number, as in {example}")
@@ -177,9 +179,9 @@ def _of_amount(made: Condition) -> Condition:
         raise ConditionError(
             f"{found['number']} can be read in two ways: write {whole}{decimals} or {whole}.{decimals}"
         )
-    if made.aspect and (made.sign in {":", "="} or made.sign[0] == "<"):
+    if moves and (made.sign in {":", "="} or made.sign[0] == "<"):
         raise ConditionError(f"say how much it moved at least, as in {example}")
-    if made.aspect and found["sign"]:
+    if moves and found["sign"]:
         raise ConditionError(f"{made.aspect} is counted from 0 up, as in {example}")
     number = int(whole + decimals)
     made = replace(made, number=-number if found["sign"] else number, scale=len(decimals))
@@ -187,9 +189,9 @@ def _of_amount(made: Condition) -> Condition:
     if found["before"] and found["after"]:
         raise ConditionError("one currency is enough, before or after the number")
     if unit == "%":
-        if made.subject == "price" and not made.aspect:
+        if made.subject == "price" and not moves:
             raise ConditionError("a price is no share: write price.drop>=10% or percent>=10")
-        return replace(made, is_share=made.aspect != "")
+        return replace(made, is_share=moves)
     if unit and made.subject == "percent":
         raise ConditionError("percent has no other unit, as in percent>=10")
     if unit and made.subject == "price":

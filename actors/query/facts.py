@@ -68,6 +68,8 @@ class Facts:
                 return fact.after is not None and fact.after.type == "availability" and fact.after.value == asked.text
             case (_, ""):
                 return fact.after is not None and _compares(asked, fact.after)
+            case (_, "before"):
+                return fact.before is not None and _compares(asked, fact.before)
             case (_, "drop" | "rise"):
                 return _moved(asked, fact)
             case _:
@@ -91,8 +93,9 @@ NO_FACTS = Facts()
 def _keys_of(fact: Fact) -> Iterator[str]:
     yield ANY
     yield Condition.key_of("kind", fact.kind)
-    if fact.after is not None and fact.after.type:
-        yield Condition.key_of("has", fact.after.type)
+    for side in (fact.before, fact.after):
+        if side is not None and side.type:
+            yield Condition.key_of("has", side.type)
 
 
 def _is_there(asked: Condition, fact: Fact) -> bool:

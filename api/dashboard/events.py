@@ -12,6 +12,7 @@ from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, tol
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, lines_of
 from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.typed_changes import typed_lines
 from api.operations import events
 from api.operations.why import event_why
 from storage.attempts import KEPT_ATTEMPTS
@@ -98,6 +99,7 @@ async def show(visit: Visit) -> Page:
         {
             "event": event,
             "changes": lines_of(changed_in(event)),
+            "typed": typed_lines(event),
             "cut": event.content_truncated is True,
             "alerts": alerts,
             "earlier": "" if earlier is None else _decode(earlier.body).id,

@@ -16,6 +16,15 @@ class Line(NamedTuple):
     height: int
 
 
+class Steps(NamedTuple):
+    """Values that hold from a moment on: the line as SVG wants it, and where each begins, with its label."""
+
+    path: str
+    marks: Sequence[tuple[float, float, str]]
+    width: int
+    height: int
+
+
 class Bar(NamedTuple):
     """A bar with its label, in the picture's own units."""
 
@@ -36,6 +45,25 @@ def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> Line:
     step = width / max(1, len(values) - 1)
     points = (f"{at * step:.1f},{height - 1 - room * value / top:.1f}" for at, value in enumerate(values))
     return Line(" ".join(points), width, height)
+
+
+def steps(
+    values: Sequence[Figure], starts: Sequence[Figure], end: Figure, labels: Sequence[str], size: tuple[int, int]
+) -> Steps:
+    """Return values that hold from their starts on, the last to the end, the lowest at the bottom.
+
+    >>> steps([1, 3], [0, 5], 10, ["a", "b"], (100, 12)).path
+    'M0 11H50V1H100'
+    """
+    low, high, first, (width, height) = min(values), max(values), starts[0], size
+    across = width / max(1, end - first)
+    up = (height - 2) / (high - low) if high > low else 0
+    placed = [
+        (round((start - first) * across, 1), round(height - 1 - (value - low) * up, 1) if up else height / 2)
+        for value, start in zip(values, starts, strict=True)
+    ]
+    path = f"M{placed[0][0]:g} {placed[0][1]:g}" + "".join(f"H{x:g}V{y:g}" for x, y in placed[1:]) + f"H{width}"
+    return Steps(path, [(*at, label) for at, label in zip(placed, labels, strict=True)], width, height)
 
 
 def bars(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from storage.records.event import MOST_CONTEXT, MOST_SUMMARY
+from storage.records.value import AVAILABILITIES, LARGEST, MOST_CHANGES, MOST_SCALE, MOST_VALUE_TEXT
 
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
-EVENT_VERSION = "1.1"
+EVENT_VERSION = "1.2"
 """Of the event's schema: the first number is `schema_version`, the second rises when something is added.
 
-1.1: `summary`, and in `diff` and `delta` `context` and `spans`.
+1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`.
 """
 _TIME = {"format": "date-time"}
 
@@ -55,6 +56,11 @@ EVENT: dict[str, dict[str, Any]] = {
     },
     "diff": {"description": "Of a page's change only: what was added, removed and changed, to be read."},
     "delta": {"description": "Of a page's change only: the steps from the old text to the new one."},
+    "changes": {
+        "description": "What changed, by kind, with its values: of a page all that differs, of an entry or a frame the "
+        "values that it names. Absent where nothing is known, and before version 1.2.",
+        "maxItems": MOST_CHANGES,
+    },
     "alert_type": {"description": "Of the service's own notices only, such as `source_quiet`."},
     "signed_at": {**_TIME, "description": "When it was signed."},
     "key_id": {"description": "The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`."},
@@ -63,6 +69,7 @@ EVENT: dict[str, dict[str, Any]] = {
     },
 }
 _LABEL = {"maxLength": MOST_CONTEXT}
+_VALUE_TEXT = {"maxLength": MOST_VALUE_TEXT}
 WORDS: dict[str, dict[str, dict[str, Any]]] = {
     "Event": EVENT,
     "Context": {
@@ -86,6 +93,36 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {
         "spans": {
             "description": "The words that differ, as pairs of code points: from the first on and before the second. "
             "Absent where the two have too little in common, or are too long to compare."
+        },
+    },
+    "TypedChange": {
+        "kind": {
+            "description": "A price, an availability, a date or time, a number or share, a version, a name, a negation "
+            "(a word such as *not* came or went), an item that came or went, or other text."
+        },
+        "label": {**_VALUE_TEXT, "description": "What the value is of, in the page's own words."},
+        "path": {"description": "Where it stands in a document that has paths, such as `$.plans[1].price`."},
+        "before": {"description": "What it was; absent where it came."},
+        "after": {"description": "What it is now; absent where it went."},
+        "lowest_since": {
+            **_TIME,
+            "description": "Of a price that fell: since when it was never lower, as far as the log says.",
+        },
+        "highest_since": {**_TIME, "description": "Of a price that rose: since when it was never higher."},
+    },
+    "Value": {
+        "text": {**_VALUE_TEXT, "description": "As it stands on the page."},
+        "type": {"description": "What it was read as; absent for plain text."},
+        "number": {
+            "minimum": -LARGEST,
+            "maximum": LARGEST,
+            "description": "The value times ten to the power of `scale`: 1,099.50 is 109950 with scale 2.",
+        },
+        "scale": {"minimum": 0, "maximum": MOST_SCALE, "description": "How many of the number's digits are decimals."},
+        "unit": {"description": "A currency (ISO 4217), `%`, or a unit of measure; absent where none is known."},
+        "value": {
+            "description": "Of a date `YYYY-MM-DD`, `YYYY-MM` or `MM-DD`, of a time `HH:MM`, of a version its numbers, "
+            f"of an availability one of {', '.join(AVAILABILITIES)}."
         },
     },
     "Op": {"context": {"description": "Where its text stands, for `replace` the new one."}},

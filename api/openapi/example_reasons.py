@@ -1,11 +1,11 @@
-"""Examples of the answers to "why did I get this" and "why didn't I"."""
+"""Examples of the answers to "why did I get this" and "why didn't I", and of values over time."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
-from api.schemas import why
+from api.schemas import values, why
 
 _TOLD = why.LookPart(
     text="Day ticket: 14 euros.", rule="price", key="p:6f2a90c1d5e8b743", came=True, told=True, score=0.91
@@ -76,4 +76,15 @@ LESSON = why.Lesson(
     says="The 1 blocks of this event are noise from now on, also with other figures in them (prices and versions "
     "excepted): when they come or go, that counts for nothing. Whatever else changes on the page is told as before.",
 )
-ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON)
+_WAS = values.ValuePoint(at=MADE, number=12, scale=0, value="12")
+_IS = values.ValuePoint(at=LOOKED, number=1450, scale=2, value="14.50")
+VALUES = values.Values(
+    id=SOURCE_ID,
+    since=MADE,
+    series=(
+        values.ValueSeries(
+            type="money", label="Day ticket", path="", unit="EUR", lowest=_WAS, highest=_IS, points=(_WAS, _IS)
+        ),
+    ),
+)
+ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON, VALUES)

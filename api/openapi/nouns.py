@@ -64,6 +64,7 @@ from api.v1 import (
     status,
     stream,
     templates,
+    values,
     why,
 )
 
@@ -81,8 +82,8 @@ NOUNS: Final = (
     Noun("Sources", "What is watched.", sources.ROUTES, about_sources.OPERATIONS),
     Noun(
         "Watching",
-        "How it goes: health, looks, previews, and why something was told or not.",
-        (*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *why.ROUTES),
+        "How it goes: health, looks, values, previews, and why something was told or not.",
+        (*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *why.ROUTES, *values.ROUTES),
         about_watching.OPERATIONS,
     ),
     Noun(

@@ -65,14 +65,15 @@ def line_of(body: bytes) -> bytes:
     cells += ["\n".join(row.diff.added), "\n".join(row.diff.removed)]
     cells.append("\n".join(f"{change.before} → {change.after}" for change in row.diff.changed))
     cells.append(row.summary)
-    return ",".join(map(_cell, cells)).encode() + b"\r\n"
+    return ",".join(map(cell, cells)).encode() + b"\r\n"
 
 
 def _text(value: str | tuple[str, ...] | None) -> str:
     return "; ".join(value) if isinstance(value, tuple) else value or ""
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Return a text as it stands in a line, which no spreadsheet takes for a formula."""
     if text.startswith(FORMULA):
         text = f"'{text}"
     text = text.replace("\0", "\ufffd")  # RFC 4180 knows no NUL, and many programs end a file at one

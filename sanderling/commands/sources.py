@@ -96,6 +96,26 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
     return acts.show(client_here(service, key_file), name, as_json=as_json)
 
 
+@sources.command("values")
+@click.argument("name", metavar="SOURCE")
+@click.option("--csv", "as_csv", is_flag=True, help="Every value on a line of its own, for a spreadsheet.")
+@click.option("--json", "as_json", is_flag=True, help="The service's own answer, with all values.")
+@client_flags
+def values(name: str, service: str | None, key_file: str | None, *, as_csv: bool, as_json: bool) -> int:
+    """Show what a source's prices and numbers were over time, as its changes told them.
+
+    \b
+    sanderling sources values example.org/shop
+    sanderling sources values example.org/shop --csv > prices.csv
+    """
+    from sanderling.client import values as acts
+    from sanderling.client.running import client_here
+
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json are two forms of the same: choose one")
+    return acts.show(client_here(service, key_file), name, form="csv" if as_csv else "json" if as_json else "lines")
+
+
 @sources.command("check")
 @click.argument("name", metavar="SOURCE")
 @client_flags

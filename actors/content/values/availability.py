@@ -60,7 +60,7 @@ _SCHEMA: Mapping[str, Availability] = {
 }  # fmt: skip
 """The members of schema.org's ItemAvailability, in lower case."""
 _OF_SCHEMA = re.compile(rf"schema\.org/({'|'.join(_SCHEMA)})\b")
-_FLAG = re.compile(r'"((?:is_?)?(?:in_?stock|available|sold_?out|out_?of_?stock))" ?: ?(true|false)')
+_FLAG = re.compile(r'"((?:is_?)?(?:(?:in_?)?stock|available|sold_?out|out_?of_?stock))" ?: ?(true|false)')
 _STATE = re.compile("|".join(f"(?P<{state}>{words})" for state, words in _WORDS.items()))
 _BY_ITSELF = re.compile(_BARE)
 _LETTER = re.compile(r"[^\W\d_]")

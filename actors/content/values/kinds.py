@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from actors.content.values.amounts import Writing
 from actors.content.values.reading import Found, is_price, values_in
@@ -90,7 +91,7 @@ def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
             found.append(one)
         if len(found) >= MOST_CHANGES:
             break
-    return tuple(found)
+    return tuple(_with_states_paired(found))
 
 
 def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
@@ -106,6 +107,17 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
     return ()
 
 
+def _with_states_paired(found: list[TypedChange]) -> list[TypedChange]:
+    """Return changes with a label of availability that came and one that went as one, where there is one of each."""
+    states = [one for one in found if one.kind == "availability"]
+    went = [one for one in states if one.after is UNSET]
+    came = [one for one in states if one.before is UNSET]
+    if len(went) != 1 or len(came) != 1:
+        return found
+    paired = replace(came[0], before=went[0].before)
+    return [paired if one is came[0] else one for one in found if one is not went[0]]
+
+
 def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
     for change in diff.changed:
         yield from _of_altered(change, writing)
@@ -119,16 +131,17 @@ def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
 def _of_single(text: str, context: Context | None, writing: Writing, *, came: bool) -> Iterator[TypedChange]:
     """Yield what came, or went, once for each price in it; a state that stands by itself is a change of the state."""
     noted = _noted(text, writing, _cell(context))
-    label, path = _label(noted, context), _path(context)
+    label = _label(noted, context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
-        yield _sided("availability", noted.values[0].value, label, path, came=came)
+        yield _sided("availability", noted.values[0].value, label, _path(context, noted.values[0], writing), came=came)
         return
     kind: ChangeKind = "added" if came else "removed"
     told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type == "availability"]
     for i in told:
-        yield _sided(kind, noted.values[i].value, _labelled(context) or _around(noted, i), path, came=came)
+        own = _labelled(context) or _around(noted, i)
+        yield _sided(kind, noted.values[i].value, own, _path(context, noted.values[i], writing), came=came)
     if not told:
-        yield _sided(kind, Value(_short(text)), label, path, came=came)
+        yield _sided(kind, Value(_short(text)), label, _path(context, None, writing), came=came)
 
 
 def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool) -> TypedChange:
@@ -138,21 +151,23 @@ def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool)
 def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     context = change.context or None
     before, after = (_noted(text, writing, _cell(context)) for text in (change.before, change.after))
-    path, told = _path(context), False
+    told = False
     for old, new, label in _pairs(before, after):
         first = new or old
         assert first is not None
         kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
         if kind == "price" and not is_price(first, (after if new else before).text):
             kind = "number"
-        own = _labelled(context) or label
-        yield _change(kind, old.value if old else UNSET, new.value if new else UNSET, own, path)
+        path = _path(context, first, writing)
+        own = path or _labelled(context) or label
+        yield _change(kind, old.value if old else UNSET, new.value if new else UNSET, _fitting(own), path)
         told = True
     if before.around == after.around and told:
         return
     words = _words_kind(before, after, writing, told=told)
     if words:
         kind, old_text, new_text = words
+        path = _path(context, None, writing)
         yield _change(kind, Value(_short(old_text)), Value(_short(new_text)), _label(after, context), path)
 
 
@@ -284,11 +299,16 @@ def _label(noted: Noted, context: Context | None) -> str:
 
 
 def _cell(context: Context | None) -> str:
-    return "" if context is None else f"{context.row} {context.column}"
+    return "" if context is None else f"{context.row} {context.column}".strip()
 
 
-def _path(context: Context | None) -> str:
-    return context.row if context is not None and context.row.startswith("$") else ""
+def _path(context: Context | None, found: Found | None, writing: Writing) -> str:
+    """Return where in JSON a value stands, "" where nobody knows: the place of its block, and its key there."""
+    if context is None or not context.row or not writing.exact:
+        return ""
+    row = context.row.removeprefix("$").removeprefix(".")
+    start = f"${row}" if row.startswith("[") else f"$.{row}"
+    return start if found is None or not found.key else f"{start}.{found.key}"
 
 
 def _fitting(text: str) -> str:

@@ -47,6 +47,7 @@ _VERSION = re.compile(
     r"(?:-(?:alpha|beta|rc|dev|pre)[\w.]*)?(?![\w]|\.\d)"
 )
 _KEY = re.compile(r'"([\w.$ -]{1,60})" ?: ?"?-?$')
+_FLAG_KEY = re.compile(r'"(\w+)" ?:')
 _PRICE_KEY = re.compile(r"price|amount$|cost$|total$|fee$|preis$|prix$|pris$|precio$", re.I)
 _CURRENCY_KEY = re.compile(r'"\w*currency\w*" ?: ?"([A-Z]{3})"', re.I)
 _PRICE_LABEL = re.compile(
@@ -65,11 +66,12 @@ _HOUR_OF_NOON = 12
 
 
 class Found(NamedTuple):
-    """A value from `start` to `end` of a text."""
+    """A value from `start` to `end` of a text. key: of the member of JSON whose value it is, "" elsewhere."""
 
     start: int
     end: int
     value: Value
+    key: str = ""
 
 
 def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
@@ -88,7 +90,15 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
         [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
     )
     found += _Numbers(text, flat, writing, label).read(_taken(found))
-    return _apart(found)[:MOST_VALUES]
+    found = _apart(found)[:MOST_VALUES]
+    return [one._replace(key=_key_in(flat, one)) for one in found] if writing.exact else found
+
+
+def _key_in(flat: str, found: Found) -> str:
+    """Return the key of a value of JSON, "" for an item of a list: before it, or its own where the value is a flag."""
+    key = _KEY.search(flat[max(0, found.start - _LONGEST_KEY) : found.start])
+    own = _FLAG_KEY.match(flat, found.start)
+    return own[1] if own else key[1] if key else ""
 
 
 def is_price(found: Found, text: str) -> bool:
@@ -226,8 +236,7 @@ class _Numbers:
         if currency is not None:
             return code_of(currency[1], self._writing)
         if self._writing.exact:
-            key = _KEY.search(self._flat[max(0, start - _LONGEST_KEY) : start])
-            if key is not None and _PRICE_KEY.search(key[1]):
+            if _PRICE_KEY.search(self._key(start)):
                 named = _CURRENCY_KEY.search(self._flat)
                 return named[1].upper() if named else ""
             return None
@@ -235,6 +244,11 @@ class _Numbers:
             named = CURRENCY.search(self._label)
             return code_of(named[0], self._writing) if named else ""
         return None
+
+    def _key(self, start: int) -> str:
+        """Return the key before a value of JSON; without one what the path to it ends with."""
+        key = _KEY.search(self._flat[max(0, start - _LONGEST_KEY) : start])
+        return key[1] if key is not None else self._label.rstrip("]'\" ").rpartition(".")[2]
 
     def _plain(self, at: re.Match[str], sign: str) -> Found | None:
         """Return a share or a number that is no money."""

@@ -43,7 +43,7 @@ async def with_records(
 ) -> tuple[Draft, ...]:
     """Return drafts whose prices say since when none was lower, or higher. added_at: when the source was added."""
     try:
-        told, since = await _told_before(log, source, added_at)
+        told, since = await told_before(log, source, added_at)
     except StorageError:
         return drafts
     known: Known = {}
@@ -55,10 +55,13 @@ async def with_records(
     )
 
 
-async def _told_before(
+async def told_before(
     log: EventLog, source: SourceId, added_at: Millis
 ) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
-    """Return what a source told before, oldest first, and since when that is all of it. Raises StorageError."""
+    """Return what a source told, oldest first, and since when that is all of it. Raises StorageError.
+
+    Of `MOST_EVENTS` at most.
+    """
     found: list[tuple[int, tuple[TypedChange, ...]]] = []
     before, where, read = _LAST, Filter(sources=(source,)), 0
     while read < MOST_EVENTS:

@@ -17,7 +17,8 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.timeline import timeline
-from api.operations import events, sources
+from api.dashboard.sources.values import drawn
+from api.operations import events, sources, values
 from api.operations.past import END
 from api.operations.why import notes_of
 from api.schemas.queries import EventsQuery
@@ -141,6 +142,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "latest": next((one for one in told.events if one.lines), None) if not query.cursor else None,
         "course": course(scores.read(hot.scores), visit.now, visit.zone),
         "history": await _history(visit, id),
+        "values": drawn(await values.values(visit, id), visit.now, lambda at: visit.moment(at).words),
         "text": query.text,
         "answer": answer,
     }

@@ -47,6 +47,14 @@ push source also its connection and what became of its frames.""",
 Looks that went alike are one row. Of those whose body changed, a note says what was told, what was not, and by \
 which rule.""",
     ),
+    "GET /v1/sources/{id}/values": Operation(
+        name="readValues",
+        tag="Watching",
+        explains="""\
+Read from the `changes` of its events, as far back as the log goes, of the newest 1,000 at most: a value holds until \
+the next one, and the first is what stood there before its first change. With `format=csv` one line for each value.""",
+        others={"text/csv": "at,label,path,type,value,unit\r\n2026-04-21T10:24:00Z,Day ticket,,money,14.50,EUR\r\n"},
+    ),
     "GET /v1/sources/{id}/why": Operation(
         name="whyNot",
         tag="Watching",

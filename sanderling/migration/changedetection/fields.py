@@ -8,7 +8,6 @@ from sanderling.migration.fields import Field
 
 _NO_BROWSER: Final = "no browser is run: what scripts add to a page is not seen"
 _MESSAGE: Final = "a message is the event itself, as JSON"
-_ANY_CHANGE: Final = "every change that is told is one of the text as a whole"
 FIELDS: Final = (
     Field("browser_steps", "impossible", f"{_NO_BROWSER}; the page is watched as it is without these steps"),
     Field("webdriver_js_execute_code", "impossible", _NO_BROWSER),
@@ -27,7 +26,6 @@ FIELDS: Final = (
     Field("trim_text_whitespace", "exact", "white space does not count"),
     Field("remove_duplicate_lines", "approximated", "texts are compared block by block, whatever their number"),
     Field("strip_ignored_lines", "impossible", "lines are not left out by their text"),
-    Field("price_change_threshold_percent", "impossible", _ANY_CHANGE),
     Field("llm_intent", "impossible", "changes are weighed by rules that can be looked up, not by a language model"),
 )  # fmt: skip
 ONE_WAY: Final = (

@@ -12,6 +12,7 @@ from typing import Any, Final
 from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
 from sanderling.migration.changedetection.files import Datastore, datastore
 from sanderling.migration.changedetection.hours import hours_of
+from sanderling.migration.changedetection.restock import PROCESSOR, restock_query
 from sanderling.migration.drafting import Drafting, joined_selectors
 from sanderling.migration.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
 from sanderling.migration.notifying import destinations
@@ -138,19 +139,34 @@ class _Reading:
         tell_of(self._drafting, place, watch, FIELDS)
         if text(watch, "fetch_backend") not in PLAIN_BACKENDS:
             note(place, "fetch_backend", "approximated", NO_BROWSER)
-        if text(watch, "processor") not in ("", "text_json_diff"):
-            note(place, "processor", "approximated", "its text is watched: prices and stock are words of it")
+        if text(watch, "processor") == PROCESSOR:
+            says = "an alert's query about prices and availability; a share is of the last price that was told"
+            note(place, "processor", "approximated", says)
+        elif text(watch, "processor") not in ("", "text_json_diff"):
+            note(place, "processor", "approximated", "its text is watched")
         for name, says in ONE_WAY:
             if watch.get(name) is False:
                 note(place, name, "impossible", says)
 
     def _alert(self, url: str) -> None:
-        query, destinations = self._query(), self._destinations()
+        words, destinations = self._query(), self._destinations()
+        query = self._with_restock(words)
         if not (query or destinations):
             return
         # There a trigger is a text of the page as it is, and with it every change is told.
-        body = named("changedetection.io", query, "page" if query else "change")
+        body = named("changedetection.io", query, "page" if words else "change")
         self._drafting.alert(self._place, url, body, destinations)
+
+    def _with_restock(self, words: str) -> str:
+        """Return a query with what the watch asks of prices and stock; a group may ask instead of it."""
+        if text(self._watch, "processor") != PROCESSOR:
+            return words
+        ruling = [group for group in self._groups if truth(group.get("overrides_watch"))]
+        settings = next(
+            (one for level in (*ruling, self._watch) if (one := mapping(level.get("restock_settings")))), {}
+        )
+        asked = restock_query(settings)
+        return f"{words} ({asked})" if words and asked else words or asked
 
     def _query(self) -> str:
         wanted = self._lookups("trigger_text", wide=True)

@@ -98,3 +98,23 @@ def test_an_entry_names_the_values_of_its_title_else_of_its_first_lines() -> Non
     assert values_of_entry("Bike", "No price in 3 lines") == ()
     (frame,) = values_of_entry("", '{"price": 1234.5, "currency": "USD"}')
     assert isinstance(frame.after, Value) and (frame.after.number, frame.after.unit) == (12345, "USD")
+
+
+def test_a_value_in_json_has_the_path_of_its_block_and_its_key() -> None:
+    context = Context(row="plans[0]")
+    before, after = (
+        '{"name": "Team", "price": 12.5, "in_stock": true}',
+        '{"name": "Team", "price": 14, "in_stock": false}',
+    )
+    diff, _ = compare([before], [after], Where((context,), (context,)))
+    assert [(one.kind, one.path) for one in kinds_of(diff, Writing(exact=True))] == [
+        ("price", "$.plans[0].price"),
+        ("availability", "$.plans[0].in_stock"),
+    ]
+
+
+def test_a_label_that_came_where_one_went_is_one_change_of_the_state() -> None:
+    diff, _ = compare(["One", "In stock", "Two"], ["One", "Two", "Three", "Sold out"])
+    (state,) = [one for one in kinds_of(diff, Writing("en")) if one.kind == "availability"]
+    assert isinstance(state.before, Value) and isinstance(state.after, Value)
+    assert (state.before.value, state.after.value) == ("in_stock", "out_of_stock")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ast import literal_eval
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from storage.records.identity import Millis, day_of
 from storage.records.note import Note, StoredMemory
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.records.trail import Verdict, look
+from storage.records.value import TypedChange, Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
 from tests.api.dashboard.sources.test_listing import put
@@ -349,3 +351,39 @@ async def test_an_events_own_page_shows_the_same_difference_whole(house: House, 
     assert browser.answer.status_code == 200
     assert browser.page.xpath("//div[@class='diff']//del//del/text()") == ["19"]
     assert browser.page.xpath("//div[@class='diff']//ins//ins/text()") == ["29"]
+
+
+def changed_price(before: int, after: int, **more: Any) -> TypedChange:
+    old, new = (Value(f"€{number}", "money", number, 0, "EUR") for number in (before, after))
+    return TypedChange("price", "Team · Price", before=old, after=new, **more)
+
+
+async def test_prices_are_drawn_with_what_they_were(house: House, browser: Browser) -> None:
+    put(house, hot=HOT, type="html", created_at=NOW)
+    await browser.get(here())
+    assert not browser.page.xpath("//h2[@id='values']"), "nothing to draw yet"
+    for number, change in enumerate((changed_price(20, 30), changed_price(30, 10)), 1):
+        at = Millis(NOW + number * 60_000)
+        await told(
+            house,
+            a_draft(f"Plans {number}", source_type="html", diff=DIFF, delta=DELTA, fetched_at=at, changes=(change,)),
+        )
+    await browser.get(here())
+    (said,) = browser.page.xpath("//svg[@class='steps']/@aria-label")
+    assert said == "Team · Price: 3 values, from 10 EUR to 30 EUR, now 10 EUR"
+    assert len(browser.page.xpath("//svg[@class='steps']/path[@class='mark']/title")) == 3
+    for words in ("10 EUR", "before 30 EUR", "lowest 10 EUR", "highest 30 EUR"):
+        assert words in browser.text
+
+
+async def test_an_event_shows_its_changes_by_kind(house: House, browser: Browser) -> None:
+    put(house, hot=HOT, type="html")
+    price = changed_price(20, 10, lowest_since="2026-01-01T00:00:00.000Z")
+    gone = TypedChange("availability", before=Value("In stock", "availability", value="in_stock"))
+    plain = TypedChange("text", before=Value("one wording"), after=Value("another <b>"))
+    (body,) = await told(
+        house, a_draft("Plans", source_type="html", diff=DIFF, delta=DELTA, changes=(price, gone, plain))
+    )
+    await browser.get(f"/events/{msgspec.json.decode(literal_eval(body))['id']}")
+    lines = [" ".join(one.text_content().split()) for one in browser.page.xpath("//ul[@aria-label='By kind']/li")]
+    assert lines[0].startswith("price Team · Price: €20 → €10 lowest since") and lines[1:] == ["availability In stock"]

@@ -1,0 +1,43 @@
+"""An event's changes by kind, as a line each: what of the difference is a value, a name or a negation. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from storage.records.event import Event
+from storage.records.value import ChangeKind, TypedChange, Value
+
+_SHOWN: frozenset[ChangeKind] = frozenset({"price", "availability", "date", "number", "version", "name", "negation"})
+MOST = 12
+
+
+class TypedLine(NamedTuple):
+    """kind: in words. record: of a price, which it is, and since when (RFC 3339)."""
+
+    kind: str
+    label: str
+    before: str
+    after: str
+    record: tuple[str, str] | None
+
+
+def typed_lines(event: Event) -> Sequence[TypedLine]:
+    """Return the first changes of an event that are more than text that came or went."""
+    changes = event.changes if isinstance(event.changes, tuple) else ()
+    return list(_lines(changes))[:MOST]
+
+
+def _lines(changes: Sequence[TypedChange]) -> Iterator[TypedLine]:
+    for one in changes:
+        value = one.before if not isinstance(one.after, Value) else one.after
+        is_value = isinstance(value, Value) and isinstance(value.type, str)
+        if one.kind in _SHOWN or is_value:
+            before, after = (side.text if isinstance(side, Value) else "" for side in (one.before, one.after))
+            yield TypedLine(one.kind, one.path or one.label, before, after, _record(one))
+
+
+def _record(change: TypedChange) -> tuple[str, str] | None:
+    if change.lowest_since:
+        return "lowest", change.lowest_since
+    return ("highest", change.highest_since) if change.highest_since else None

@@ -1,0 +1,66 @@
+"""sanderling sources values: what prices and numbers were, in lines, JSON and CSV."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from typing import Any
+
+import httpx
+import pytest
+
+from sanderling.client.api import Client
+from sanderling.client.values import MOST_POINTS, lines, show
+from sanderling.exits import Exit
+from tests.support.build import a_source_id
+
+
+def point(value: str, day: int) -> dict[str, Any]:
+    return {"at": f"2026-05-{day:02}T10:00:00Z", "number": 1, "scale": 0, "value": value}
+
+
+POINTS = [point(str(number), number) for number in range(1, 13)]
+SERIES = {
+    "type": "money",
+    "label": "Team \x1b[2J",
+    "path": "",
+    "unit": "EUR",
+    "lowest": POINTS[0],
+    "highest": POINTS[-1],
+}
+ANSWER = {"id": a_source_id(1), "since": "2026-05-01T00:00:00Z", "series": [{**SERIES, "points": POINTS}]}
+
+
+def client(asked: list[httpx.Request]) -> Client:
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        if request.url.path == "/v1/sources":
+            return httpx.Response(200, json=[{"id": a_source_id(1), "url": "https://a.test/prices"}])
+        if request.url.params.get("format") == "csv":
+            return httpx.Response(200, text="at,label\r\n1,a\r\n")
+        return httpx.Response(200, json=ANSWER)
+
+    return Client("http://service.test", "svc_k", httpx.MockTransport(handle))
+
+
+def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
+    said = list(lines(ANSWER, UTC))
+    assert "\x1b" not in said[0] and said[0].startswith("Team")
+    assert said[1] == "  lowest 1 EUR, 1 May 2026 10:00; highest 12 EUR, 12 May 2026 10:00"
+    assert said[2] == "  12 May 2026 10:00  12 EUR" and len(said) == 2 + MOST_POINTS + 1
+    assert said[-1] == "  and 4 before"
+
+
+def test_where_nothing_has_changed_a_sentence_says_so() -> None:
+    (said,) = lines({**ANSWER, "series": []}, UTC)
+    assert said == "Nothing yet: no price or number has changed since 1 May 2026 00:00."
+
+
+@pytest.mark.parametrize(("form", "prints"), [("csv", "at,label\r\n1,a\r\n"), ("json", json.dumps(ANSWER)[:9])])
+def test_programs_get_the_services_own_answer(
+    form: Any, prints: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    asked: list[httpx.Request] = []
+    assert show(client(asked), "a.test", form=form) == Exit.WELL
+    assert capsysbinary.readouterr().out.decode().replace(" ", "").startswith(prints.replace(" ", ""))
+    assert asked[-1].url.path == f"/v1/sources/{a_source_id(1)}/values"
