@@ -13,7 +13,7 @@ from actors.content.bodies.text import normalise
 from actors.content.changes import same
 from actors.content.changes.churn import Verdict, judge
 from actors.content.changes.finding import find_text
-from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys
+from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, with_declared
 from actors.content.changes.noise import noise_keys
 from actors.content.changes.restless import remark_of
 from actors.content.changes.returns import When
@@ -39,6 +39,7 @@ from actors.content.messages.requests import (
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.event_text import event_text
+from actors.content.pages.offers import keys_of
 from actors.content.pages.page import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.pages.preview import preview_page
@@ -121,6 +122,8 @@ def look_page(asked: PageRequest) -> PageLook:
     if (verdict := same.known(memory, opened, asked.number)) is not None:
         return _look(head_of(opened.root), verdict, verdict.memory)
     blocks = blocks_in(opened)
+    if memory is not None and not memory.declared and opened.offers:
+        memory = with_declared(memory, keys_of(opened.offers))
     known = known_keys(memory) if memory is not None else ({}, {})
     reading = reading_of(opened.root, blocks, "", narrowed=asked.selector is not None, known=known)
     if reading.trouble is not None and memory is None:

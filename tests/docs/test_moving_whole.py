@@ -19,7 +19,19 @@ COMMANDS = [
     for block in re.findall(r"^```console\n(.*?)^```", PART, re.M | re.S)
     for line in block.splitlines()
 ]
-OF_EVENTS = {"Event", "Diff", "Change", "Context", "Contexts", "Spans", "Delta", "DeltaStats", "Op"}
+OF_EVENTS = {
+    "Event",
+    "Diff",
+    "Change",
+    "Context",
+    "Contexts",
+    "Spans",
+    "Delta",
+    "DeltaStats",
+    "Op",
+    "TypedChange",
+    "Value",
+}
 """They are described where streams are."""
 
 

@@ -115,6 +115,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The same by the page's tree, so of more than is seen."""
     seen_at: int = 0
     """The number of that look."""
+    declared: bool = False
+    """Whether the told state has what the page declares for machines: not in a memory from before that was read."""
 
 
 class _Third(Struct, frozen=True, array_like=True):
@@ -173,6 +175,7 @@ def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") 
         recent=packed_recent(recent),
         states=state or state_of(settled),
         places=pack_places(settled.places, texts),
+        declared=True,
     )
 
 
@@ -249,6 +252,11 @@ def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
         missing=packed(pending.missing),
         absent=tuple(pending.missing.values()),
     )
+
+
+def with_declared(memory: PageMemory, keys: Sequence[str]) -> PageMemory:
+    """Return a memory from before as one that has seen what the page declares: that it was not read is no news."""
+    return replace(memory, recent=packed_recent((*unpack_keys(memory.recent), *keys)), declared=True)
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, blocks_of
 from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.pages.main_text import main_text
+from actors.content.pages.offers import Offer, offers_of, with_offers
 from actors.content.pages.places import Place
 from actors.content.pages.plain import ROOT, Plain, part_of, read_file, read_plain, root_of, unwatchable
 from actors.content.pages.traits import CELL
@@ -77,7 +78,7 @@ def read_page(body: bytes, content_type: str, url: str, selector: str | None, ig
 class OpenedPage(Struct, frozen=True, dict=True):
     """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
 
-    judged: whether furniture is marked; not in what the user chose.
+    judged: whether furniture is marked; not in what the user chose. offers: what it declares for machines.
     """
 
     root: markup.Element
@@ -85,6 +86,7 @@ class OpenedPage(Struct, frozen=True, dict=True):
     text: str = ""
     judged: bool = True
     plain: Blocks | None = None
+    offers: tuple[Offer, ...] = ()
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
@@ -94,12 +96,14 @@ class OpenedPage(Struct, frozen=True, dict=True):
     @cached_property
     def seen(self) -> bytes:
         """Return what stands for all that the blocks are made of, b"" of a document without elements."""
-        return digest(self.walked) if self.watched else b""
+        if not self.watched:
+            return b""
+        return digest(self.walked, self.offers)
 
     @cached_property
     def rough(self) -> bytes:
         """Return what stands for all that a walk could read and some more, b"" of a document without elements."""
-        return rough_digest(self.watched, self.text, judged=self.judged) if self.watched else b""
+        return rough_digest(self.watched, self.text, self.offers, judged=self.judged) if self.watched else b""
 
 
 def open_page(
@@ -126,7 +130,7 @@ def open_page(
     for unwanted in ignore:
         selectors.remove(root, unwanted)
     if selector is None:
-        return OpenedPage(root, (root,), text)
+        return OpenedPage(root, (root,), text, offers=offers_of(root, text))
     chosen = selectors.select(root, selector)
     if not chosen:
         raise ContentError(f"The selector {selector!r} matches nothing on this page.")
@@ -149,7 +153,7 @@ def blocks_in(opened: OpenedPage) -> Blocks:
     if opened.plain is not None:
         return opened.plain
     if len(opened.watched) == 1:
-        return blocks_of(opened.walked[0])
+        return with_offers(blocks_of(opened.walked[0]), opened.offers)
     parts = [blocks_of(walked) for walked in opened.walked]
     return Blocks(
         texts=tuple(text for part in parts for text in part.texts),

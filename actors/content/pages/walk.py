@@ -122,13 +122,16 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> WalkedTree:  
     return WalkedTree(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
 
 
-def digest(walks: Iterable[WalkedTree]) -> bytes:
-    """Return what stands for all that walks have read."""
-    packed = msgspec.msgpack.encode([(walked.rows, walked.deep, walked.cut, walked.judged) for walked in walks])
+def digest(walks: Iterable[WalkedTree], declared: Sequence[object] = ()) -> bytes:
+    """Return what stands for all that walks have read, and for what a page declares besides."""
+    rows: list[object] = [(walked.rows, walked.deep, walked.cut, walked.judged) for walked in walks]
+    packed = msgspec.msgpack.encode([rows, list(declared)] if declared else rows)
     return hashlib.blake2b(packed, digest_size=16).digest()
 
 
-def rough_digest(elements: Sequence[markup.Element], text: str, *, judged: bool) -> bytes:
+def rough_digest(
+    elements: Sequence[markup.Element], text: str, declared: Sequence[object] = (), *, judged: bool
+) -> bytes:
     """Return what stands for all that walks under these elements of a text could read, and some more, without a walk.
 
     Takes from the tree what nobody reads: code, and attributes of code, of pictures and of forms. XML is the form in
@@ -136,6 +139,8 @@ def rough_digest(elements: Sequence[markup.Element], text: str, *, judged: bool)
     """
     unread = (*_UNREAD, *(frozenset(_DATA_NAME.findall(text)) - {"data-cfemail"}))
     parts = [b"judged" if judged else b"chosen"]
+    if declared:
+        parts.append(msgspec.msgpack.encode(list(declared)))
     for element in elements:
         for code in element.iter("script", "style"):
             if code.get("type") != "application/ld+json":

@@ -1,4 +1,4 @@
-"""The values of a source over time, as its page draws them. Pure."""
+"""The values of a source over time, as its page draws them."""
 
 from __future__ import annotations
 

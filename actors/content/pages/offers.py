@@ -1,0 +1,213 @@
+"""Offers that a page declares for machines (schema.org): in JSON-LD, as microdata, in meta elements.
+
+They name prices and stock that shops often show by scripts only. What the page shows to its readers is read already.
+So an offer becomes a block of its own, "1099.00 EUR" in the row of its product, where no text of the page has its
+price; and the same for its availability.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from actors.content.bodies.markup import Element
+from actors.content.bodies.text import normalise
+from actors.content.pages.blocks import Blocks
+from actors.content.pages.places import Place
+from actors.content.pages.traits import CELL, TOP
+from actors.content.values.amounts import Writing
+from actors.content.values.availability import availability_in
+from actors.content.values.reading import values_in
+from actors.content.wording.canonical import key
+from storage.records.value import Value
+
+MOST_OFFERS = 20
+_MOST_SCRIPTS, _MOST_SCRIPT, _MOST_NODES = 20, 256 * 1024, 4_000
+_MOST_NAME = 80
+_DEEPEST = 40
+_PRICE = re.compile(r"\d{1,12}(?:\.\d{1,4})?")
+_DIGIT = re.compile(r"\d")
+_CODE = re.compile(r"[A-Z]{3}")
+_METAS = ("product:price:amount", "og:price:amount")
+_CURRENCIES = ("product:price:currency", "og:price:currency")
+_STATES = ("product:availability", "og:availability")
+_WORDS: Mapping[str, str] = {
+    "instock": "In stock", "instoreonly": "In stock", "onlineonly": "In stock", "limitedavailability": "Limited stock",
+    "preorder": "Pre-order", "presale": "Pre-order", "backorder": "Back-order", "madetoorder": "Back-order",
+    "outofstock": "Out of stock", "soldout": "Sold out", "oos": "Out of stock", "discontinued": "Discontinued",
+}  # fmt: skip
+"""schema.org's states and those of product feeds, in words that `availability` reads."""
+PRICE_COLUMN, STATE_COLUMN = "Price", "Availability"
+
+
+class Offer(NamedTuple):
+    """What is offered, for which price, and whether it can be had; "" where that is not said."""
+
+    name: str
+    price: str
+    currency: str
+    state: str
+
+
+def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
+    """Return the offers that a page declares, each once. text: the page's, to see whether there may be any."""
+    found: dict[Offer, None] = {}
+    if "ld+json" in text and '"' in text:
+        found |= dict.fromkeys(_in_scripts(root))
+    if not found and "itemprop" in text:
+        found |= dict.fromkeys(_in_attributes(root))
+    if not found and "price:amount" in text:
+        found |= dict.fromkeys(_in_metas(root))
+    return tuple(found)[:MOST_OFFERS]
+
+
+def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
+    """Return a page's blocks with one for each price and each state that is declared and that no text of it shows."""
+    rows = _unshown(blocks, offers) if offers else []
+    if not rows:
+        return blocks
+    # After the page's own heading: what stands outside of a text weighs little.
+    at = next((i + 1 for i, trait in enumerate(blocks.traits) if trait & TOP), 0)
+    places = blocks.places or (None,) * len(blocks.texts)
+    return Blocks(
+        (*blocks.texts[:at], *(text for text, _ in rows), *blocks.texts[at:]),
+        (*blocks.traits[:at], *(CELL for _ in rows), *blocks.traits[at:]),
+        (*blocks.linked[:at], *(0 for _ in rows), *blocks.linked[at:]),
+        blocks.partial,
+        (*places[:at], *(place for _, place in rows), *places[at:]),
+    )
+
+
+def keys_of(offers: Sequence[Offer]) -> list[str]:
+    """Return the keys of the blocks that offers may become."""
+    texts = (text for offer in offers for text in (_written(offer), offer.state) if text)
+    return [key(text, cell=True) for text in texts]
+
+
+def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, Place]]:
+    figures = (found.value for text in blocks.texts if _DIGIT.search(text) for found in values_in(text, Writing()))
+    shown = {value.meaning()[:2] for value in figures if isinstance(value.number, int)}
+    has_state = any(True for text in blocks.texts for _ in availability_in(text.lower()))
+    rows: list[tuple[str, Place]] = []
+    for offer in offers:
+        if offer.price and _amount(offer) not in shown:
+            rows.append((_written(offer), Place(offer.name, PRICE_COLUMN)))
+        if offer.state and not has_state:
+            rows.append((offer.state, Place(offer.name, STATE_COLUMN)))
+    return rows
+
+
+def _written(offer: Offer) -> str:
+    return f"{offer.price} {offer.currency}".strip() if offer.price else ""
+
+
+def _amount(offer: Offer) -> tuple[int | str, ...]:
+    whole, _, decimals = offer.price.partition(".")
+    return Value("", "money", int(whole + decimals), len(decimals)).meaning()[:2]
+
+
+def _in_scripts(root: Element) -> Iterator[Offer]:
+    budget = [_MOST_NODES]
+    scripts = [script for script in root.iter("script") if script.get("type") == "application/ld+json"]
+    for script in scripts[:_MOST_SCRIPTS]:
+        code = script.text or ""
+        if len(code) > _MOST_SCRIPT or "ffer" not in code:
+            continue
+        try:
+            document = json.loads(code, strict=False, parse_float=str, parse_int=str)
+        except (ValueError, RecursionError):
+            continue
+        yield from _in_node(document, "", budget, 0)
+
+
+def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Offer]:
+    """Yield the offers in a part of JSON-LD, below something of this name."""
+    budget[0] -= 1
+    if budget[0] < 0 or depth > _DEEPEST:
+        return
+    if isinstance(node, list):
+        for item in node:
+            yield from _in_node(item, name, budget, depth + 1)
+    if not isinstance(node, dict):
+        return
+    types = node.get("@type")
+    kinds = {str(kind).rpartition("/")[2] for kind in (types if isinstance(types, list) else [types])}
+    own = node.get("name") if kinds & {"Product", "ProductGroup", "Offer", "Event", "Service"} else None
+    name = _text(own) or name
+    if kinds & {"Offer", "AggregateOffer"}:
+        inner = node.get("priceSpecification")
+        inner = next((one for one in (inner if isinstance(inner, list) else [inner]) if isinstance(one, dict)), {})
+        price = next(
+            (found for key in ("price", "lowPrice") for one in (node, inner) if (found := _price(one.get(key)))), ""
+        )
+        currency = _currency(node.get("priceCurrency")) or _currency(inner.get("priceCurrency"))
+        state = _state(node.get("availability"))
+        if price or state:
+            yield Offer(name, price, currency, state)
+    for value in node.values():
+        if isinstance(value, dict | list):
+            yield from _in_node(value, name, budget, depth + 1)
+
+
+def _in_attributes(root: Element) -> Iterator[Offer]:
+    """Yield offers of microdata: elements with `itemprop`, in the scope of an offer."""
+    for scope in root.iter():
+        kind = scope.get("itemtype", "") if isinstance(scope.tag, str) else ""
+        if not kind.rstrip("/").endswith(("Offer", "AggregateOffer")):
+            continue
+        said: dict[str, str] = {}
+        for element in scope.iter():
+            if not isinstance(element.tag, str) or (prop := element.get("itemprop")) is None:
+                continue
+            value = element.get("content") or element.get("href") or element.get("value") or element.text or ""
+            said.setdefault(prop, value)
+        price = _price(said.get("price") or said.get("lowPrice"))
+        offer = Offer(_product(scope), price, _currency(said.get("priceCurrency")), _state(said.get("availability")))
+        if offer.price or offer.state:
+            yield offer
+
+
+def _product(scope: Element) -> str:
+    """Return the name of the product in whose scope an offer stands."""
+    outer = scope.getparent()
+    while outer is not None and "itemscope" not in outer.attrib:
+        outer = outer.getparent()
+    if outer is None:
+        return ""
+    named = next((one for one in outer.iter() if isinstance(one.tag, str) and one.get("itemprop") == "name"), None)
+    return "" if named is None else _text(named.get("content") or "".join(named.itertext()))
+
+
+def _in_metas(root: Element) -> Iterator[Offer]:
+    said: dict[str, str] = {}
+    for meta in root.iter("meta"):
+        name = (meta.get("property") or meta.get("name") or "").lower()
+        said.setdefault(name, meta.get("content") or "")
+    price = next((found for name in _METAS if (found := _price(said.get(name)))), "")
+    if price:
+        currency = next((found for name in _CURRENCIES if (found := _currency(said.get(name)))), "")
+        state = next((found for name in _STATES if (found := _state(said.get(name)))), "")
+        yield Offer(_text(said.get("og:title")), price, currency, state)
+
+
+def _text(value: object) -> str:
+    return normalise(" ".join(str(value).split()))[:_MOST_NAME] if isinstance(value, str) else ""
+
+
+def _price(value: object) -> str:
+    """Return a price as schema.org wants it written: digits and a point; "" for another."""
+    text = str(value).strip() if isinstance(value, str) else ""
+    return text if _PRICE.fullmatch(text) else ""
+
+
+def _currency(value: object) -> str:
+    text = str(value).strip().upper() if isinstance(value, str) else ""
+    return text if _CODE.fullmatch(text) else ""
+
+
+def _state(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    return _WORDS.get(re.sub(r"[\s_-]", "", value.strip().rstrip("/").rpartition("/")[2].lower()), "")

@@ -1,0 +1,157 @@
+"""What a page declares for machines, and shows to nobody: prices and stock by schema.org."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from actors.content.changes.memory import decode_memory, encode
+from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.pages.offers import MOST_OFFERS, Offer
+from actors.content.pages.page import open_page, read_page
+from actors.content.tasks import look_page
+from storage.records.value import Value
+
+WORDS = "It boils a litre of water in three minutes, keeps it warm for an hour, and switches itself off after that."
+URL = "https://shop.example/kettle"
+
+
+def shop(declared: str, shown: str = "", head: str = "") -> bytes:
+    paragraphs = "".join(f"<p>{WORDS} {number}</p>" for number in ("one", "two", "three", "four", "five"))
+    body = f"<main><h1>Kettle</h1>{shown}{paragraphs}{declared}</main>"
+    return f"<html lang=en><head><title>Kettle</title>{head}</head><body>{body}</body></html>".encode()
+
+
+def ld(price: Any = "49.90", state: str = "https://schema.org/InStock", **more: Any) -> str:
+    offer = {"@type": "Offer", "price": price, "priceCurrency": "EUR", "availability": state} | more
+    product = {"@context": "https://schema.org", "@type": "Product", "name": "Kettle 7", "offers": offer}
+    return f'<script type="application/ld+json">{json.dumps(product)}</script>'
+
+
+MICRODATA = (
+    '<div itemscope itemtype="https://schema.org/Product"><meta itemprop="name" content="Kettle 7">'
+    '<div itemprop="offers" itemscope itemtype="https://schema.org/Offer"><data itemprop="price" value="49.90"></data>'
+    '<meta itemprop="priceCurrency" content="eur"><link itemprop="availability" href="https://schema.org/OutOfStock">'
+    "</div></div>"
+)
+METAS = (
+    '<meta property="og:title" content="Kettle 7"><meta property="product:price:amount" content="49.90">'
+    '<meta property="product:price:currency" content="EUR"><meta property="product:availability" content="in stock">'
+)
+KETTLE = Offer("Kettle 7", "49.90", "EUR", "In stock")
+
+
+def offers(body: bytes) -> tuple[Offer, ...]:
+    return open_page(body, "text/html", None, ()).offers
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (shop(ld()), (KETTLE,)),
+        (shop(ld(49.90)), (KETTLE._replace(price="49.9"),)),
+        (shop(MICRODATA), (KETTLE._replace(state="Out of stock"),)),
+        (shop("", head=METAS), (KETTLE,)),
+        (shop(ld("from 49,90")), (Offer("Kettle 7", "", "EUR", "In stock"),)),
+        (
+            shop(ld(None, "", priceSpecification={"price": 5, "priceCurrency": "USD"})),
+            (Offer("Kettle 7", "5", "EUR", ""),),
+        ),
+        (shop(ld() + ld()), (KETTLE,)),
+        (shop('<script type="application/ld+json">{"@type": "Offer", "price": }</script>'), ()),
+        (shop('<script type="application/ld+json">' + "[" * 5_000 + '"Offer"</script>'), ()),
+        (shop('<script type="application/ld+json">["Offer", 1, null, {"@type": 5}]</script>'), ()),
+    ],
+)
+def test_offers_are_read_wherever_a_page_declares_them(body: bytes, found: tuple[Offer, ...]) -> None:
+    assert offers(body) == found
+
+
+def test_a_catalogue_is_read_as_far_as_a_page_of_offers_goes() -> None:
+    many = json.dumps([{"@type": "Offer", "name": f"N{n}", "price": str(n)} for n in range(9_000)])
+    assert len(offers(shop(f'<script type="application/ld+json">{many[:200_000]}</script>'))) == 0, "cut: no JSON"
+    some = json.dumps([{"@type": "Offer", "name": f"N{n}", "price": str(n)} for n in range(900)])
+    assert len(offers(shop(f'<script type="application/ld+json">{some}</script>'))) == MOST_OFFERS
+
+
+def look(body: bytes, before: PageLook | None = None, number: int = 1) -> PageLook:
+    memory = None if before is None else before.memory
+    return look_page(PageRequest(body, "text/html", URL, memory=memory, number=number, at=number * 3_600_000))
+
+
+def looks(*bodies: bytes) -> list[PageLook]:
+    found: list[PageLook] = []
+    for number, body in enumerate(bodies, 1):
+        found.append(look(body, found[-1] if found else None, number))
+    return found
+
+
+def test_a_price_that_only_machines_are_told_is_a_change_with_its_value() -> None:
+    _, second = looks(shop(ld()), shop(ld("39.90")))
+    assert second.kind == "changed" and second.diff is not None
+    (changed,) = second.diff.changed
+    assert (changed.before, changed.after) == ("49.90 EUR", "39.90 EUR")
+    (price,) = second.changes
+    assert (price.kind, price.label) == ("price", "Kettle 7 · Price")
+    assert isinstance(price.after, Value) and (price.after.number, price.after.unit) == (3990, "EUR")
+
+
+def test_a_state_that_only_machines_are_told_is_a_change_of_availability() -> None:
+    _, second = looks(shop(ld()), shop(ld(state="OutOfStock")))
+    (state,) = second.changes
+    assert (state.kind, state.after and state.after.value) == ("availability", "out_of_stock")
+
+
+def test_microdata_in_attributes_that_nobody_sees_is_compared_too() -> None:
+    bodies = [shop(MICRODATA)] * 4 + [shop(MICRODATA.replace("49.90", "39.90"))]
+    assert [one.kind for one in looks(*bodies)] == ["baseline", *["unchanged"] * 3, "changed"]
+
+
+def test_what_the_page_shows_is_not_told_twice() -> None:
+    shown = "<p>Now for €49.90</p><p>In stock</p>"
+    page = read_page(shop(ld(), shown), "text/html", URL, None, ())
+    assert "49.90 EUR" not in page.blocks and page.blocks.count("In stock") == 1
+    _, second = looks(shop(ld(), shown), shop(ld("39.90"), shown.replace("49.90", "39.90")))
+    assert [one.kind for one in second.changes] == ["price"]
+
+
+def test_a_part_that_the_user_chose_has_no_offers() -> None:
+    assert "49.90 EUR" not in read_page(shop(ld()), "text/html", URL, "h1", ()).blocks
+
+
+def test_a_page_that_was_watched_before_offers_were_read_tells_nothing_of_them_at_first() -> None:
+    first = look(shop(""))
+    memory = decode_memory(first.memory)
+    assert memory is not None and memory.declared
+    old = replace(first, memory=encode(replace(memory, declared=False)))
+    second = look(shop(ld()), old, 2)
+    assert second.kind in {"unchanged", "churn"}
+    third = look(shop(ld("39.90")), second, 3)
+    assert third.kind == "changed" and any(one.kind in {"price", "added"} for one in third.changes)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["@type", "name", "price", "offers", "priceCurrency", "availability", "priceSpecification"]
+                ),
+                inner | st.sampled_from(["Offer", "Product", "1.5"]),
+                max_size=5,
+            )
+        ),
+        max_leaves=20,
+    )
+)
+def test_whatever_json_a_page_declares_its_offers_are_texts(document: Any) -> None:
+    code = json.dumps([document, "Offer"]).replace("<", "")
+    for offer in offers(shop(f'<script type="application/ld+json">{code}</script>')):
+        assert all(isinstance(part, str) for part in offer) and (offer.price or offer.state)
