@@ -16,9 +16,10 @@ MEDIA = {
     "icon.svg": "image/svg+xml",
     "touch-icon.png": "image/png",
     "favicon.ico": "image/x-icon",
+    "manifest.webmanifest": "application/manifest+json",
 }
-BY_NAME = ("/favicon.ico",)
-"""What programs ask for without having read a page. It is kept for a day."""
+BY_NAME = ("/favicon.ico", "/manifest.webmanifest", "/icon.svg", "/touch-icon.png")
+"""What programs ask for without having read a page, and what a manifest names. It is kept for a day."""
 A_DAY = "public, max-age=86400"
 
 

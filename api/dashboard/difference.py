@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal, NamedTuple
@@ -26,12 +27,12 @@ class Piece(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line that came ("+"), went ("-"), or says something about the others (" ").
+    """A line that came ("+"), went ("-"), stayed ("="), or says something about the others (" ").
 
     where: where it stands on the page; "" when that is not known or the line before stands there as well.
     """
 
-    sign: Literal["+", "-", " "]
+    sign: Literal["+", "-", "=", " "]
     pieces: tuple[Piece, ...]
     where: str = ""
 
@@ -56,6 +57,33 @@ def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
     elif (changed.delta or changed.diff or Diff((), (), ())).truncated:
         shown.append(_said("The difference is longer than what an event keeps of it."))
     return shown
+
+
+def in_the_text(content: str, changed: Changed) -> list[Line]:
+    """Return a text line by line, with what came and what was altered marked in its place; what went comes last.
+
+    A line that was altered has its old wording right above it.
+    """
+    diff = changed.diff or Diff((), (), ())
+    came = Counter(diff.added)
+    altered_to = {pair.after: pair for pair in diff.changed}
+    lines: list[Line] = []
+    for text in content.split("\n"):
+        pair = altered_to.pop(text, None)
+        if pair is not None:
+            lines += _pair(pair.before, pair.after, pair.spans, "")
+        elif came[text]:
+            came[text] -= 1
+            lines.append(_whole("+", text))
+        elif text.strip():
+            lines.append(Line("=", (Piece(text),)))
+    # What the text does not have as a line of its own is not lost.
+    for pair in altered_to.values():
+        lines += _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
+    lines += (_whole("+", text) for text in (+came).elements())
+    places = diff.context if diff.context is not UNSET else Contexts((), ())
+    lines += (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
+    return lines
 
 
 def _each_place_once(lines: Iterable[Line]) -> Iterator[Line]:

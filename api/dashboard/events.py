@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from actors.notices import asked_for
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures import event as signatures
-from api.dashboard.difference import Changed, lines_of
+from api.dashboard.difference import Changed, in_the_text, lines_of
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.typed_changes import typed_lines
 from api.operations import events
@@ -85,7 +86,14 @@ async def neighbours_of(visit: Visit, stored: Stored) -> tuple[Stored | None, St
     return before[0] if before else None, after[0] if after else None
 
 
+class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """show: only what changed, or that in the whole text."""
+
+    show: Literal["", "text"] = ""
+
+
 async def show(visit: Visit) -> Page:
+    query: EventQuery = visit.query
     stored = await events.named(visit, visit.path["id"])
     body, event = stored.body, _decode(stored.body)
     alerts = met_by(stored, await visit.context.storage.alerts.all())
@@ -99,6 +107,7 @@ async def show(visit: Visit) -> Page:
         {
             "event": event,
             "changes": lines_of(changed_in(event)),
+            "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
             "typed": typed_lines(event),
             "cut": event.content_truncated is True,
             "alerts": alerts,
@@ -129,4 +138,4 @@ def curl(visit: Visit, path: str, *options: str) -> str:
     return " ".join(words)
 
 
-SCREENS = (Screen(path="/events/{id}", run=show),)
+SCREENS = (Screen(path="/events/{id}", run=show, query=EventQuery),)

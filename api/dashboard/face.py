@@ -39,6 +39,7 @@ from api.validation import read_query
 HTML = "text/html; charset=utf-8"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "manifest-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types sanderling-pages"
 )

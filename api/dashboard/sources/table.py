@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, changing, listing, moving, one
+from api.dashboard.sources import add, changing, listing, moving, one, told
 
 SCREENS: tuple[Screen, ...] = (
     *listing.SCREENS,
     *add.SCREENS,
     *moving.SCREENS,
     *one.SCREENS,
+    *told.SCREENS,
     *changing.SCREENS,
 )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.dashboard.difference import Changed, altered, lines_of
+from api.dashboard.difference import Changed, altered, in_the_text, lines_of
 from api.dashboard.items import item_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 
@@ -104,3 +104,30 @@ def test_an_event_from_before_there_were_summaries_is_shown_as_it_was() -> None:
 )
 def test_the_second_line_of_an_item_says_what_is_new(event: bytes, says: str) -> None:
     assert item_of(event).says == says
+
+
+def test_in_the_whole_text_marks_stand_in_their_place_and_what_went_comes_last() -> None:
+    spans = Spans(((6, 8),), ((6, 8),))
+    diff = Diff(
+        ("came",), ("went",), (Change("costs 19", "costs 29", spans=spans), Change("elsewhere 1", "elsewhere 2"))
+    )
+    lines = in_the_text("first\n\ncame\ncosts 29\ncame\nlast", Changed(diff))
+    assert ["".join((line.sign, *(piece.text for piece in line.pieces))) for line in lines] == [
+        "=first",
+        "+came",
+        "-costs 19",
+        "+costs 29",
+        "=came",
+        "=last",
+        "-elsewhere 1",
+        "+elsewhere 2",
+        "-went",
+    ]
+    assert [piece.text for piece in lines[3].pieces if piece.marked] == ["29"]
+
+
+@given(texts, texts)
+def test_no_line_of_the_text_is_lost(content: str, added: str) -> None:
+    lines = in_the_text(content, Changed(Diff((added,), (), ())))
+    shown = [line.pieces[0].text for line in lines]
+    assert set(filter(str.strip, content.split("\n"))) <= set(shown) and added in shown

@@ -387,3 +387,17 @@ async def test_an_event_shows_its_changes_by_kind(house: House, browser: Browser
     await browser.get(f"/events/{msgspec.json.decode(literal_eval(body))['id']}")
     lines = [" ".join(one.text_content().split()) for one in browser.page.xpath("//ul[@aria-label='By kind']/li")]
     assert lines[0].startswith("price Team · Price: €20 → €10 lowest since") and lines[1:] == ["availability In stock"]
+
+
+async def test_an_event_shows_its_changes_in_the_whole_text_too(house: House, browser: Browser) -> None:
+    put(house, hot=HOT, type="html")
+    draft = a_draft("Plans", source_type="html", content="About it\nIt costs 29", diff=DIFF, delta=DELTA)
+    (body,) = await told(house, draft)
+    id = msgspec.json.decode(literal_eval(body))["id"]
+    await browser.get(f"/events/{id}")
+    assert browser.page.xpath("//h2[text()='The text now']")
+    await browser.get(f"/events/{id}?show=text")
+    (diff,) = browser.page.xpath("//div[@class='diff']")
+    assert " ".join(diff.text_content().split()) == "About it − removed: It costs 19 + added: It costs 29"
+    assert not browser.page.xpath("//h2[text()='The text now']")
+    assert (await browser.get(f"/events/{id}?show=else")).status_code == 400
