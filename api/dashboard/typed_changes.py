@@ -38,6 +38,6 @@ def _lines(changes: Sequence[TypedChange]) -> Iterator[TypedLine]:
 
 
 def _record(change: TypedChange) -> tuple[str, str] | None:
-    if change.lowest_since:
+    if isinstance(change.lowest_since, str):
         return "lowest", change.lowest_since
-    return ("highest", change.highest_since) if change.highest_since else None
+    return ("highest", change.highest_since) if isinstance(change.highest_since, str) else None

@@ -68,5 +68,5 @@ class TypedChange(Struct, frozen=True, omit_defaults=True):
     path: str = ""
     before: Value | UnsetType = UNSET
     after: Value | UnsetType = UNSET
-    lowest_since: str = ""
-    highest_since: str = ""
+    lowest_since: str | UnsetType = UNSET
+    highest_since: str | UnsetType = UNSET

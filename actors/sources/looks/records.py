@@ -7,7 +7,7 @@ the event says nothing of it: never a guess.
 from __future__ import annotations
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from actors.content.values.series import Point, SeriesKey, key_of, record_since, series_of
@@ -94,6 +94,6 @@ def _recorded(change: TypedChange, known: Known, now: int, since: int) -> TypedC
     lowest, highest = (record_since(points, change.after, now, lowest=side) for side in (True, False))
     return replace(
         change,
-        lowest_since="" if lowest is None else rfc3339(Millis(lowest)),
-        highest_since="" if highest is None else rfc3339(Millis(highest)),
+        lowest_since=UNSET if lowest is None else rfc3339(Millis(lowest)),
+        highest_since=UNSET if highest is None else rfc3339(Millis(highest)),
     )
