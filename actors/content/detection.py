@@ -15,7 +15,7 @@ from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
 from actors.content.bodies.links import absolute
 from actors.content.bodies.prolog import end_of_prolog
-from actors.content.bodies.sniffing import binary_kind, is_document, looks_like_html
+from actors.content.bodies.sniffing import ERROR, NO_FILES, binary_kind, is_document, looks_like_html
 from actors.content.bodies.text import normalise
 from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
@@ -23,7 +23,7 @@ from actors.content.feeds.feeds import feed_root, read_feed
 from actors.content.feeds.json_feed import looks_like_json
 from actors.content.messages.readings import FeedLink, Finding, StandIn
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.plain import read_file, read_plain, unwatchable
+from actors.content.pages.plain import read_bytes, read_file, read_plain, unwatchable
 from actors.content.pages.walls import trouble_of
 from storage.records.source import Confidence
 
@@ -46,11 +46,7 @@ _FEED_SCHEME = re.compile(r"^feed:(?:https?:)?//", re.I)
 _REFRESH = re.compile(r"url\s*=\s*[\"']?\s*([^\"'\s>]{1,2000})", re.I)
 _ROOT_SHOWN = 120
 _LOOK = "Open the URL in a browser to see whether it is the right one."
-_ADVICE = {
-    "error message": _LOOK,
-    "": "Add the page that links to it.",
-}
-"""What to do about a kind of thing, by a word of its name; the last is for everything else."""
+_OTHER = "Add the page that links to it."
 _WALLS = {
     "login": "Give the source headers that sign you in (a cookie or a token), or look for a public page or a feed.",
     "consent": "Look for a feed, or a page that shows its text without consent.",
@@ -80,14 +76,16 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
     try:
         file = read_file(body)
     except ContentError as error:
-        return _refused(f"{error.reason} {_ADVICE['']}", f"the body begins with {body[:5]!r}; {served}")
+        return _refused(f"{error.reason} {_OTHER}", f"the body begins with {body[:5]!r}; {served}")
     if file is not None:
         return Finding("html", "high", f"{file.says}; {served}", file.format)
-    if kind := binary_kind(body):
-        return _refused(_not_for_watching(kind), f"the body begins with {body[:5]!r}; {served}")
     text = decode(body, content_type).text
-    if kind := unwatchable(text):
-        return _refused(_not_for_watching(kind), f"{_shown_root(text)}; {served}")
+    if kind := binary_kind(body) or unwatchable(text):
+        if kind in NO_FILES:
+            evidence = _shown_root(text) if kind == ERROR else f"the body begins with {body[:5]!r}"
+            return _refused(f"This is {kind}, not a feed or a page. {_LOOK}", f"{evidence}; {served}")
+        plain = read_bytes(kind, body)
+        return Finding("html", "high", f"{plain.says}; {served}", plain.format)
     is_feed = feed_root(text) is not None
     if is_feed or looks_like_json(text):
         try:
@@ -222,8 +220,3 @@ def _rank(feed: FeedLink, url: str) -> tuple[bool, bool, int]:
 
 def _site(netloc: str) -> str:
     return netloc.lower().removeprefix("www.")
-
-
-def _not_for_watching(kind: str) -> str:
-    advice = next((advice for word, advice in _ADVICE.items() if word in kind), _ADVICE[""])
-    return f"This is {kind}, not a feed or a page. {advice}"

@@ -21,7 +21,7 @@ from actors.content.changes.summary import of_change
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import read_feed
-from actors.content.messages.readings import is_same
+from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import (
     HIGHEST_BAR,
     LOWEST_BAR,
@@ -116,6 +116,8 @@ def look_page(asked: PageRequest) -> PageLook:
     may carry it.
     """
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    if asked.memory and not asked.was and format_of(opened.root) == FILE:
+        raise ContentError("The page has become a file that is no text.")
     if asked.was and not is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
@@ -125,7 +127,9 @@ def look_page(asked: PageRequest) -> PageLook:
     if memory is not None and not memory.declared and opened.offers:
         memory = with_declared(memory, keys_of(opened.offers))
     known = known_keys(memory) if memory is not None else ({}, {})
-    reading = reading_of(opened.root, blocks, "", narrowed=asked.selector is not None, known=known)
+    # Of a file each line is content, as of a part that the user chose: no figure of it is a counter.
+    is_chosen = asked.selector is not None or format_of(opened.root) == FILE
+    reading = reading_of(opened.root, blocks, "", narrowed=is_chosen, known=known)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
@@ -137,9 +141,11 @@ def look_page(asked: PageRequest) -> PageLook:
         bar=bar,
         when=When(asked.number, asked.at),
         address=asked.url,
-        chosen=asked.selector is not None,
+        chosen=is_chosen,
     )
     look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
+    if format_of(opened.root) == FILE:
+        look = msgspec.structs.replace(look, remark="")  # every line of it is told, however often it changes
     if verdict.kind not in {"baseline", "changed", "moved"}:
         return look
     return _with_content(look, opened.root, blocks, reading)

@@ -7,6 +7,13 @@ import re
 from actors.content.bodies.markup import BREAKS, UNSEEN
 from actors.content.bodies.prolog import end_of_prolog
 
+CALENDAR = "a calendar (iCalendar)"
+ERROR = "an error message in XML"
+"""What stands in the place of a file that is not there."""
+DAMAGED = "gzip data that the server did not declare as an encoding"
+"""It is unpacked where it can be: what is left cannot."""
+NO_FILES = frozenset({ERROR, DAMAGED})
+"""Kinds whose bytes are not worth watching."""
 _MAGIC = (
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -14,7 +21,7 @@ _MAGIC = (
     (b"GIF8", "a GIF image"),
     (b"RIFF", "a media file (RIFF)"),
     (b"PK\x03\x04", "a ZIP archive or office document"),
-    (b"\x1f\x8b", "gzip data that the server did not declare as an encoding"),
+    (b"\x1f\x8b", DAMAGED),
     (b"BZh", "bzip2 data"),
     (b"\xfd7zXZ", "xz data"),
     (b"7z\xbc\xaf", "a 7z archive"),
@@ -40,7 +47,6 @@ _MAGIC = (
     (b"\x00\x01\x00\x00\x00", "a font"),
     (b"OTTO\x00", "a font"),
 )
-CALENDAR = "a calendar (iCalendar)"
 _TEXTS = (
     ("BEGIN:VCALENDAR", CALENDAR),
     ("BEGIN:VCARD", "a contact card (vCard)"),
@@ -52,9 +58,9 @@ _XML_ROOTS = {
     "opml": "a list of feeds (OPML)",
     "svg": "an SVG image",
     "stylesheet": "a style sheet (XSLT)",
-    "error": "an error message in XML",
+    "error": ERROR,
 }
-_NO_TEXTS = frozenset({"an SVG image", "an error message in XML"})
+_NO_TEXTS = frozenset({"an SVG image", ERROR})
 _SNIFFED = 512
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _OF_FEEDS = frozenset({"rss", "feed", "rdf", "channel"})

@@ -12,6 +12,8 @@ from actors.content.messages.hints import NO_HINTS, FeedHints
 from storage.records.identity import Millis
 from storage.records.source import Confidence
 
+FILE: Final = "file"
+"""The format of what is no text: of it the bytes are compared."""
 FORMATS: Final[Mapping[str, str]] = {
     "text": "text",
     "json": "JSON document",
@@ -23,6 +25,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "xlsx": "workbook",
     "odt": "OpenDocument text",
     "ods": "OpenDocument spreadsheet",
+    FILE: "file",
 }
 """What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it, with its noun."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."

@@ -10,18 +10,18 @@ from msgspec import Struct
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
-from actors.content.bodies.sniffing import binary_kind
+from actors.content.bodies.sniffing import NO_FILES, binary_kind
 from actors.content.bodies.text import normalise
 from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
-from actors.content.messages.readings import StandIn
+from actors.content.messages.readings import FILE, StandIn
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, blocks_of
 from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of
 from actors.content.pages.main_text import main_text
 from actors.content.pages.offers import Offer, offers_of, with_offers
 from actors.content.pages.places import Place
-from actors.content.pages.plain import ROOT, Plain, part_of, read_file, read_plain, root_of, unwatchable
+from actors.content.pages.plain import ROOT, Plain, part_of, read_bytes, read_file, read_plain, root_of, unwatchable
 from actors.content.pages.traits import CELL
 from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
 from actors.content.pages.walls import trouble_of
@@ -120,8 +120,11 @@ def open_page(
     if document is None:
         text = decode(body, content_type).text
         if kind := binary_kind(body) or unwatchable(text):
-            raise ContentError(f"This is {kind}, not a page.")
-        document = read_plain(text, was)
+            if kind in NO_FILES or was not in {"", FILE}:
+                raise ContentError(f"This is {kind}, not a page.")
+            document = read_bytes(kind, body)
+        else:
+            document = read_plain(text, was)
     if document is not None:
         if selector is not None or ignore:
             document = _part(text, document, selector, ignore)

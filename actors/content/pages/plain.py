@@ -19,6 +19,7 @@ from lxml import etree
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.bodies.files import lines_of
 from actors.content.bodies.markup import Element
 from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.sniffing import (
@@ -34,7 +35,7 @@ from actors.content.bodies.text import plain
 from actors.content.documents.reading import read_document
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
-from actors.content.messages.readings import NO_PARTS, not_chosen_by
+from actors.content.messages.readings import FILE, NO_PARTS, not_chosen_by
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.calendars import entries_of
@@ -97,6 +98,12 @@ def read_file(body: bytes) -> Plain | None:
     if any(labels) and len(labels) == len(blocks.texts):
         blocks = replace(blocks, places=tuple(Place(label) for label in labels))
     return Plain(found.format, found.says, replace(blocks, partial=blocks.partial or found.partial))
+
+
+def read_bytes(kind: str, body: bytes) -> Plain:
+    """Return a file of which only the kind, the size and the hash are compared. kind: in words."""
+    lines = [(line, CELL) for line in lines_of(kind, body)]
+    return _made(FILE, f"{kind} of {len(body):,} bytes: its bytes are compared, not what it shows", lines)
 
 
 def unwatchable(text: str) -> str | None:

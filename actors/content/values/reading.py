@@ -25,6 +25,8 @@ _EXACT = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BEFORE = re.compile(rf"({BEFORE})[ \u00a0]{{0,2}}$")
 _LONGEST_BEFORE, _LONGEST_KEY = 8, 70
 _AFTER = re.compile(rf"(?:[.,:]?-{{1,2}}(?!\d))?[ \u00a0]{{0,2}}({AFTER})")
+_HASH = re.compile(r"(?:\b[0-9a-f]{4} ){7,}[0-9a-f]{4}\b")
+"""A hash in groups of four digits: none of them is a number."""
 _HYPHEN = re.compile(r"[^\W\d_]-$")
 _NO_CENTS = re.compile(r"[.,:]-{1,2}(?![\d-])")
 _TIMES: Mapping[str, int] = {
@@ -89,7 +91,8 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
     found = _apart(
         [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
     )
-    found += _Numbers(text, flat, writing, label).read(_taken(found))
+    hashes = {at for hash in _HASH.finditer(lowered) for at in range(*hash.span())}
+    found += _Numbers(text, flat, writing, label).read(_taken(found) | hashes)
     found = _apart(found)[:MOST_VALUES]
     return [one._replace(key=_key_in(flat, one)) for one in found] if writing.exact else found
 

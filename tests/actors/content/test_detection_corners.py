@@ -10,6 +10,7 @@ import pytest
 from actors.content.detection import detect
 from actors.content.feeds.feeds import read_feed
 from actors.content.messages.readings import FORMATS
+from tests.actors.content.documents.written_files import archive
 from tests.actors.content.written_pages import PROSE, html
 
 URL = "https://shore.example/x/"
@@ -111,16 +112,10 @@ def test_a_page_that_speaks_of_feeds_is_a_page(page: str, served: str) -> None:
 
 
 NEITHER: dict[str, tuple[bytes, str]] = {
-    "svg": (b'<?xml version="1.0"?><svg><title>a</title><path/></svg>', "an SVG image"),
     "storage error": (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "an error message"),
     "pdf": (b"%PDF-1.7", "a PDF document"),
-    "image": (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     "zip": (b"PK\x03\x04", "a ZIP archive"),
-    "empty zip": (b"PK\x05\x06" + bytes(18), "an empty ZIP"),
-    "tar": (b"name" + bytes(253) + b"ustar\x0000" + bytes(200), "a TAR archive"),
-    "gzip of a tar": (gzip.compress(b"name" + bytes(253) + b"ustar\x0000" + bytes(200)), "a TAR archive"),
-    "database": (b"SQLite format 3\x00" + bytes(50), "a database"),
-    "film": (b"\x1aE\xdf\xa3" + bytes(50), "a WebM"),
+    "damaged gzip": (b"\x1f\x8b\x08nonsense", "gzip data"),
     "nothing": (b"", "is empty"),
     "moved": (b'<html><head><meta http-equiv=refresh content="0; url=/new/">', "add https://shore.example/new/"),
     "frames": (b'<html><frameset><frame src="/a"></frameset></html>', "add https://shore.example/a"),
@@ -130,6 +125,29 @@ NEITHER: dict[str, tuple[bytes, str]] = {
     "not found": (html("Sorry", title="404 Not Found"), "an error page ('404 Not Found')"),
     "script": (html("You need to enable JavaScript to run this app."), "needs JavaScript"),
 }
+
+
+FILES: dict[str, tuple[bytes, str]] = {
+    "svg": (b'<?xml version="1.0"?><svg><title>a</title><path/></svg>', "an SVG image"),
+    "image": (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    "webp": (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "a WebP image"),
+    "avif": (b"\x00\x00\x00\x1cftypavif....", "an AVIF or HEIF image"),
+    "zip": (archive({"readme.txt": "x"}), "a ZIP archive"),
+    "empty zip": (b"PK\x05\x06" + bytes(18), "an empty ZIP"),
+    "tar": (b"name" + bytes(253) + b"ustar\x0000" + bytes(200), "a TAR archive"),
+    "gzip of a tar": (gzip.compress(b"name" + bytes(253) + b"ustar\x0000" + bytes(200)), "a TAR archive"),
+    "database": (b"SQLite format 3\x00" + bytes(50), "a database"),
+    "film": (b"\x1aE\xdf\xa3" + bytes(50), "a WebM"),
+    "bytes": (bytes(range(1, 32)) * 20, "binary data"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_no_text_is_watched_by_its_bytes_and_the_evidence_says_so(name: str) -> None:
+    body, words = FILES[name]
+    finding = detect(body, "text/html", URL)
+    assert (finding.type, finding.format, finding.refusal) == ("html", "file", None)
+    assert words in finding.evidence and "its bytes are compared, not what it shows" in finding.evidence
 
 
 @pytest.mark.parametrize("name", NEITHER)

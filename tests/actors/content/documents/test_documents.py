@@ -163,10 +163,11 @@ def test_the_same_text_saved_anew_is_no_change() -> None:
     assert changed(xlsx({"a": rows}), xlsx({"a": [rows[0], *rows[:0:-1]]})).kind == "unchanged", "another order"
 
 
-def test_an_archive_that_is_no_such_file_is_refused_as_before() -> None:
+def test_an_archive_that_is_no_such_file_is_a_file_of_which_the_bytes_are_compared() -> None:
     for parts in ({"readme.txt": "x"}, open_parts("presentation", ""), {"[Content_Types].xml": "<Types/>"}):
         assert read_file(archive(parts)) is None
-        assert "a ZIP archive" in (detect(archive(parts), "", URL).refusal or "")
+        found = detect(archive(parts), "", URL)
+        assert found.format == "file" and "a ZIP archive" in found.evidence
 
 
 def locked(body: bytes) -> bytes:

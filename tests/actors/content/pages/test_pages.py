@@ -115,7 +115,7 @@ def test_a_selector_that_is_no_css_is_refused_in_words(selector: str) -> None:
 def test_a_selector_without_a_match_and_what_is_no_page_are_errors() -> None:
     with pytest.raises(ContentError, match="matches nothing"):
         reading(html("x"), ".absent")
-    for body, word in ((b"%PDF-1.4", "PDF"), (b"", "empty"), (bytes(range(1, 32)) * 9, "binary")):
+    for body, word in ((b"%PDF-1.4", "PDF"), (b"", "empty"), (b"\x1f\x8b\x08nonsense", "gzip")):
         with pytest.raises(ContentError, match=word):
             read_page(body, "", URL, None, ())
 
