@@ -1,10 +1,14 @@
-"""Headers that a user gives for requests of ours, as `Name: value`, one a line. Pure."""
+"""Headers that a user gives for requests of ours, as `Name: value`, one a line; and, of a look, a body to be posted.
+
+A look that posts is written as HTTP has it (RFC 9112, 2.1): a first line `POST`, the headers, an empty line, the body.
+All of it is pure.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 MOST_HEADERS: Final = 10
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
@@ -13,6 +17,56 @@ LOOKS_OWN: Final = re.compile(
     r"|if-.*|range|proxy-.*"
 )
 """What a look says itself: who asks is never disguised, and what has changed is asked by our own validators."""
+
+
+POST: Final = "POST"
+_MAY_POST: Final = "content-type"
+"""What of our own headers a look that posts says itself."""
+_JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+
+
+class GivenRequest(NamedTuple):
+    """What a user gives for a look. body: to be posted; None where the look only asks."""
+
+    pairs: tuple[tuple[str, str], ...]
+    body: str | None
+
+
+def given_request(text: str) -> GivenRequest:
+    r"""Return headers, and the body if the text begins with a line `POST`; its type is guessed where none is given.
+
+    >>> given_request("Cookie: x=1")
+    GivenRequest(pairs=(('Cookie', 'x=1'),), body=None)
+    >>> given_request('POST\nX-Key: 5\n\n{"a": 1}')
+    GivenRequest(pairs=(('X-Key', '5'), ('Content-Type', 'application/json')), body='{"a": 1}')
+    """
+    head, body = _parted(text)
+    pairs = tuple(header_pairs(head))
+    if body is not None and not any(name.lower() == _MAY_POST for name, _ in pairs):
+        pairs = (*pairs, ("Content-Type", _JSON if body.lstrip()[:1] in {"{", "["} else _FORM))
+    return GivenRequest(pairs, body)
+
+
+def _parted(text: str) -> tuple[str, str | None]:
+    """Return the headers and the body, None where nothing is posted."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines[0].strip() != POST:
+        return "\n".join(lines), None
+    end = next((number for number, line in enumerate(lines[1:], 1) if not line.strip()), len(lines))
+    return "\n".join(lines[1:end]), "\n".join(lines[end + 1 :])
+
+
+def wrong_request(text: str, own: re.Pattern[str], whose: str) -> Iterator[str]:
+    """Yield what is wrong with what is given for a look; see `wrong_headers`."""
+    head, body = _parted(text)
+    if body is None:
+        yield from wrong_headers(head, own, whose)
+        return
+    allowed = [line for line in head.split("\n") if line.partition(":")[0].strip().lower() != _MAY_POST]
+    yield from wrong_headers("\n".join(allowed), own, whose)
+    types = [value for name, value in header_pairs(head) if name.lower() == _MAY_POST]
+    if len(types) > 1 or not all(value and value.isascii() and value.isprintable() for value in types):
+        yield "Content-Type is given once, in ASCII"
 
 
 def header_pairs(text: str) -> Iterator[tuple[str, str]]:

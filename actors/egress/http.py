@@ -76,12 +76,22 @@ class _FetchRequest:
     cut: bool
     stay: bool = False
     given: Sequence[tuple[bytes, bytes]] = ()
+    posted: bytes | None = None
+
+    def posts(self, url: Url) -> bool:
+        """Whether a body is posted to a URL, which only its own origin gets."""
+        return self.posted is not None and url.origin == self.first.origin
 
     def conditional(self, url: Url) -> bool:
         """Whether the validators may be sent to a URL: they tell who asks, so they go only to where they came from."""
+        if self.posts(url):
+            return False  # a condition is for what is asked (RFC 9110, 13.1)
         if self.etag is None and self.last_modified is None:
             return False
         return url.text == self.validated if self.validated else url.origin == self.first.origin
+
+
+POSTED_ELSEWHERE = "it sends a request with a body elsewhere, which is not repeated there: name that address"
 
 
 class Elsewhere(Exception):
@@ -140,14 +150,15 @@ class HttpClient:
         stay: bool = False,
         hops: tuple[str, ...] = (),
         given: Sequence[tuple[bytes, bytes]] = (),
+        posted: bytes | None = None,
     ) -> FetchedResponse:
         """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
 
         etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
         `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
         with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
-        its `hops`, which count. given: headers of a user's, which no redirect takes to another origin. Raises
-        LookFailed for everything else.
+        its `hops`, which count. given: headers of a user's, which no redirect takes to another origin. posted: a body
+        of a user's, which is posted, and taken nowhere else. Raises LookFailed for everything else.
         """
         wish = _FetchRequest(
             url,
@@ -159,6 +170,7 @@ class HttpClient:
             cut,
             stay,
             given,
+            posted,
         )
         try:
             with trio.fail_after(self._timeout):
@@ -205,11 +217,16 @@ class HttpClient:
 
     async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
         """Ask one URL; return the answer, or where it redirects to."""
-        conditional = wish.conditional(url)
-        response = await self._send("GET", url, _look_headers(wish, url, conditional))
+        conditional, posts = wish.conditional(url), wish.posts(url)
+        asked = _look_headers(wish, url, conditional)
+        response = await self._send("POST" if posts else "GET", url, asked, wish.posted if posts else None)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
             if is_redirect(status) and "location" in headers:
+                if posts:
+                    raise LookFailed(
+                        Blame.REMOTE_PERMANENT, f"{POSTED_ELSEWHERE} ({headers['location'][:200]})", status=status
+                    )
                 return _redirect(url, headers["location"])
             wait = retry_after(headers.get("retry-after"), sent_at(headers, self._world.wall()))
             if status != 200 and not (status == 304 and conditional):
@@ -252,6 +269,8 @@ def _look_headers(wish: _FetchRequest, url: Url, conditional: bool) -> list[tupl
     headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode())]
     if url.origin == wish.first.origin:
         headers += wish.given
+    if wish.posts(url) and wish.posted is not None:
+        headers.append((b"Content-Length", str(len(wish.posted)).encode()))
     if not any(name.lower() == b"accept" for name, _ in headers):
         headers.append((b"Accept", wish.accept))
     if conditional and wish.etag is not None:

@@ -94,9 +94,10 @@ Headers = Annotated[
     str,
     Meta(
         min_length=1,
-        max_length=8192,
+        max_length=32_768,
         description="Headers of a look, `Name: value`, one a line, for a page that asks who you are: `Cookie`, "
-        "`Authorization`, an API's key. Sent to the URL's own origin only. Never shown again",
+        "`Authorization`, an API's key. With a first line `POST`, what follows an empty line is posted. Sent to the "
+        "URL's own origin only. Never shown again",
         examples=["Authorization: Bearer 3f9a"],
     ),
 ]

@@ -27,8 +27,8 @@ def headers_in(file: str | None) -> str | None:
 headers_file = click.option(
     "--headers-file",
     metavar="FILE",
-    help="A file with headers for a page that asks who you are, `Name: value` a line; - reads them from here. An empty "
-    "one forgets them.",
+    help="A file with headers for a page that asks who you are, `Name: value` a line; - reads them from here. With a "
+    "first line POST, what follows an empty line is posted. An empty file forgets them.",
 )
 
 

@@ -68,6 +68,7 @@ class Drafting:
         ignore: Sequence[str] = (),
         seconds: float | None = None,
         hours: str | None = None,
+        headers: str | None = None,
         enabled: bool = True,
         kind: SourceType | None = None,
     ) -> str | None:
@@ -86,6 +87,7 @@ class Drafting:
             ignore=self._ignored(place, ignore),
             schedule=self._schedule(place, seconds),
             hours=hours,
+            headers=headers,
             title=self._title(place, title),
         )
         if not enabled:
@@ -210,6 +212,7 @@ class Drafting:
                 ignore=tuple(each for each in one.ignore if each in two.ignore),
                 schedule=min(schedules, key=seconds_of, default=None),
                 hours=one.hours if one.hours == two.hours else None,
+                headers=one.headers if one.headers == two.headers else None,
                 title=one.title or two.title,
             ),
             there.enabled or more.enabled,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sanderling.migration.asking import basic_of, cookies_of, request_of
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import Field, mapping, records, tell_of, text, truth
 from sanderling.migration.notifying import destinations
@@ -15,15 +16,12 @@ from sanderling.migration.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any
 
 PLACE: Final = "feed"
 _ENTRY: Final = "an event has what the feed says of an entry; the article behind it is not fetched"
-_STRANGER: Final = "looks are made as a stranger, without it"
 FIELDS: Final = (
     Field("crawler", "impossible", _ENTRY),
     Field("scraper_rules", "impossible", _ENTRY),
     Field("rewrite_rules", "impossible", "texts are told as they are"),
     Field("urlrewrite_rules", "impossible", "addresses of entries are told as they are"),
     Field("user_agent", "impossible", "looks say who is asking: Sanderling, and the setting contact"),
-    Field("cookie", "impossible", _STRANGER),
-    Field("username", "impossible", _STRANGER),
     Field("fetch_via_proxy", "impossible", "looks are made directly"),
     Field("proxy_url", "impossible", "looks are made directly"),
     Field("allow_self_signed_certificates", "impossible", "a certificate must be valid"),
@@ -54,6 +52,11 @@ def _feed(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> None:
         text(feed, "feed_url"),
         title=text(feed, "title"),
         tags=(category,) if category and category != "All" else (),
+        headers=request_of(
+            drafting,
+            place,
+            (*cookies_of(feed.get("cookie")), *basic_of(text(feed, "username"), text(feed, "password"))),
+        ),
         enabled=not truth(feed.get("disabled")),
     )
     if url is None:

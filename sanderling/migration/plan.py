@@ -43,6 +43,11 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     schedule: str | None = None
     hours: str | None = None
     title: str = ""
+    headers: str | None = None
+    """It may hold secrets: nothing prints it."""
+
+    def __repr__(self) -> str:
+        return f"SourceBody({self.url!r})"
 
 
 class PlannedSource(Struct, frozen=True):

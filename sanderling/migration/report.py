@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from sanderling.migration.alerting import host_of
 from sanderling.migration.kinds import Kind
@@ -84,7 +85,9 @@ def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterato
 def as_json(plan: Plan) -> Iterator[str]:
     """Yield the same as JSON, one object a line: each source, alert and finding, and the sums at the end."""
     for source in plan.sources:
-        yield _line({"source": wire(source.body), "place": source.place, "enabled": source.enabled})
+        shown = wire(replace(source.body, headers=None))
+        asked = {"has_headers": True} if source.body.headers else {}
+        yield _line({"source": shown | asked, "place": source.place, "enabled": source.enabled})
     for alert in plan.alerts:
         hosts = [host_of(one) for one in alert.destinations]
         yield _line({"alert": wire(alert.body), "place": alert.place, "urls": alert.urls, "destinations": hosts})

@@ -1,4 +1,4 @@
-"""Headers of a user, that a source's looks send to one origin. Pure."""
+"""Headers of a user, and a body, that a source's looks send to one origin. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from actors.egress.given_headers import header_pairs
+from actors.egress.given_headers import given_request
 from actors.egress.url import Url, parse_url
 from storage.records.source import Source
 
@@ -16,14 +16,19 @@ _LOOKED_THROUGH = 2 << 20
 
 
 class Access(NamedTuple):
-    """Headers, and the origin that they are for: "" of nobody."""
+    """Headers, and the origin that they are for: "" of nobody. body: what is posted there; None: it is only asked."""
 
     origin: str
     headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes | None = None
 
     def to(self, url: Url) -> Sequence[tuple[bytes, bytes]]:
         """Return what is sent to a URL: nothing where a redirect or a page has led to another origin."""
         return self.headers if url.origin == self.origin else ()
+
+    def posted_to(self, url: Url) -> bytes | None:
+        """Return what is posted to a URL, None where it is only asked."""
+        return self.body if url.origin == self.origin else None
 
 
 NO_ACCESS = Access("", ())
@@ -33,7 +38,9 @@ def access_to(url: Url, headers: str | None) -> Access:
     """Return what a user's headers open. url: the one that the user has named."""
     if not headers:
         return NO_ACCESS
-    return Access(url.origin, tuple((name.encode(), value.encode()) for name, value in header_pairs(headers)))
+    given = given_request(headers)
+    pairs = tuple((name.encode(), value.encode()) for name, value in given.pairs)
+    return Access(url.origin, pairs, None if given.body is None else given.body.encode())
 
 
 def access_of(source: Source) -> Access:

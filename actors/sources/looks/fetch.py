@@ -98,6 +98,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                     stay=True,
                     hops=wish.hops,
                     given=wish.access.to(url),
+                    posted=wish.access.posted_to(url),
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error, asked=claim.asked)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
-from actors.egress.given_headers import LOOKS_OWN, wrong_headers
+from actors.egress.given_headers import LOOKS_OWN, wrong_request
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
@@ -436,7 +436,7 @@ def _check_hours(text: str | None) -> None:
 
 
 def _check_headers(text: str | None) -> None:
-    for says in wrong_headers(text or "", LOOKS_OWN, "the look"):
+    for says in wrong_request(text or "", LOOKS_OWN, "the look"):
         raise Unprocessable(f"headers: {says}", "body.headers")
 
 

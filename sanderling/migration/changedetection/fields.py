@@ -12,7 +12,6 @@ FIELDS: Final = (
     Field("browser_steps", "impossible", f"{_NO_BROWSER}; the page is watched as it is without these steps"),
     Field("webdriver_js_execute_code", "impossible", _NO_BROWSER),
     Field("webdriver_delay", "impossible", _NO_BROWSER),
-    Field("headers", "impossible", "they may be secrets, and none travels: see `sources edit --headers-file`"),
     Field("proxy", "impossible", "looks are made directly"),
     Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
     Field("extract_text", "impossible", "the whole text is watched, not what an expression finds in it"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sanderling.migration.asking import UNSUPPORTED, pairs_of, request_of
 from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
 from sanderling.migration.changedetection.files import Datastore, datastore
 from sanderling.migration.changedetection.hours import hours_of
@@ -58,8 +59,9 @@ class _Reading:
         if "{{" in address or "{%" in address:
             note(place, "address", "impossible", "it is made anew for each look, by a template")
             return
-        if (text(watch, "method") or "GET").upper() != "GET" or watch.get("body"):
-            note(place, "method", "impossible", "looks only ask for pages (GET)")
+        method = (text(watch, "method") or "GET").upper()
+        if method not in {"GET", "POST"}:
+            note(place, "method", "impossible", UNSUPPORTED)
             return
         if address.startswith("source:"):
             address = address.removeprefix("source:")
@@ -73,6 +75,7 @@ class _Reading:
             ignore=self._selectors("subtractive_selectors", "it stays in"),
             seconds=self._seconds(),
             hours=self._hours(),
+            headers=self._request(text(watch, "body") if method == "POST" else None),
             enabled=not (truth(watch.get("paused")) or truth(self._store.application.get("all_paused"))),
         )
         if url is not None:
@@ -133,6 +136,10 @@ class _Reading:
         else:
             self._drafting.note(self._place, name, "exact")
         return hours
+
+    def _request(self, body: str | None) -> str | None:
+        pairs = [pair for one in (*self._groups, self._watch) for pair in pairs_of(one.get("headers"))]
+        return request_of(self._drafting, self._place, pairs, body=body)
 
     def _tell(self) -> None:
         place, watch, note = self._place, self._watch, self._drafting.note

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
+from sanderling.migration.asking import UNSUPPORTED, basic_of, cookies_of, pairs_of, request_of
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import MOST_ITEMS, Field, tell_of, text, truth
 from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
@@ -14,15 +16,11 @@ from sanderling.migration.wording import Unsayable, whole
 from sanderling.migration.yaml import documents
 
 NO_BROWSER: Final = "no browser is run: what scripts add to a page is not seen"
-_STRANGER: Final = "it may be a secret, and none travels: give the source its headers (`sources edit --headers-file`)"
 _DIRECT: Final = "looks are made directly"
 _DIFFERENCE: Final = "what an event shows is the whole difference that was found"
 _FAILING: Final = "a failing source is told of once it lasts (source_failing), and never as a change"
 _LIMITS: Final = "it is the same for all: a setting of the service"
 FIELDS: Final = (
-    Field("headers", "impossible", _STRANGER),
-    Field("cookies", "impossible", _STRANGER),
-    Field("http_credentials", "impossible", _STRANGER),
     Field("http_proxy", "impossible", _DIRECT),
     Field("https_proxy", "impossible", _DIRECT),
     Field("proxy", "impossible", _DIRECT),
@@ -65,6 +63,9 @@ CARRIED: Final = frozenset(
         "use_browser",
         "method",
         "data",
+        "headers",
+        "cookies",
+        "http_credentials",
     )
 )
 BROWSER: Final = frozenset(
@@ -108,8 +109,10 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
     if job.get("command") or kind in ("shell", "command"):
         drafting.note(place, "command", "impossible", "no command is run; what it asks for may have an address")
         return
-    if (text(job, "method") or "GET").upper() != "GET" or job.get("data"):
-        drafting.note(place, "method", "impossible", "looks only ask for pages (GET)")
+    data = job.get("data")
+    method = (text(job, "method") or ("POST" if data else "GET")).upper()
+    if method not in {"GET", "POST"}:
+        drafting.note(place, "method", "impossible", UNSUPPORTED)
         return
     address = text(job, "url") or text(job, "navigate")
     if not address:
@@ -125,6 +128,7 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
         tags=_tags(job.get("tags")),
         selectors=found.selectors,
         ignore=found.ignore,
+        headers=_request(drafting, place, job, data if method == "POST" else None),
         enabled=truth(job.get("enabled", True)),
     )
     if url is None:
@@ -143,6 +147,15 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
         return
     if query or told:
         drafting.alert(place, url, named("urlwatch", query), told)
+
+
+def _request(drafting: Drafting, place: str, job: Mapping[str, Any], data: Any) -> str | None:
+    """Return what a job sends. data: what it posts, None where it only asks; a mapping is a form."""
+    user, _, password = text(job, "http_credentials").partition(":")
+    pairs = [*pairs_of(job.get("headers")), *cookies_of(job.get("cookies")), *basic_of(user, password)]
+    posted = urlencode(data) if isinstance(data, Mapping) else "" if data is None else str(data)
+    is_post = data is not None or (text(job, "method").upper() == "POST")
+    return request_of(drafting, place, pairs, body=posted if is_post else None)
 
 
 def _tags(value: Any) -> list[str]:

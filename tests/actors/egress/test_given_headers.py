@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.egress.given_headers import LOOKS_OWN, wrong_headers
+from actors.egress.given_headers import LOOKS_OWN, given_request, wrong_headers, wrong_request
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,38 @@ from actors.egress.given_headers import LOOKS_OWN, wrong_headers
 )
 def test_what_is_wrong_is_said(text: str, says: list[str]) -> None:
     assert list(wrong_headers(text, LOOKS_OWN, "the look")) == says
+
+
+FORM, JSON = ("Content-Type", "application/x-www-form-urlencoded"), ("Content-Type", "application/json")
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "body"),
+    [
+        ("Cookie: a=1", (("Cookie", "a=1"),), None),
+        ("POST", (FORM,), ""),
+        ("POST\n\nq=1&r=2", (FORM,), "q=1&r=2"),
+        ("POST\r\nX-Key: 5\r\n\r\n [1]\r\n\r\n[2]", (("X-Key", "5"), JSON), " [1]\n\n[2]"),
+        ("POST\ncontent-type: text/plain\n\n{", (("content-type", "text/plain"),), "{"),
+        ("POSTED: x", (("POSTED", "x"),), None),
+    ],
+)
+def test_a_first_line_says_that_a_body_is_posted(
+    text: str, pairs: tuple[tuple[str, str], ...], body: str | None
+) -> None:
+    assert given_request(text) == (pairs, body)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("POST\nX-Key: 5\n\nHost: whatever a body says", []),
+        ("POST\nContent-Type: text/plain\n\na", []),
+        ("POST\nContent-Type: a\ncontent-type: b\n\na", ["Content-Type is given once, in ASCII"]),
+        ("POST\nContent-Type: ö\n\na", ["Content-Type is given once, in ASCII"]),
+        ("POST\nContent-Length: 5\n\na", ["Content-Length is set by the look itself"]),
+        ("Content-Type: text/plain", ["Content-Type is set by the look itself"]),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said(text: str, says: list[str]) -> None:
+    assert list(wrong_request(text, LOOKS_OWN, "the look")) == says

@@ -12,6 +12,7 @@ from sanderling.migration.miniflux import read_miniflux
 from sanderling.migration.outlines import read_opml
 from sanderling.migration.plan import Finding, Plan
 from sanderling.migration.recognising import kind_of
+from sanderling.migration.report import as_json
 from sanderling.migration.urlwatch.jobs import read_urlwatch
 from tests.sanderling.migration import samples
 
@@ -34,7 +35,7 @@ def saying(plan: Plan, what: str) -> list[Finding]:
 def test_watches_of_changedetection_become_sources(data: bytes) -> None:
     assert kind_of(data) == "changedetection"
     plan = read_changedetection(data)
-    tickets, news = plan.sources
+    tickets, news, login = plan.sources
     body = tickets.body
     assert (body.url, body.title, body.tags) == ("https://tides.example/prices", "Day tickets", ("Harbour north",))
     assert body.selector == '#prices, div[id="notes"]'
@@ -44,10 +45,11 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
     assert news.body.selector is None and said(plan, f"watch {samples.SECOND[:8]}")["include_filters"] == "impossible"
     told = said(plan, f"watch {samples.WATCH[:8]}")
     assert {what for what, grade in told.items() if grade == "impossible"} == {
-        "trigger_text", "headers", "ignore_text", "notification", "filter_text_removed",
+        "trigger_text", "ignore_text", "notification", "filter_text_removed",
     }  # fmt: skip
     assert told["fetch_backend"] == "approximated" and told["interval"] == "exact" and told["paused"] == "exact"
-    assert said(plan, f"watch {samples.LOGIN[:8]}") == {"method": "impossible"}
+    assert body.headers == "Authorization: Basic aGlkZGVu" and told["headers"] == "exact"
+    assert login.body.headers == "POST\n\nuser=me" and said(plan, f"watch {samples.LOGIN[:8]}")["body"] == "exact"
     assert said(plan, "the settings") == {"global_ignore_text": "impossible"}
 
 
@@ -56,7 +58,10 @@ def test_what_changedetection_waits_for_and_whom_it_tells_becomes_alerts() -> No
     assert first.body.filter_query == '-"maintenance"'  # one of the texts it waits for can't be said: rather too much
     assert first.body.name == 'changedetection.io: -"maintenance"' and first.body.language == "simple"
     assert [one.url for one in first.destinations] == ["https://hooks.example/tides?room=1"]
-    assert second.body.filter_query == "" and second.urls == ("https://tides.example/news",)
+    assert second.body.filter_query == "" and second.urls == (
+        "https://tides.example/news",
+        "https://tides.example/login",
+    )
     hook, mail = second.destinations
     assert (hook.url, mail.kind, mail.url) == ("https://hooks.example/all?key=hidden", "email", "me@mail.example")
 
@@ -69,8 +74,9 @@ def test_feeds_of_miniflux_become_sources() -> None:
     told = said(plan, "feed 7")
     assert told["blocklist_rules"] == "approximated"
     assert [each for each, grade in told.items() if grade == "impossible"] == [
-        "crawler", "scraper_rules", "username", "block_filter_entry_rules",
+        "crawler", "scraper_rules", "block_filter_entry_rules",
     ]  # fmt: skip
+    assert tides.body.headers is not None and tides.body.headers.startswith("Authorization: Basic ")
     assert said(plan, "feed 9") == {"address": "impossible"}
     blocked, kept = plan.alerts
     assert blocked.body.filter_query == '-("sponsored" OR "advert")' and blocked.destinations == ()
@@ -90,8 +96,9 @@ def test_jobs_of_urlwatch_become_sources_and_no_command_is_run() -> None:
     assert told == {
         "address": "exact", "title": "exact", "tags": "exact", "selector": "exact", "left out": "exact",
         "css": "impossible", "html2text": "exact", "grep": "approximated", "re.sub": "impossible",
-        "headers": "impossible", "user_visible_url": "impossible",
+        "headers": "exact", "user_visible_url": "impossible",
     }  # fmt: skip
+    assert tickets.body.headers == "Authorization: hidden"
     assert said(plan, "job 2")["enchanted"] == "impossible" and said(plan, "job 2")["browser"] == "approximated"
     assert said(plan, "job 3 (line 25)") == {"command": "impossible"}
     assert said(plan, "job 4")["execute"] == "impossible" and said(plan, "job 4")["xpath"] == "exact"
@@ -118,6 +125,9 @@ def test_folders_of_a_list_of_feeds_are_tags() -> None:
 )
 def test_no_secret_of_a_file_is_told(plan: Plan) -> None:
     assert "hidden" not in " ".join(f"{one.place} {one.what} {one.says}" for one in plan.findings)
+    shown = repr(plan.sources) + "".join(as_json(plan))
+    assert any(one.body.headers for one in plan.sources) and '"has_headers"' in shown
+    assert "aGlkZGVu" not in shown and "Authorization" not in shown
 
 
 def test_an_interval_of_before_there_was_one_for_all_is_kept() -> None:

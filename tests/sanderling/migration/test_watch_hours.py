@@ -43,4 +43,5 @@ def test_a_watch_with_hours_becomes_a_source_with_hours() -> None:
     assert hours == {
         "https://tides.example/prices": None,
         "https://tides.example/news": "mon,tue,wed,thu,fri 08:00-18:00 Europe/Stockholm",
+        "https://tides.example/login": None,
     }

@@ -187,3 +187,63 @@ async def test_what_can_not_be_sent_is_refused(autojump_clock: object) -> None:
                 await service.add(URL, headers=headers)
         with pytest.raises(Unprocessable, match="only a feed or a page"):
             await service.add(f"wss://{SITE}/live", headers=HEADERS)
+
+
+QUERY = '{"query": "{ prices { team } }"}'
+POSTED = f"POST\nX-Key: s3cret\n\n{QUERY}"
+
+
+class Api:
+    """A service that answers what is posted, and refuses what only asks."""
+
+    def __init__(self) -> None:
+        self.price, self.asked, self.leads_to = 12, list[Asked](), ""
+
+    def answer(self, asked: Asked) -> Answer:
+        if asked.target == "/robots.txt":
+            return Answer(404)
+        if self.leads_to:
+            return Answer(307, b"", {"location": self.leads_to})
+        if (asked.method, asked.body.decode(), asked.headers.get("x-key")) != ("POST", QUERY, "s3cret"):
+            return Answer(405)
+        body = f'{{"prices": {{"team": {self.price}}}}}'.encode()
+        return Answer(200, body, {"content-type": "application/json", "etag": '"1"'})
+
+
+async def test_a_look_may_post_a_body_and_never_asks_conditionally_with_it(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        api = Api()
+        service.network.servers[ADDRESS, 443] = web(api.answer, api.asked)
+        view = (await service.add(URL, headers=POSTED)).view
+        assert view.source.detection.format == "json"
+        api.price = 15
+        await trio.sleep(7200)
+        (event,) = await service.events()
+        assert '"team": 15' in event["content"]
+        looks = [asked for asked in api.asked if asked.target != "/robots.txt"]
+        assert len(looks) > 1 and {asked.method for asked in looks} == {"POST"}
+        assert {asked.headers["content-type"] for asked in looks} == {"application/json"}
+        assert not [asked for asked in looks if "if-none-match" in asked.headers]
+        assert "s3cret" not in repr(service.logged) + repr(view) + repr(view.source)
+
+
+async def test_a_body_is_not_repeated_where_a_redirect_leads(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        api = Api()
+        service.network.servers[ADDRESS, 443] = web(api.answer, api.asked)
+        source = (await service.add(URL, headers=POSTED)).view.source.id
+        api.leads_to = "/elsewhere"
+        await trio.sleep(7200)
+        assert not [asked for asked in api.asked if asked.target == "/elsewhere"]
+        error = service.registry.table.describe(source).hot.last_error
+        assert error is not None and "name that address" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("POST\nHost: x\n\na", "Host is set by the look itself"), ("POST\nno colon\n\na", "write each as Name: value")],
+)
+async def test_what_is_wrong_with_what_is_to_be_posted_is_said(text: str, says: str, autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        with pytest.raises(Unprocessable, match=says):
+            await service.add(URL, headers=text)
