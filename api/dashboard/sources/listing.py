@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Literal, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -31,6 +32,8 @@ from storage.records.tiers import SourceType
 SIZES = (30, 100, 200)
 """How many a page may have."""
 MOST_AT_ONCE = SIZES[-1]
+MOST_OF_ALL = 10_000
+"""Sources that one act is for at most."""
 PATH = "/sources"
 _Text = Annotated[str, Meta(max_length=200)]
 Act = Callable[[OperationContext, str], Awaitable[object]]
@@ -50,19 +53,24 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Many(Form, frozen=True):
-    """What to do with the ticked ones, and where to go then. tag, schedule: for the acts that need them."""
+    """What to do with the ticked ones, and where to go then. tag, schedule: for the acts that need them.
+
+    every: all that the list at `back` would show, on whatever page, instead of the ticked ones.
+    """
 
     act: Literal["pause", "resume", "check", "tag", "untag", "schedule", "delete"]
     source: Ids = ()
+    every: bool = False
     tag: _Text = ""
     schedule: Annotated[str, Meta(max_length=20)] = ""
     back: str = PATH
 
 
 class Deletion(Form, frozen=True):
-    """The ticked ones are deleted once `confirm` says so."""
+    """The ticked ones, or `every` one that the list at `back` would show, are deleted once `confirm` says so."""
 
     source: Ids = ()
+    every: bool = False
     confirm: str = ""
     back: str = PATH
 
@@ -135,12 +143,41 @@ def _line(view: SourceView) -> SourceLine:
 async def many(visit: Visit) -> Go | Page:
     """Pause or resume the ticked sources; a deletion asks once more."""
     form: Many = visit.form
-    if not form.source:
+    ids = await _meant(visit)
+    if not ids:
         return Go(own_path(form.back), "Nothing was done: no source is ticked.", bad=True)
     if form.act == "delete":
         return await sure(visit)
     act, done = _act(form)
-    return Go(own_path(form.back), *_outcome(await sources.each(visit, form.source, act), done))
+    return Go(own_path(form.back), *_outcome(await sources.each(visit, ids, act), done))
+
+
+async def _meant(visit: Visit) -> tuple[str, ...]:
+    """Return the ids of the ticked sources, or of all that the list would show: `MOST_OF_ALL` of them at most."""
+    given = visit.draft.given if visit.form is None else None
+    every = bool(given.get("every")) if given is not None else visit.form.every
+    if not every:
+        return _ids(visit)
+    where = picked(_listed(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)))
+    found: list[str] = []
+    after: tuple[int, float, str, int] | None = None
+    while len(found) < MOST_OF_ALL:
+        page = await sources.page(visit, MOST_AT_ONCE, after, where)
+        found += (view.source.id for view in page.views)
+        after = page.next_after
+        if after is None:
+            break
+    return tuple(dict.fromkeys(found))[:MOST_OF_ALL]
+
+
+def _listed(back: str) -> ListQuery:
+    """Return what the list at a path of ours shows; everything for one that is none."""
+    asked = {name: values[-1] for name, values in parse_qs(urlsplit(own_path(back)).query).items()}
+    known = {name: asked[name] for name in ("q", "state", "health", "kind", "tag") if name in asked}
+    try:
+        return msgspec.convert(known, ListQuery)
+    except msgspec.ValidationError:
+        raise Wrong("The list that was shown cannot be read again: filter it anew.") from None
 
 
 def _act(form: Many) -> tuple[Act, str]:
@@ -172,18 +209,22 @@ def _schedule(text: str) -> str | None:
 
 async def sure(visit: Visit) -> Page:
     """Ask whether these are to be deleted."""
-    ids = _ids(visit)
-    found = await sources.each(visit, ids, sources.view)
+    ids = await _meant(visit)
+    found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
     views = [one for one in found if isinstance(one, SourceView)]
     if not views:
         raise Wrong("None of these sources is there any more.")
+    every = visit.form.every if visit.form is not None else bool(visit.draft.given.get("every"))
+    count = len(ids) if every else len(views)
     shows = {
         "names": [words.name_of(view.source) for view in views],
-        "ids": [view.source.id for view in views],
-        "word": sure_word(len(views)),
+        "count": count,
+        "every": every,
+        "ids": [] if every else [view.source.id for view in views],
+        "word": sure_word(count),
         "back": own_path(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)),
     }
-    return Page("sources/delete.html", f"Delete {counted(len(views), 'source')}", shows)
+    return Page("sources/delete.html", f"Delete {counted(count, 'source')}", shows)
 
 
 def sure_word(count: int) -> str:
@@ -198,7 +239,7 @@ def _ids(visit: Visit) -> tuple[str, ...]:
 
 async def delete_many(visit: Visit) -> Go:
     form: Deletion = visit.form
-    ids = _ids(visit)
+    ids = await _meant(visit)
     if form.confirm != sure_word(len(ids)):
         raise Wrong(confirm=f"Type “{sure_word(len(ids))}”.")
     return Go(own_path(form.back), *_outcome(await sources.each(visit, ids, sources.delete), "deleted"))

@@ -10,7 +10,7 @@ from storage.records.source import SourceRuntime
 from storage.records.trail import Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House
-from tests.support.build import NOW, a_source
+from tests.support.build import NOW, a_source, a_source_id
 
 ROTTEN = Health(0.1, "rotten", "12 looks in a row have failed, for 2 h: timeout")
 
@@ -183,3 +183,39 @@ async def test_what_a_source_is_called_stays_text(house: House, browser: Browser
     await browser.get("/sources")
     assert browser.text.count("<script>alert(1)</script>") >= 3 and "62773913" not in browser.text
     assert not browser.page.xpath("//main//script | //main//img | //@onerror")
+
+
+async def test_what_is_done_to_all_that_match_is_done_on_every_page_and_to_no_other(
+    house: House, browser: Browser
+) -> None:
+    for number in range(1, 76):
+        put(house, number, tags=("label:shops",) if number > 5 else ())
+    await browser.get("/sources?tag=shops")
+    assert "all that match, on every page" in browser.text
+    await browser.submit("/sources/many", {"act": "pause", "every": "1"})
+    assert "70 sources paused." in browser.text
+    paused = [view.source.id for view in house.registry.views.values() if not view.source.enabled]
+    assert len(paused) == 70 and a_source_id(3) not in paused
+    await browser.get("/sources")
+    assert "all 75, on every page" in browser.text
+
+
+async def test_all_that_match_are_deleted_once_their_number_is_typed(house: House, browser: Browser) -> None:
+    for number in range(1, 76):
+        put(house, number, tags=("label:shops",) if number > 5 else ())
+    await browser.get("/sources?tag=shops")
+    await browser.submit("/sources/many", {"act": "delete", "every": "1"})
+    assert "Delete 70 sources" in browser.text and "and 20 more" in browser.text
+    assert not browser.page.xpath("//input[@name='source']"), "thousands of ids do not fit a form"
+    await browser.submit("/sources/many/delete", {"confirm": "delete 69"})
+    assert "Type “delete 70”." in browser.text and len(house.registry.views) == 75
+    await browser.submit("/sources/many/delete", {"confirm": "delete 70"})
+    assert "70 sources deleted." in browser.text and len(house.registry.views) == 5
+
+
+async def test_a_list_that_is_none_means_no_source(house: House, browser: Browser) -> None:
+    put(house, 1)
+    await browser.get("/sources")
+    form = {"act": "pause", "every": "1", "back": "/sources?state=nonsense"}
+    await browser.submit("/sources/many", form)
+    assert "filter it anew" in browser.text and house.registry.views[a_source_id()].source.enabled
