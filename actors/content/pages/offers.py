@@ -28,7 +28,9 @@ _MOST_SCRIPTS, _MOST_SCRIPT, _MOST_NODES = 20, 256 * 1024, 4_000
 _MOST_NAME = 80
 _DEEPEST = 40
 _PRICE = re.compile(r"\d{1,12}(?:\.\d{1,4})?")
-_DIGIT = re.compile(r"\d")
+_SEPARATORS = re.compile(r"[.,'’\s]")
+_LONGEST_LABEL = 48
+"""Characters of a text that may be a label of availability."""
 _CODE = re.compile(r"[A-Z]{3}")
 _METAS = ("product:price:amount", "og:price:amount")
 _CURRENCIES = ("product:price:currency", "og:price:currency")
@@ -87,9 +89,13 @@ def keys_of(offers: Sequence[Offer]) -> list[str]:
 
 
 def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, Place]]:
-    figures = (found.value for text in blocks.texts if _DIGIT.search(text) for found in values_in(text, Writing()))
-    shown = {value.meaning()[:2] for value in figures if isinstance(value.number, int)}
-    has_state = any(True for text in blocks.texts for _ in availability_in(text.lower()))
+    # Most blocks can be told apart without reading their values: not one has a price's digits.
+    wholes = {offer.price.partition(".")[0] for offer in offers if offer.price}
+    near = (text for text in blocks.texts if any(whole in _SEPARATORS.sub("", text) for whole in wholes))
+    values = (found.value for text in near for found in values_in(text, Writing()))
+    shown = {value.meaning()[:2] for value in values if isinstance(value.number, int)}
+    labels = (text for text in blocks.texts if len(text) <= _LONGEST_LABEL and any(offer.state for offer in offers))
+    has_state = any(True for text in labels for _ in availability_in(text.lower()))
     rows: list[tuple[str, Place]] = []
     for offer in offers:
         if offer.price and _amount(offer) not in shown:
