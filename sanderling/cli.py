@@ -13,6 +13,7 @@ import click
 
 from actors.settings import Settings
 from sanderling.commands import (
+    agents,
     alerts,
     backup,
     bins,
@@ -193,6 +194,7 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 
 main.add_command(console.console)
+main.add_command(agents.mcp)
 main.add_command(sources.add)
 main.add_command(sources.sources)
 main.add_command(alerts.alerts)

@@ -14,6 +14,7 @@ from actors.messages.views import (
     SourcePage,
     SourceView,
     TeachResult,
+    ToldPage,
 )
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
@@ -139,6 +140,14 @@ class ExplainSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowTold:
+    """Show a page as it was last told; None of what is no page, or has not been read. Fails with NotFound."""
+
+    source: SourceId
+    reply: Reply[ToldPage | None]
+
+
+@dataclass(frozen=True, slots=True)
 class ExamineSource:
     """Say what a source's score is made of, and why the next look is when it is. Fails with NotFound."""
 
@@ -174,11 +183,20 @@ RegistryMessage = (
     | ExplainSource
     | ExamineSource
     | ListSources
+    | ShowTold
 )
 
 
 OfOneSource = (
-    CheckNow | DeleteSource | DescribeSource | EditSource | ExamineSource | ExplainSource | PreviewSource | Teach
+    CheckNow
+    | DeleteSource
+    | DescribeSource
+    | EditSource
+    | ExamineSource
+    | ExplainSource
+    | PreviewSource
+    | ShowTold
+    | Teach
 )
 """Questions that name a source."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from storage.records.health import Cause
 from storage.records.identity import Millis
@@ -99,6 +99,28 @@ class Reason:
     at: Millis | None = None
     event: str | None = None
     text: str = ""
+
+
+class ToldBlock(NamedTuple):
+    """A text of a page. row, column: where it stands in a table. aside: it is furniture, or a control."""
+
+    text: str
+    heading: bool
+    item: bool
+    aside: bool
+    row: str
+    column: str
+
+
+class ToldPage(NamedTuple):
+    """A page as it was last told, in its order.
+
+    more: of how many blocks only the keys are kept. untold: how many came or went since and were not told.
+    """
+
+    blocks: Sequence[ToldBlock]
+    more: int
+    untold: int
 
 
 @dataclass(frozen=True, slots=True)

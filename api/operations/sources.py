@@ -24,6 +24,7 @@ from actors.messages.sources import (
     ListSources,
     PreviewSource,
     RegistryMessage,
+    ShowTold,
     Teach,
 )
 from actors.messages.views import (
@@ -33,6 +34,7 @@ from actors.messages.views import (
     SourcePage,
     SourceView,
     TeachResult,
+    ToldPage,
 )
 from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection
@@ -218,6 +220,12 @@ async def examine(call: OperationContext, id: str) -> SourceExamination:
     """Say what a source's score is made of, and why the next look is when it is. Raises NotFound."""
     source = known(id)
     return await _asked(call, lambda reply: ExamineSource(source, reply))
+
+
+async def told_page(call: OperationContext, id: str) -> ToldPage | None:
+    """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound."""
+    source = known(id)
+    return await _asked(call, lambda reply: ShowTold(source, reply))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:

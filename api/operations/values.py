@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from actors.content.values.series import Point, Series, series_of
-from actors.sources.looks.records import told_before
+from actors.series import Point, Series, series_of, told_before
 from api.operations import sources
 from api.operations.context import OperationContext
 from storage.records.identity import Millis, SourceId

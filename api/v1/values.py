@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.content.values.series import Point, Series
+from actors.series import Point, Series
 from api.operations import values as operations
 from api.operations.values import SourceValues, ends, written
 from api.route import Answer, Call, Route

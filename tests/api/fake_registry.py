@@ -23,6 +23,7 @@ from actors.messages.sources import (
     PreviewSource,
     RegistryMessage,
     ShowPractice,
+    ShowTold,
     Teach,
 )
 from actors.messages.views import (
@@ -35,6 +36,7 @@ from actors.messages.views import (
     SourcePage,
     SourceView,
     TeachResult,
+    ToldPage,
 )
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
@@ -59,6 +61,7 @@ class FakeRegistry:
         self.refusals: dict[str, Exception] = {}
         self.silent: set[str] = set()
         self.seen: list[Any] = []
+        self.told: dict[str, ToldPage] = {}
         self.preview = Preview(NOW)
 
     async def run(self) -> None:
@@ -109,6 +112,8 @@ class FakeRegistry:
             case ExplainSource():
                 reason = Reason("withheld", "Seen and not told.", NOW, None, message.text)
                 return SourceExplanation(self.views[self._known(message.source)], [reason], "All is well.")
+            case ShowTold():
+                return self.told.get(self._known(message.source))
             case DescribeSource():
                 return self.views[self._known(message.source)]
             case EditSource():

@@ -6,31 +6,18 @@ the event says nothing of it: never a guess.
 
 from __future__ import annotations
 
-import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.content.values.series import Point, SeriesKey, key_of, record_since, series_of
+from actors.series import Point, SeriesKey, key_of, record_since, series_of, told_before
 from storage.errors import StorageError
 from storage.interface.log import EventLog
-from storage.records.cursor import Filter
 from storage.records.event import Draft
-from storage.records.identity import Millis, Seq, SourceId, millis_of
+from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
 from storage.records.value import TypedChange, Value
 
-MOST_EVENTS = 1_000
-"""Events of the source that are read back; what lies before these is not known."""
-_PAGE = 500
-_LAST = Seq(2**63 - 1)
-
-
-class _Told(Struct):
-    changes: tuple[TypedChange, ...] = ()
-
-
 Known = dict[SeriesKey, list[Point]]
-_decode = msgspec.json.Decoder(_Told).decode
 
 
 def has_prices(drafts: tuple[Draft, ...]) -> bool:
@@ -53,31 +40,6 @@ async def with_records(
         replace(draft, changes=tuple(_recorded(change, known, draft.fetched_at, since) for change in draft.changes))
         for draft in drafts
     )
-
-
-async def told_before(
-    log: EventLog, source: SourceId, added_at: Millis
-) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
-    """Return what a source told, oldest first, and since when that is all of it. Raises StorageError.
-
-    Of `MOST_EVENTS` at most.
-    """
-    found: list[tuple[int, tuple[TypedChange, ...]]] = []
-    before, where, read = _LAST, Filter(sources=(source,)), 0
-    while read < MOST_EVENTS:
-        page = await log.read_back(before, _PAGE, where)
-        for event in page.events:
-            try:
-                changes = _decode(event.body).changes
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                continue  # told by another version
-            if changes:
-                found.append((millis_of(event.seq), changes))
-        read += len(page.events)
-        before = page.scanned
-        if not page.scanned:
-            return found[::-1], max(added_at, millis_of(page.floor) if page.floor else 0)
-    return found[::-1], millis_of(before)
 
 
 def _is_price(change: TypedChange) -> bool:

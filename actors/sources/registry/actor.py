@@ -33,6 +33,7 @@ from actors.messages.sources import (
     PreviewSource,
     RegistryMessage,
     ShowPractice,
+    ShowTold,
     Teach,
 )
 from actors.notices import draft
@@ -185,6 +186,8 @@ class Registry:
                 return self.table.describe(message.source)
             case ExplainSource():
                 return await self._inquiry.explain(message)
+            case ShowTold():
+                return await self._inquiry.told_page(message.source)
             case ExamineSource():
                 view, settings = self.table.describe(message.source), self._ports.settings
                 return examined(view, limits_of(view.source, settings), self._ports.world.now())

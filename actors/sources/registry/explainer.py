@@ -18,12 +18,13 @@ from actors.egress.host_queue import ASKED
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
-from actors.messages.views import Reason, SourceExplanation
+from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources.detection.classify import RECENT
 from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
 from actors.sources.looks.access import shelved_as
 from actors.sources.looks.fetch import look_at, refusal
+from actors.sources.page.told import told_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
 from storage.records import note
@@ -67,6 +68,13 @@ class Explainer:
                 reasons += await self._in_memory(live, kept, asked)
         state = answers.state(self._table.describe(asked.source), self._ports.world.now())
         return SourceExplanation(view, answers.best_first(reasons), state)
+
+    async def told_page(self, source: SourceId) -> ToldPage | None:
+        """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound."""
+        live = self._table.get(source)
+        stored = await self._ports.storage.sources.get(source)
+        base = note.opened(stored.base).tier if stored is not None and stored.base else b""
+        return told_page(base) if base and live.source.type == "html" else None
 
     async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
         """Return the newest event that tells the text, if it is among those that are searched."""

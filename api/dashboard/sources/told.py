@@ -12,7 +12,6 @@ from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.operations import sources
 from api.operations.past import END
-from api.operations.told import told_page
 from storage.records.cursor import Filter
 from storage.records.event import REVERTED
 from storage.records.tiers import Kind
@@ -32,7 +31,7 @@ _decode = msgspec.json.Decoder(_Told).decode
 async def show(visit: Visit) -> Page:
     """Show what a page said when it was last told. Raises NotFound for what is no page."""
     view = await sources.view(visit, visit.path["id"])
-    told = await told_page(visit, view.source.id)
+    told = await sources.told_page(visit, view.source.id)
     if told is None:
         raise NotFound("There is no text of this source: it is no page, or has not been read yet.")
     where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))

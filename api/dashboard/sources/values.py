@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from actors.content.values.series import Point, Series
+from actors.series import Point, Series
 from api.dashboard.pictures import Steps, steps
 from api.operations.values import SourceValues, decimal_of, ends, written
 from storage.records.identity import Millis

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.values.series import Point, record_since, series_of
+from actors.series import Point, record_since, series_of
 from storage.records.value import TypedChange, Value
 
 

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
 from msgspec import UNSET, Struct
 
+from storage.interface.log import EventLog
+from storage.records.cursor import Filter
+from storage.records.identity import Millis, Seq, SourceId, millis_of
 from storage.records.value import TypedChange, Value, ValueType
 
 SeriesKey = tuple[str, str, str]
@@ -73,3 +77,41 @@ def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: boo
         if then < told if lowest else then > told:
             return None if until == now else until
     return points[0].at
+
+
+MOST_EVENTS = 1_000
+"""Events of a source that are read back; what lies before these is not known."""
+_PAGE = 500
+_LAST = Seq(2**63 - 1)
+
+
+class _Told(Struct):
+    changes: tuple[TypedChange, ...] = ()
+
+
+_decode = msgspec.json.Decoder(_Told).decode
+
+
+async def told_before(
+    log: EventLog, source: SourceId, added_at: Millis
+) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
+    """Return what a source told, oldest first, and since when that is all of it. Raises StorageError.
+
+    Of `MOST_EVENTS` at most.
+    """
+    found: list[tuple[int, tuple[TypedChange, ...]]] = []
+    before, where, read = _LAST, Filter(sources=(source,)), 0
+    while read < MOST_EVENTS:
+        page = await log.read_back(before, _PAGE, where)
+        for event in page.events:
+            try:
+                changes = _decode(event.body).changes
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                continue  # told by another version
+            if changes:
+                found.append((millis_of(event.seq), changes))
+        read += len(page.events)
+        before = page.scanned
+        if not page.scanned:
+            return found[::-1], max(added_at, millis_of(page.floor) if page.floor else 0)
+    return found[::-1], millis_of(before)

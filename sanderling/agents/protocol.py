@@ -1,0 +1,161 @@
+"""The Model Context Protocol as messages (JSON-RPC 2.0): what is answered to each, without a network. Pure.
+
+The versions of the protocol that begin with `initialize` are spoken. What a tool refuses is its result (`isError`), so
+that the model can read why; what is no message, or no method, is an error of the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""Newest first; who asks for another gets the newest."""
+PARSE, INVALID, NO_METHOD, BAD_PARAMS, FAULT, NO_RESOURCE = -32700, -32600, -32601, -32602, -32603, -32002
+MOST: Final = 1 << 20
+"""Bytes of a message."""
+
+Message = dict[str, Any]
+
+
+class Result(NamedTuple):
+    """What a tool says: text for the model, and the same as data where it is some."""
+
+    text: str
+    data: Mapping[str, Any] | None = None
+
+
+class Refused(Exception):
+    """A tool will not, or can't: why, for the model to read."""
+
+
+class Unknown(Exception):
+    """No such tool, or no such resource."""
+
+
+class Abilities(Protocol):
+    """What a session offers."""
+
+    def tools(self) -> Sequence[Mapping[str, Any]]: ...
+    def templates(self) -> Sequence[Mapping[str, Any]]: ...
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Use a tool. Raises Refused, Unknown."""
+        ...
+
+    async def read(self, uri: str) -> str:
+        """Return the text of a resource. Raises Refused, Unknown."""
+        ...
+
+
+class _Bad(Exception):
+    def __init__(self, code: int, says: str) -> None:
+        super().__init__(says)
+        self.code = code
+
+
+class Session:
+    """One client. version: of this program."""
+
+    def __init__(self, abilities: Abilities, version: str, instructions: str) -> None:
+        self._abilities, self._version, self._instructions = abilities, version, instructions
+        self._methods: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
+            "initialize": self._initialize,
+            "ping": self._ping,
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read_resource,
+        }
+
+    async def answer(self, line: bytes) -> bytes | None:
+        """Return the answer to a line, None to what wants none: a notification, or an answer of the client's."""
+        try:
+            message = _read(line)
+        except _Bad as bad:
+            return _encoded({"id": None, "error": _error(bad)})
+        if "method" not in message or "id" not in message:
+            return None
+        try:
+            return _encoded({"id": message["id"], "result": await self._result(message)})
+        except _Bad as bad:
+            return _encoded({"id": message["id"], "error": _error(bad)})
+
+    async def _result(self, message: Message) -> Mapping[str, Any]:
+        method = self._methods.get(str(message["method"]))
+        if method is None:
+            raise _Bad(NO_METHOD, f"There is no method {str(message['method'])[:80]}.")
+        params = message.get("params", {})
+        if not isinstance(params, dict):
+            raise _Bad(BAD_PARAMS, "params must be an object.")
+        return await method(params)
+
+    async def _initialize(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked = params.get("protocolVersion")
+        return {
+            "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
+            "capabilities": {"tools": {}, "resources": {}},
+            "serverInfo": {"name": "sanderling", "title": "Sanderling", "version": self._version},
+            "instructions": self._instructions,
+        }
+
+    async def _ping(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {}
+
+    async def _list_tools(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"tools": list(self._abilities.tools())}
+
+    async def _call_tool(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        name, arguments = params.get("name"), params.get("arguments") or {}
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            raise _Bad(BAD_PARAMS, "A call has a name, and arguments that are an object.")
+        try:
+            result = await self._abilities.call(name, arguments)
+        except Unknown as error:
+            raise _Bad(BAD_PARAMS, str(error)) from None
+        except Refused as error:
+            return {"content": [_text(str(error))], "isError": True}
+        more = {} if result.data is None else {"structuredContent": dict(result.data)}
+        return {"content": [_text(result.text)], **more}
+
+    async def _list_resources(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"resources": []}
+
+    async def _list_templates(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"resourceTemplates": list(self._abilities.templates())}
+
+    async def _read_resource(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        uri = str(params.get("uri", ""))
+        try:
+            text = await self._abilities.read(uri)
+        except (Unknown, Refused) as error:
+            raise _Bad(NO_RESOURCE, str(error)) from None
+        return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
+
+
+def _read(line: bytes) -> Message:
+    if len(line) > MOST:
+        raise _Bad(INVALID, f"A message has at most {MOST} bytes.")
+    try:
+        message = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _Bad(PARSE, "This is no JSON.") from None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise _Bad(INVALID, "This is no message of JSON-RPC 2.0.")
+    if not isinstance(message.get("id", 0), str | int):
+        raise _Bad(INVALID, "An id is a text or a whole number.")
+    return message
+
+
+def _text(text: str) -> Message:
+    return {"type": "text", "text": text}
+
+
+def _error(bad: _Bad) -> Message:
+    return {"code": bad.code, "message": str(bad)}
+
+
+def _encoded(message: Message) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", **message})

@@ -1,0 +1,340 @@
+"""The tools of an agent: a table of what each takes and says, over the service's own API.
+
+The key decides what works: an agent with a key for reading can't add a URL. No tool looks at a page but `detect` and
+`watch`, which cost a look each and need the scope `sources:write`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Meta, Struct
+
+from sanderling.agents.protocol import Refused, Result, Unknown
+from sanderling.agents.quoting import PER_TOKEN, RULE, event_as_text, events_as_text, quoted
+from sanderling.client.api import Client
+from sanderling.client.naming import SOURCES, id_of
+from sanderling.exits import CommandFailed
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
+
+INSTRUCTIONS: Final = (
+    "Sanderling watches URLs and tells what is new. `changes_since` with the `next` of the answer before it reads on "
+    f"without a gap. {RULE}"
+)
+_SPAN: Final = re.compile(r"(\d{1,4})\s?([mhd])")
+_SECONDS: Final = {"m": 60, "h": 3_600, "d": 86_400}
+_AT_ONCE, _MOST_PAGES = 50, 20
+_Text = Annotated[str, Meta(max_length=500)]
+_Tokens = Annotated[int, Meta(ge=100, le=20_000, description="About how long the answer may be, in tokens")]
+
+
+class Since(Struct, forbid_unknown_fields=True):
+    """Where to begin, and which events."""
+
+    since: Annotated[
+        str, Meta(max_length=100, description="`next` of an earlier answer, a time (RFC 3339), or a span such as 24h")
+    ] = "24h"
+    source: Annotated[str, Meta(max_length=200, description="A source's id, or a part of its URL or name")] = ""
+    tag: _Text = ""
+    query: Annotated[str, Meta(max_length=500, description="Words, or conditions such as price<300, kind:version")] = ""
+    max_tokens: _Tokens = 2_000
+
+
+class Search(Struct, forbid_unknown_fields=True):
+    """What is looked for among past events, the newest first."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=500)]
+    source: _Text = ""
+    max_tokens: _Tokens = 2_000
+
+
+class OneEvent(Struct, forbid_unknown_fields=True):
+    """Which event."""
+
+    id: Annotated[str, Meta(max_length=100)]
+    max_tokens: _Tokens = 4_000
+
+
+class Listed(Struct, forbid_unknown_fields=True):
+    """Which sources."""
+
+    words: Annotated[str, Meta(max_length=200, description="In the URL, the title or a tag")] = ""
+
+
+class WhyNot(Struct, forbid_unknown_fields=True):
+    """What was expected, of which source."""
+
+    source: Annotated[str, Meta(max_length=200)]
+    text: Annotated[str, Meta(max_length=500, description="A text that was expected in an event")] = ""
+
+
+class OneSource(Struct, forbid_unknown_fields=True):
+    """Which source."""
+
+    source: Annotated[str, Meta(max_length=200)]
+
+
+class OneUrl(Struct, forbid_unknown_fields=True):
+    """Which URL."""
+
+    url: Annotated[str, Meta(max_length=2_000)]
+
+
+class Watched(Struct, forbid_unknown_fields=True):
+    """What is to be watched."""
+
+    url: Annotated[str, Meta(max_length=2_000)]
+    title: _Text = ""
+    tags: Annotated[list[_Text], Meta(max_length=20)] = []
+    selector: Annotated[str, Meta(max_length=1_000, description="A part of a page: CSS, XPath or JSONPath")] = ""
+
+
+class Tried(Struct, forbid_unknown_fields=True):
+    """A query, as an alert would have it."""
+
+    query: Annotated[str, Meta(max_length=4_096)]
+    language: Annotated[str, Meta(max_length=10)] = "en"
+
+
+class Api:
+    """The service, for tools: its refusals are what a model reads."""
+
+    def __init__(self, client: Client, now: Callable[[], Millis]) -> None:
+        self._client, self.now = client, now
+
+    async def get(self, path: str, **query: Any) -> Any:
+        asked = {name: value for name, value in query.items() if value not in ("", None)}
+        return (await self._ask("GET", path, params=asked)).json()
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        return (await self._ask("POST", path, json=body)).json()
+
+    async def source(self, name: str) -> str:
+        """Return the id of the source that is meant. Raises Refused."""
+        try:
+            return await id_of(self._client, SOURCES, name)
+        except CommandFailed as error:
+            raise Refused(error.message) from None
+
+    async def listed(self, words: str) -> Sequence[Mapping[str, Any]]:
+        found = []
+        try:
+            async for one in self._client.every("/v1/sources"):
+                text = " ".join((one["url"], one["title"], one["found_title"], *one["tags"])).casefold()
+                if all(word in text for word in words.casefold().split()):
+                    found.append(one)
+        except CommandFailed as error:
+            raise Refused(error.message) from None
+        return found
+
+    async def _ask(self, method: str, path: str, **request: Any) -> Any:
+        try:
+            return await self._client.ask(method, path, **request)
+        except CommandFailed as error:
+            raise Refused(error.message) from None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. looks: it has a URL looked at, or changes what is watched."""
+
+    name: str
+    title: str
+    says: str
+    takes: type[Struct]
+    run: Callable[[Api, Any], Awaitable[Result]]
+    looks: bool = False
+
+    def described(self) -> dict[str, Any]:
+        """Return the tool as the protocol lists it."""
+        hints = {"title": self.title, "readOnlyHint": not self.looks, "destructiveHint": False, "openWorldHint": True}
+        shape = msgspec.json.schema(self.takes)
+        schema = shape["$defs"][self.takes.__name__]
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.says,
+            "inputSchema": schema,
+            "annotations": hints,
+        }
+
+
+async def _changes(api: Api, asked: Since) -> Result:
+    source = await api.source(asked.source) if asked.source else ""
+    start = _start(asked.since, api.now())
+    wanted = {
+        "from": start,
+        "order": "asc",
+        "limit": _AT_ONCE,
+        "source": source,
+        "tag": asked.tag,
+        "keyword": asked.query,
+    }
+    page = await api.get("/v1/events", **wanted)
+    for _ in range(_MOST_PAGES):  # a rare query is looked for a stretch of the log at a time
+        if page["events"] or page["next_cursor"] is None:
+            break
+        page = await api.get("/v1/events", **wanted, cursor=page["next_cursor"])
+    events = page["events"]
+    told = events_as_text(events, asked.max_tokens)
+    last = events[told.shown - 1]["id"] if told.shown else start
+    more = told.shown < len(events) or page["next_cursor"] is not None
+    said = told.text or "Nothing new."
+    if page["retention_clamped"]:
+        said = f"What is older than {page['window_from']} has been deleted.\n{said}"
+    text = f"{said}\nnext: {last}" + (" (there is more: call again with since=next)" if more else "")
+    return Result(text, {"next": last, "more": more, "events": [_brief(one) for one in events[: told.shown]]})
+
+
+async def _search(api: Api, asked: Search) -> Result:
+    source = await api.source(asked.source) if asked.source else ""
+    page = await api.get("/v1/events", order="desc", limit=_AT_ONCE, keyword=asked.query, source=source)
+    told = events_as_text(page["events"], asked.max_tokens)
+    return Result(told.text or "No event has that.", {"events": [_brief(one) for one in page["events"][: told.shown]]})
+
+
+def _brief(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a program wants of an event; `read_event` has the rest."""
+    names = ("id", "source_id", "url", "title", "summary", "emitted_at", "changes")
+    return {name: event[name] for name in names if name in event}
+
+
+async def _event(api: Api, asked: OneEvent) -> Result:
+    event = await api.get(f"/v1/events/{quote(asked.id, safe='')}")
+    return Result(event_as_text(event, asked.max_tokens * PER_TOKEN))
+
+
+async def _sources(api: Api, asked: Listed) -> Result:
+    found = await api.listed(asked.words)
+    lines = []
+    for one in found[:_AT_ONCE]:
+        name = one["title"] or one["found_title"] or one["url"]
+        lines.append(f"{one['id']} {one['type']} {one['state']} {quoted(name, one['url'], 400)}")
+    more = [f"and {len(found) - _AT_ONCE} more: give words"] if len(found) > _AT_ONCE else []
+    return Result("\n".join([*lines, *more]) or "No source is like that.")
+
+
+async def _why(api: Api, asked: WhyNot) -> Result:
+    answer = await api.get(f"/v1/sources/{await api.source(asked.source)}/why", text=asked.text)
+    return Result(quoted(answer["says"], answer["url"], 4_000))
+
+
+async def _values(api: Api, asked: OneSource) -> Result:
+    answer = await api.get(f"/v1/sources/{await api.source(asked.source)}/values")
+    lines = []
+    for series in answer["series"]:
+        course = ", ".join(f"{point['at'][:10]} {point['value']}" for point in series["points"][-20:])
+        lines.append(f"{series['path'] or series['label']} ({series['unit'] or series['type']}): {course}")
+    text = "\n".join(lines) or "No price or number of it has changed yet."
+    return Result(quoted(text, f"source {answer['id']}", 8_000), {"series": answer["series"]})
+
+
+async def _detect(api: Api, asked: OneUrl) -> Result:
+    answer = await api.post("/v1/sources/detect", {"url": asked.url})
+    return Result(f"{answer['type']}: {quoted(answer['evidence'], asked.url, 1_000)}")
+
+
+async def _watch(api: Api, asked: Watched) -> Result:
+    body = {"url": asked.url, "title": asked.title, "tags": asked.tags} | (
+        {"selector": asked.selector} if asked.selector else {}
+    )
+    answer = await api.post("/v1/sources", body)
+    return Result(f"Watched as {answer['id']}: {quoted(answer['detection']['evidence'], answer['url'], 1_000)}")
+
+
+async def _try(api: Api, asked: Tried) -> Result:
+    answer = await api.post("/v1/alerts/preview", {"filter_query": asked.query, "language": asked.language, "limit": 5})
+    found = [f"{one['id']}: {quoted(one['title'], one['url'], 300)}" for one in answer["matches"]]
+    volume = "" if answer["per_day"] is None else f", about {answer['per_day']:g} a day"
+    says = f"{answer['matches_found']} of the newest {answer['looked_at']} events would match{volume}."
+    return Result("\n".join([says, *answer["warnings"], *found]))
+
+
+TOOLS: Final = (
+    Tool(
+        "changes_since",
+        "What changed",
+        "What is new since a moment, oldest first, and `next` to read on from.",
+        Since,
+        _changes,
+    ),
+    Tool("search", "Search past events", "Past events that match a query, newest first.", Search, _search),
+    Tool("read_event", "Read one event", "One event with its text.", OneEvent, _event),
+    Tool("sources", "What is watched", "The watched URLs, with their ids and states.", Listed, _sources),
+    Tool("why", "Why was this not told", "What is known of a text that was expected and did not come.", WhyNot, _why),
+    Tool(
+        "values",
+        "Prices and numbers over time",
+        "What a source's prices and numbers were, and when.",
+        OneSource,
+        _values,
+    ),
+    Tool(
+        "try_alert", "Try an alert", "What a query would have told of the newest events. Nothing is made.", Tried, _try
+    ),
+    Tool(
+        "detect",
+        "What is this URL",
+        "Looks at a URL once and says what it is. Costs a look.",
+        OneUrl,
+        _detect,
+        looks=True,
+    ),
+    Tool("watch", "Watch a URL", "Has a URL watched from now on. Costs a look.", Watched, _watch, looks=True),
+)
+_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+_RESOURCES: Final = {
+    "event": ("sanderling://event/{id}", "An event with its text"),
+    "source": ("sanderling://source/{id}", "A watched URL: what it is, how it does"),
+}
+
+
+class Toolbox:
+    """The table of tools, over one service."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def tools(self) -> Sequence[Mapping[str, Any]]:
+        return [tool.described() for tool in TOOLS]
+
+    def templates(self) -> Sequence[Mapping[str, Any]]:
+        return [
+            {"uriTemplate": uri, "name": name, "description": says, "mimeType": "text/plain"}
+            for name, (uri, says) in _RESOURCES.items()
+        ]
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Use a tool. Raises Unknown, Refused."""
+        tool = _BY_NAME.get(name)
+        if tool is None:
+            raise Unknown(f"There is no tool {name[:80]}.")
+        try:
+            asked = msgspec.convert(arguments, tool.takes)
+        except msgspec.ValidationError as error:
+            raise Refused(f"{name}: {error}.") from None
+        return await tool.run(self._api, asked)
+
+    async def read(self, uri: str) -> str:
+        """Return a resource's text. Raises Unknown, Refused."""
+        kind, _, id = uri.removeprefix("sanderling://").partition("/")
+        if not uri.startswith("sanderling://") or kind not in _RESOURCES or not id:
+            raise Unknown(f"There is no resource {uri[:200]}.")
+        if kind == "event":
+            return (await _event(self._api, OneEvent(id))).text
+        record = await self._api.get(f"/v1/sources/{quote(id, safe='')}")
+        return quoted(msgspec.json.format(msgspec.json.encode(record), indent=1).decode(), record["url"], 8_000)
+
+
+def _start(since: str, now: Millis) -> str:
+    """Return where events begin: a span is reckoned back from now, all else the service reads."""
+    span = _SPAN.fullmatch(since.strip())
+    if span is None:
+        return since.strip()
+    return rfc3339(Millis(now - 1000 * int(span[1]) * _SECONDS[span[2]]))

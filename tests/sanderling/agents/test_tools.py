@@ -1,0 +1,174 @@
+"""The tools of an agent, over a scripted service."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from sanderling.agents.protocol import Refused, Unknown
+from sanderling.agents.tools import TOOLS, Api, Toolbox
+from sanderling.client.api import Client
+from storage.records.identity import Millis
+from tests.sanderling.agents.test_quoting import an_event
+from tests.support.build import NOW, a_source_id
+
+SOURCE = {
+    "id": a_source_id(1), "url": "https://a.example/", "title": "", "found_title": "Plans of A",
+    "tags": ["label:shops"],
+    "type": "html", "state": "ok", "detection": {"evidence": "HTML"},
+}  # fmt: skip
+
+
+class Service:
+    """Answers by path, from a table; remembers what was asked."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.asked: list[httpx.Request] = []
+        self.pages: list[dict[str, Any]] = []
+        self.answers: dict[str, Any] = {
+            "/v1/sources": [SOURCE],
+            **{f"/v1/{name}": said for name, said in answers.items()},
+        }
+        self.status = 200
+
+    def tools(self) -> Toolbox:
+        client = Client("http://service.test", "svc_k", httpx.MockTransport(self._answer))
+        return Toolbox(Api(client, lambda: Millis(NOW)))
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        if self.status != 200:
+            return httpx.Response(self.status, json={"title": "No", "detail": "The key lacks the scope sources:write."})
+        path = request.url.path
+        if path == "/v1/events" and self.pages:
+            return httpx.Response(200, json=self.pages.pop(0))
+        return httpx.Response(200, json=self.answers[path])
+
+
+def a_page(*events: dict[str, Any], cursor: str | None = None, clamped: bool = False) -> dict[str, Any]:
+    return {
+        "events": events,
+        "next_cursor": cursor,
+        "window_from": "2026-01-01T00:00:00Z",
+        "retention_clamped": clamped,
+    }
+
+
+async def test_what_changed_is_told_with_where_to_read_on() -> None:
+    service = Service()
+    service.pages = [a_page(an_event(1), an_event(2))]
+    told = await service.tools().call("changes_since", {"since": "2h", "source": "Plans of A", "query": "price<300"})
+    assert told.text.endswith("next: id-2") and told.data is not None
+    assert (told.data["next"], told.data["more"]) == ("id-2", False)
+    query = dict(service.asked[-1].url.params)
+    assert query == {
+        "from": "2026-05-28T18:26:40.000Z", "order": "asc", "limit": "50", "source": a_source_id(1),
+        "keyword": "price<300",
+    }  # fmt: skip
+
+
+async def test_what_does_not_fit_comes_with_the_next_call() -> None:
+    service = Service()
+    service.pages = [a_page(*(an_event(number, summary="x" * 300) for number in range(9)))]
+    told = await service.tools().call("changes_since", {"since": "id-0", "max_tokens": 200})
+    assert told.data is not None and told.data["more"] and told.data["next"] == f"id-{len(told.data['events']) - 1}"
+    assert "call again with since=next" in told.text and dict(service.asked[-1].url.params)["from"] == "id-0"
+
+
+async def test_a_rare_query_is_looked_for_until_there_is_something() -> None:
+    service = Service()
+    service.pages = [a_page(cursor="c1"), a_page(cursor="c2"), a_page(an_event(7))]
+    told = await service.tools().call("changes_since", {"since": "earliest", "query": "rare"})
+    assert "id-7" in told.text and [dict(one.url.params).get("cursor") for one in service.asked] == [None, "c1", "c2"]
+    service.pages = [a_page(clamped=True)]
+    told = await service.tools().call("changes_since", {"since": "earliest"})
+    assert told.text == "What is older than 2026-01-01T00:00:00Z has been deleted.\nNothing new.\nnext: earliest"
+
+
+async def test_each_tool_asks_the_service_for_what_it_says() -> None:
+    preview = {
+        "matches": [{"id": "id-1", "title": "Plans", "url": "https://a.example/"}], "matches_found": 1, "looked_at": 9,
+        "per_day": None, "warnings": ["It only excludes."],
+    }  # fmt: skip
+    why = {"says": "It was seen and not told.", "url": "https://a.example/"}
+    values = {
+        "id": a_source_id(1),
+        "series": [{"path": "", "label": "Team", "unit": "EUR", "type": "money", "points": []}],
+    }
+    one = f"sources/{a_source_id(1)}"
+    service = Service(
+        **{
+            "alerts/preview": preview,
+            f"{one}/why": why,
+            f"{one}/values": values,
+            "events/id-1": an_event(1, content="all of it"),
+        }
+    )
+    service.answers["/v1/sources/detect"] = {"type": "feed", "evidence": "RSS"}
+    service.pages = [a_page(an_event(3))]
+    tools = service.tools()
+    said = {
+        name: (await tools.call(name, arguments)).text
+        for name, arguments in [
+            ("search", {"query": "plans"}),
+            ("read_event", {"id": "id-1"}),
+            ("sources", {"words": "shops"}),
+            ("why", {"source": a_source_id(1), "text": "x"}),
+            ("values", {"source": a_source_id(1)}),
+            ("try_alert", {"query": "price<300"}),
+            ("detect", {"url": "https://b.example/"}),
+        ]
+    }
+    assert "id-3" in said["search"] and "all of it" in said["read_event"] and "Plans of A" in said["sources"]
+    assert "seen and not told" in said["why"] and "Team (EUR)" in said["values"]
+    assert said["try_alert"].startswith("1 of the newest 9 events would match.\nIt only excludes.\nid-1: ")
+    assert said["detect"].startswith("feed: ")
+
+
+async def test_a_url_is_watched_as_it_was_asked_for() -> None:
+    service = Service()
+    service.answers["/v1/sources"] = SOURCE
+    told = await service.tools().call("watch", {"url": "https://a.example/", "tags": ["shops"], "selector": ".price"})
+    assert told.text.startswith(f"Watched as {a_source_id(1)}")
+    assert json.loads(service.asked[-1].content) == {
+        "url": "https://a.example/", "title": "", "tags": ["shops"], "selector": ".price",
+    }  # fmt: skip
+
+
+async def test_refusals_of_the_service_and_of_arguments_are_sentences() -> None:
+    service = Service()
+    tools = service.tools()
+    for name, arguments, says in [
+        ("search", {}, "query"),
+        ("search", {"query": "a", "limit": 5}, "unknown field"),
+        ("changes_since", {"max_tokens": 10**9}, "20000"),
+        ("why", {"source": "nowhere.example"}, "No watched URL"),
+    ]:
+        with pytest.raises(Refused, match=says):
+            await tools.call(name, arguments)
+    service.status = 403
+    with pytest.raises(Refused, match="sources:write"):
+        await tools.call("watch", {"url": "https://a.example/"})
+    with pytest.raises(Unknown):
+        await tools.call("rm", {})
+
+
+async def test_resources_are_events_and_sources() -> None:
+    service = Service(**{"events/id-1": an_event(1, content="all of it"), f"sources/{a_source_id(1)}": SOURCE})
+    tools = service.tools()
+    assert "all of it" in await tools.read("sanderling://event/id-1")
+    assert "Plans of A" in await tools.read(f"sanderling://source/{a_source_id(1)}")
+    for uri in ("sanderling://event/", "sanderling://key/1", "https://a.example/", ""):
+        with pytest.raises(Unknown):
+            await tools.read(uri)
+
+
+def test_each_tool_has_a_schema_of_its_own_without_references() -> None:
+    for tool in TOOLS:
+        described = tool.described()
+        assert described["inputSchema"]["type"] == "object" and not described["inputSchema"]["additionalProperties"]
+        assert "$ref" not in json.dumps(described) and described["annotations"]["readOnlyHint"] == (not tool.looks)
+        assert described["description"].endswith(".")
