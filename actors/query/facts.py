@@ -59,6 +59,8 @@ class Facts:
         return any(self._is_met(asked, fact) for fact in self._facts if _is_there(asked, fact))
 
     def _is_met(self, asked: Condition, fact: Fact) -> bool:
+        if asked.subject == "price" and fact.kind == "number":
+            return False  # what is saved is money, and no price
         match asked.subject, asked.aspect:
             case ("kind", _):
                 return fact.kind == asked.text

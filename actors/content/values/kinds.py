@@ -68,7 +68,8 @@ _MOST_NAME_WORDS = 5
 _READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
 """Characters that are read of an entry's text, and the most values that are told of it."""
 _ANY = re.compile(r"\d")
-_OF_ENTRIES = frozenset({"money", "percent", "version"})
+_OF_ENTRIES = frozenset({"percent", "version"})
+"""Values beside prices that an entry is told to name."""
 _CAPITALISED_NOUNS = frozenset({"de", "lb"})
 """Languages that write every noun like a name."""
 _HOLE = "\u2205"
@@ -101,7 +102,7 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
             continue
         writing = Writing(exact=text.startswith(("{", "[")))
         noted = _noted(text, writing, "")
-        told = [i for i, one in enumerate(noted.values) if one.value.type in _OF_ENTRIES]
+        told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
         if told:
             return tuple(_change("added", UNSET, noted.values[i].value, _around(noted, i)) for i in told[:_OF_ENTRY])
     return ()
@@ -131,7 +132,7 @@ def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
 def _of_single(text: str, context: Context | None, writing: Writing, *, came: bool) -> Iterator[TypedChange]:
     """Yield what came, or went, once for each price in it; a state that stands by itself is a change of the state."""
     noted = _noted(text, writing, _cell(context))
-    label = _label(noted, context)
+    label = _label(context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
         yield _sided("availability", noted.values[0].value, label, _path(context, noted.values[0], writing), came=came)
         return
@@ -168,7 +169,7 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     if words:
         kind, old_text, new_text = words
         path = _path(context, None, writing)
-        yield _change(kind, Value(_short(old_text)), Value(_short(new_text)), _label(after, context), path)
+        yield _change(kind, Value(_short(old_text)), Value(_short(new_text)), _label(context), path)
 
 
 def _noted(text: str, writing: Writing, cell: str) -> Noted:
@@ -200,7 +201,7 @@ def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | 
 
 
 def _left(ours: Sequence[tuple[int, Found]], theirs: Sequence[tuple[int, Found]]) -> list[tuple[int, Found]]:
-    others = Counter((one.value.meaning()) for _, one in theirs)
+    others = Counter(one.value.meaning() for _, one in theirs)
     left = []
     for i, one in ours:
         if others[one.value.meaning()]:
@@ -294,7 +295,7 @@ def _labelled(context: Context | None) -> str:
     return _fitting(" · ".join(filter(None, (line(context.row), line(context.column)))))
 
 
-def _label(noted: Noted, context: Context | None) -> str:
+def _label(context: Context | None) -> str:
     return _labelled(context) or (_fitting(line(context.heading)) if context and context.heading else "")
 
 

@@ -28,6 +28,7 @@ ITEM = TypedChange("added", "Bike", after=money(250, unit="USD"))
 OUT = TypedChange("removed", "Car", before=money(10))
 SHARE = TypedChange("number", "", before=Value("5 %", "percent", 5, 0, "%"), after=Value("7 %", "percent", 7, 0, "%"))
 DISK = TypedChange("number", "Disk", before=Value("5 GB", "number", 5, 0, "GB"), after=Value("9", "number", 9, 0, "GB"))
+SAVED = TypedChange("number", "You save", before=money(40), after=money(50))
 DAY = TypedChange("date", "Deadline", after=Value("1 Dec 2026", "date", value="2026-12-01"))
 RELEASE = TypedChange(
     "version", "", before=Value("2.9", "version", value="2.9"), after=Value("", "version", value="2.10.0")
@@ -67,6 +68,8 @@ def holds(query: str, *changes: TypedChange, match: Match = "change") -> bool:
         ("price<300", ITEM, True),
         ("price<300", OUT, False),
         ("price<300", SHARE, False),
+        ("price<300", SAVED, False),
+        ("kind:number", SAVED, True),
         ("price.drop>=25%", DROP, True),
         ("price.drop>=25.01%", DROP, False),
         ("price.drop>=100", DROP, True),
