@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -122,13 +123,17 @@ class Api:
         except CommandFailed as error:
             raise Refused(error.message) from None
 
-    async def listed(self, words: str) -> Sequence[Mapping[str, Any]]:
-        found = []
+    async def listed(self, words: str, most: int) -> Sequence[Mapping[str, Any]]:
+        """Return the first sources with these words. Raises Refused."""
+        found: list[Mapping[str, Any]] = []
         try:
-            async for one in self._client.every("/v1/sources"):
-                text = " ".join((one["url"], one["title"], one["found_title"], *one["tags"])).casefold()
-                if all(word in text for word in words.casefold().split()):
-                    found.append(one)
+            async with aclosing(self._client.every("/v1/sources")) as sources:
+                async for one in sources:
+                    text = " ".join((one["url"], one["title"], one["found_title"], *one["tags"])).casefold()
+                    if all(word in text for word in words.casefold().split()):
+                        found.append(one)
+                    if len(found) == most:
+                        break
         except CommandFailed as error:
             raise Refused(error.message) from None
         return found
@@ -211,12 +216,12 @@ async def _event(api: Api, asked: OneEvent) -> Result:
 
 
 async def _sources(api: Api, asked: Listed) -> Result:
-    found = await api.listed(asked.words)
+    found = await api.listed(asked.words, _AT_ONCE + 1)
     lines = []
     for one in found[:_AT_ONCE]:
         name = one["title"] or one["found_title"] or one["url"]
         lines.append(f"{one['id']} {one['type']} {one['state']} {quoted(name, one['url'], 400)}")
-    more = [f"and {len(found) - _AT_ONCE} more: give words"] if len(found) > _AT_ONCE else []
+    more = ["and more: give words, or other words"] if len(found) > _AT_ONCE else []
     return Result("\n".join([*lines, *more]) or "No source is like that.")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from actors.content.bodies.markup import Element
@@ -159,10 +160,9 @@ def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Of
 
 def _in_attributes(root: Element) -> Iterator[Offer]:
     """Yield offers of microdata: elements with `itemprop`, in the scope of an offer."""
-    for scope in root.iter():
-        kind = scope.get("itemtype", "") if isinstance(scope.tag, str) else ""
-        if not kind.rstrip("/").endswith(("Offer", "AggregateOffer")):
-            continue
+    # Scopes may lie in each other, and each is walked: so only the first are.
+    scopes = (one for one in root.iter() if isinstance(one.tag, str) and _is_offer(one.get("itemtype", "")))
+    for scope in islice(scopes, 2 * MOST_OFFERS):
         said: dict[str, str] = {}
         for element in scope.iter():
             if not isinstance(element.tag, str) or (prop := element.get("itemprop")) is None:
@@ -173,6 +173,10 @@ def _in_attributes(root: Element) -> Iterator[Offer]:
         offer = Offer(_product(scope), price, _currency(said.get("priceCurrency")), _state(said.get("availability")))
         if offer.price or offer.state:
             yield offer
+
+
+def _is_offer(itemtype: str) -> bool:
+    return itemtype.rstrip("/").endswith(("Offer", "AggregateOffer"))
 
 
 def _product(scope: Element) -> str:

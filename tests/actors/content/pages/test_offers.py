@@ -79,6 +79,11 @@ def test_a_catalogue_is_read_as_far_as_a_page_of_offers_goes() -> None:
     assert len(offers(shop(f'<script type="application/ld+json">{some}</script>'))) == MOST_OFFERS
 
 
+def test_scopes_within_scopes_are_walked_as_far_as_a_page_of_offers_goes() -> None:
+    scope = '<div itemscope itemtype="https://schema.org/Offer"><meta itemprop=price content="{}">'
+    assert len(offers(shop("".join(scope.format(number) for number in range(600))))) == MOST_OFFERS
+
+
 def look(body: bytes, before: PageLook | None = None, number: int = 1) -> PageLook:
     memory = None if before is None else before.memory
     return look_page(PageRequest(body, "text/html", URL, memory=memory, number=number, at=number * 3_600_000))
