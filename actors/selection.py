@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from storage.records.health import Flag
 from storage.records.states import SourceState
@@ -25,6 +26,9 @@ class SourceSelection:
     def __bool__(self) -> bool:
         return bool(self.words or self.states or self.flags or self.tags or self.kinds)
 
+
+SourceSort = Literal["worst", "name", "changed", "next", "added"]
+"""The order of a list: worst health first, by name, by the last change, by the next look, the newest first."""
 
 ALL = SourceSelection()
 """Every source."""

@@ -18,7 +18,7 @@ from actors.messages.views import (
 )
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
-from actors.selection import ALL, SourceSelection
+from actors.selection import ALL, SourceSelection, SourceSort
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 from supervision import Reply
@@ -159,13 +159,15 @@ class ExamineSource:
 class ListSources:
     """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave.
 
-    where: only these. All sources are walked over for a rare one, with turns for everybody else.
+    where: only these. All sources are walked over for a rare one, with turns for everybody else. sort: another order,
+    in which a place is a number, and the list ends after some thousands.
     """
 
     limit: int
     reply: Reply[SourcePage]
     after: tuple[int, float, str, int] | None = None
     where: SourceSelection = ALL
+    sort: SourceSort = "worst"
 
 
 RegistryMessage = (

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from itertools import chain
+from math import inf
 from random import Random
 
 import trio
@@ -17,7 +20,7 @@ from msgspec.structs import replace
 from actors.errors import NotFound
 from actors.messages.views import SourcePage, SourceView
 from actors.selecting import picks
-from actors.selection import SourceSelection
+from actors.selection import SourceSelection, SourceSort
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
@@ -39,6 +42,8 @@ PAGE = 200
 SLICE = 1000
 """Sources that are walked over, or started, in one step of the loop."""
 START_SLICE = 50
+MOST_SORTED = 2_000
+"""Sources that a list has in an order that nobody keeps."""
 MANY = 5000
 """From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
 LONGEST_WAIT = 3_600_000
@@ -170,8 +175,15 @@ class SourceIndex:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)
 
-    async def find(self, after: Place | None, limit: int, where: SourceSelection) -> SourcePage:
-        """Return the next `limit` sources after a place that are meant, worst health first; see `Ranking`."""
+    async def find(
+        self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort = "worst"
+    ) -> SourcePage:
+        """Return the next `limit` sources after a place that are meant: worst health first or by `sort`.
+
+        By another order the list ends after `MOST_SORTED`.
+        """
+        if sort != "worst":
+            return await self._sorted(0 if after is None else int(after[1]), limit, where, sort)
         if not where:
             ids, rest = self._ranking.page(after, limit)
             return SourcePage([self._view(self._live[source]) for source in ids], rest, self.states())
@@ -189,6 +201,19 @@ class SourceIndex:
         else:
             rest = None
         return SourcePage(found, rest, self.states())
+
+    async def _sorted(self, start: int, limit: int, where: SourceSelection, sort: SourceSort) -> SourcePage:
+        """Return sources from a position on, in an order that nobody keeps: found anew, a slice at a time."""
+        key, most = _SORTS[sort], min(start + limit + 1, MOST_SORTED + 1)
+        first: list[tuple[str | float, SourceId]] = []
+        for part in self.slices():
+            meant = (live for live in part if not where or picks(where, self._view(live)))
+            first = nsmallest(most, chain(first, ((key(live), live.source.id) for live in meant)))
+            await trio.lowlevel.checkpoint()
+        end = min(start + limit, MOST_SORTED)
+        ids = [source for _, source in first[start:end] if source in self._live]
+        rest = (0, float(end), "", 0) if len(first) > end and end < MOST_SORTED else None
+        return SourcePage([self._view(self._live[source]) for source in ids], rest, self.states())
 
     def state_of(self, live: LiveSource) -> SourceState:
         """Return how a source is now."""
@@ -335,6 +360,14 @@ def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[Liv
     """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
     everyone = list(lives)
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
+
+
+_SORTS: Mapping[SourceSort, Callable[[LiveSource], str | float]] = {
+    "name": lambda live: live.source.called.casefold(),
+    "changed": lambda live: -(live.hot.last_event_at or 0),
+    "next": lambda live: (live.hot.next_look_at or inf) if live.source.enabled else inf,
+    "added": lambda live: -live.source.created_at,
+}
 
 
 def _polled(live: LiveSource) -> bool:

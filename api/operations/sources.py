@@ -37,7 +37,7 @@ from actors.messages.views import (
     ToldPage,
 )
 from actors.previews import Preview, Previewed
-from actors.selection import ALL, SourceSelection
+from actors.selection import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.operations.batches import Failed, for_each, place_of
 from api.operations.context import OperationContext, known_id
@@ -155,10 +155,15 @@ async def view(call: OperationContext, id: str) -> SourceView:
 
 
 async def page(
-    call: OperationContext, limit: int, after: Place | None = None, where: SourceSelection = ALL
+    call: OperationContext,
+    limit: int,
+    after: Place | None = None,
+    where: SourceSelection = ALL,
+    sort: SourceSort = "worst",
 ) -> SourcePage:
-    """Return a page of sources, worst health first."""
-    return await _asked(call, lambda reply: ListSources(limit, reply, after, where), looks=bool(where))
+    """Return a page of sources, worst health first unless asked otherwise."""
+    looks = bool(where) or sort != "worst"
+    return await _asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
 
 
 async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:

@@ -91,6 +91,8 @@ class FakeRegistry:
             case ListSources():
                 meant = [view for view in self.views.values() if picks(message.where, view)]
                 views = sorted(meant, key=lambda view: (view.hot.health.score, view.source.id))
+                if message.sort == "name":
+                    views = sorted(meant, key=lambda view: view.source.called.casefold())
                 start = 0 if message.after is None else int(message.after[1])
                 page = views[start : start + message.limit]
                 end = start + len(page)

@@ -192,7 +192,7 @@ class Registry:
                 view, settings = self.table.describe(message.source), self._ports.settings
                 return examined(view, limits_of(view.source, settings), self._ports.world.now())
             case ListSources():
-                return await self.table.find(message.after, message.limit, message.where)
+                return await self.table.find(message.after, message.limit, message.where, message.sort)
             case _:
                 assert_never(message)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
-from actors.selection import SourceSelection
+from actors.selection import SourceSelection, SourceSort
 from api.cursors import decode_cursor, encode_cursor
 from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
@@ -35,6 +35,13 @@ MOST_AT_ONCE = SIZES[-1]
 MOST_OF_ALL = 10_000
 """Sources that one act is for at most."""
 PATH = "/sources"
+_SORTS: tuple[tuple[SourceSort, str], ...] = (
+    ("worst", "worst first"),
+    ("name", "name"),
+    ("changed", "last change"),
+    ("next", "next look"),
+    ("added", "newest"),
+)
 _Text = Annotated[str, Meta(max_length=200)]
 Act = Callable[[OperationContext, str], Awaitable[object]]
 Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]
@@ -48,6 +55,7 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     health: Flag | Literal[""] = ""
     kind: SourceType | Literal[""] = ""
     tag: _Text = ""
+    sort: SourceSort = "worst"
     cursor: Annotated[str, Meta(max_length=500)] = ""
     size: Annotated[int, Meta(ge=SIZES[0], le=SIZES[-1])] = SIZES[0]
 
@@ -92,7 +100,7 @@ async def listing(visit: Visit) -> Page:
     target = _target(query)
     after = decode_cursor(query.cursor, tuple[int, float, str, int], target) if query.cursor else None
     where = picked(query)
-    page = await sources.page(visit, query.size, after, where)
+    page = await sources.page(visit, query.size, after, where, query.sort)
     cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
     shows = {
         "lines": [_line(view) for view in page.views],
@@ -103,6 +111,7 @@ async def listing(visit: Visit) -> Page:
         "following": _target(query, cursor=cursor) if cursor is not None else "",
         "first": target if query.cursor else "",
         "here": _target(query, cursor=query.cursor),
+        "sorts": [(name, says, _target(replace(query, sort=name))) for name, says in _SORTS],
         "sizes": [(size, _target(replace(query, size=size))) for size in SIZES],
         "states": [(name, state.word) for name, state in SOURCES.items()],
         "healths": [(name, state.word) for name, state in HEALTH.items()],
@@ -124,8 +133,9 @@ def picked(query: ListQuery) -> SourceSelection:
 def _target(query: ListQuery, *, cursor: str | None = None) -> str:
     """Return the path of a page of the list."""
     size = str(query.size) if query.size != SIZES[0] else ""
+    sort = query.sort if query.sort != "worst" else ""
     wanted = {"q": query.q, "state": query.state, "health": query.health, "kind": query.kind, "tag": query.tag}
-    return address(PATH, **wanted, size=size, cursor=cursor)
+    return address(PATH, **wanted, sort=sort, size=size, cursor=cursor)
 
 
 def _line(view: SourceView) -> SourceLine:

@@ -58,7 +58,8 @@ async def describe(service: Watching, source: SourceId) -> SourceView:
 
 async def listed(service: Watching, **more: Any) -> SourcePage:
     limit, where = more.get("limit", 10), more.get("where", SourceSelection())
-    return await service.registry_box.ask(lambda reply: ListSources(limit, reply, more.get("after"), where))
+    sort = more.get("sort", "worst")
+    return await service.registry_box.ask(lambda reply: ListSources(limit, reply, more.get("after"), where, sort))
 
 
 async def test_a_filtered_list_is_walked_through_without_a_gap_or_an_empty_page(
@@ -460,3 +461,38 @@ async def test_what_looks_without_news_have_changed_is_stored_at_each_sweep(auto
         await trio.sleep(120)
         stored = await service.storage.sources.get(source)
         assert stored is not None and stored.hot.looks >= live.looks
+
+
+async def test_the_list_comes_by_name_by_change_by_next_look_and_by_age(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        for number, title in enumerate(("b", "C", "a", "d")):
+            origin.bodies[f"/{number}"] = rss(f"News {number}")
+            await service.add(f"https://site.example/{number}", title=title)
+            await trio.sleep(10)
+        origin.bodies["/3"] = rss("More", "News 3")
+        await trio.sleep(7200)
+
+        async def names(sort: str, **more: Any) -> list[str]:
+            return [view.source.title for view in (await listed(service, sort=sort, **more)).views]
+
+        assert await names("name") == ["a", "b", "C", "d"]
+        assert await names("added") == ["d", "a", "C", "b"]
+        assert (await names("changed"))[0] == "d"
+        views = (await listed(service, sort="next")).views
+        due = [view.hot.next_look_at or 0 for view in views]
+        assert due == sorted(due) and len(due) == 4
+        first = await listed(service, sort="name", limit=3)
+        assert first.next_after is not None and first.census["ok"] == 4
+        second = await listed(service, sort="name", limit=3, after=first.next_after)
+        assert [view.source.title for view in second.views] == ["d"] and second.next_after is None
+        assert await names("name", where=SourceSelection(words=("site.example/1",))) == ["C"]
+
+
+async def test_another_order_ends_after_some_thousands(monkeypatch: pytest.MonkeyPatch, autojump_clock: object) -> None:
+    monkeypatch.setattr("actors.sources.index.MOST_SORTED", 2)
+    async with watching() as (service, origin):
+        for number in range(4):
+            origin.bodies[f"/{number}"] = rss("News")
+            await service.add(f"https://site.example/{number}")
+        page = await listed(service, sort="name", limit=3)
+        assert len(page.views) == 2 and page.next_after is None

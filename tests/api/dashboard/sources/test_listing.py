@@ -219,3 +219,18 @@ async def test_a_list_that_is_none_means_no_source(house: House, browser: Browse
     form = {"act": "pause", "every": "1", "back": "/sources?state=nonsense"}
     await browser.submit("/sources/many", form)
     assert "filter it anew" in browser.text and house.registry.views[a_source_id()].source.enabled
+
+
+async def test_the_list_comes_in_another_order_and_keeps_it(house: House, browser: Browser) -> None:
+    for number in range(1, 62):
+        put(house, number, title=f"{(number * 37) % 61:02} things")
+    await browser.get("/sources?sort=name")
+    names = [row.partition(" things")[0][-2:] for row in rows(browser)]
+    assert names == [f"{number:02}" for number in range(30)] and "Sources, by name" in browser.text
+    (more,) = browser.page.xpath("//a[@rel='next']/@href")
+    assert "sort=name" in more
+    await browser.get(more)
+    assert "30 things" in rows(browser)[0]
+    assert browser.page.xpath("//form[@role='search']//input[@name='sort']/@value") == ["name"]
+    await browser.get("/sources?sort=else")
+    assert browser.answer.status_code == 400
