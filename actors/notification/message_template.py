@@ -22,7 +22,7 @@ from actors.notification.dialects import DIALECTS
 from actors.notification.inert import cut, one_line
 from actors.notification.limits import MEASURES, TextLimits
 from actors.notification.message_values import NAMES, OF_EVENTS, PARTS, Marked, values_of
-from actors.notification.reading import DiffLine, Notification, NotificationItem
+from actors.notification.reading import DiffLine, KindLine, Notification, NotificationItem
 
 MOST_OUT: Final = 8 << 10
 """Bytes of a text."""
@@ -234,6 +234,7 @@ _ITEM: Final = NotificationItem(
     author="Anna",
     tags=("prices",),
     published="2026-01-01T00:00:00.000Z",
+    kinds=(KindLine("price", "Adult", "29 kr", "31 kr"),),
 )
 _BARE: Final = NotificationItem("0-0", "Test", "", "", "", "2026-01-01T00:00:00.000Z", notice="source_failing")
 SPECIMENS: Final = (

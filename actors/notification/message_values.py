@@ -1,4 +1,4 @@
-"""The values of a message template: twenty names for what a notification says. Pure.
+"""The values of a message template: names for what a notification says. Pure.
 
 What a page wrote is plain here, and escaped where it is put into the text. `Marked` is what is marked up already.
 """
@@ -31,6 +31,7 @@ OF_EVENTS: Final[dict[str, str]] = {
     "added": "list of the texts that came",
     "removed": "list of the texts that went",
     "changed": "list of the texts that were altered; each has `before`, `after` and `place`",
+    "kinds": "list of the changes by kind; each has `kind`, `label`, `before` and `after`",
     "link": "the address of the page or entry",
     "host": "the site, such as `example.com`",
     "source": "the id of the source",
@@ -50,7 +51,7 @@ OF_MESSAGES: Final[dict[str, str]] = {
 }
 """Each value of the message as a whole."""
 NAMES: Final = frozenset(OF_EVENTS) | frozenset(OF_MESSAGES)
-PARTS: Final = frozenset({"before", "after", "place"})
+PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
 
 
 def values_of(notification: Notification, limits: TextLimits, room: int) -> dict[str, Any]:
@@ -79,6 +80,10 @@ def _event(item: NotificationItem, limits: TextLimits, room: int) -> dict[str, A
         "changed": [
             {"before": cut(line.before, room), "after": cut(line.after, room), "place": cut(line.place, room)}
             for line in _as_many(lines["~"], room, lambda line: len(line.before) + len(line.after))
+        ],
+        "kinds": [
+            {name: cut(text, room) for name, text in one._asdict().items()}
+            for one in _as_many(item.kinds, room, lambda one: sum(map(len, one)))
         ],
         "link": _address(item.link, dialect),
         "host": item.host,

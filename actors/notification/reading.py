@@ -33,6 +33,15 @@ class DiffLine(NamedTuple):
     place: str = ""
 
 
+class KindLine(NamedTuple):
+    """A change by its kind, with what it is of, as it stood on the page; "" for a side that is not there."""
+
+    kind: str
+    label: str
+    before: str
+    after: str
+
+
 class NotificationItem(NamedTuple):
     """One event. content: the beginning of an entry's text, where there is no difference to show.
 
@@ -53,6 +62,7 @@ class NotificationItem(NamedTuple):
     author: str = ""
     tags: tuple[str, ...] = ()
     published: str = ""
+    kinds: tuple[KindLine, ...] = ()
 
 
 class Notification(NamedTuple):
@@ -88,6 +98,18 @@ class _Event(msgspec.Struct, frozen=True):
     emitted_at: str = ""
     alert_type: str = ""
     diff: msgspec.Raw | UnsetType = UNSET
+    changes: msgspec.Raw | UnsetType = UNSET
+
+
+class _Value(msgspec.Struct, frozen=True):
+    text: str = ""
+
+
+class _TypedChange(msgspec.Struct, frozen=True):
+    kind: str = ""
+    label: str = ""
+    before: _Value = _Value()
+    after: _Value = _Value()
 
 
 class _Diff(msgspec.Struct, frozen=True):
@@ -153,6 +175,19 @@ def _item(event: _Event) -> NotificationItem:
         author=cut(one_line(event.author), LONGEST_TITLE),
         tags=tuple(one_line(tag) for tag in event.tags),
         published=one_line(event.published_at or ""),
+        kinds=() if isinstance(event.changes, UnsetType) else _kinds(event.changes),
+    )
+
+
+def _kinds(raw: msgspec.Raw) -> tuple[KindLine, ...]:
+    """Return changes by kind, none of those in a shape of another version."""
+    try:
+        changes = msgspec.json.decode(raw, type=list[_TypedChange])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ()
+    return tuple(
+        KindLine(one_line(one.kind), one_line(one.label), one_line(one.before.text), one_line(one.after.text))
+        for one in changes[:MOST_LINES]
     )
 
 

@@ -54,6 +54,15 @@ def test_a_person_writes_what_they_want_to_read() -> None:
     ]
 
 
+def test_changes_come_by_kind_and_what_is_of_another_version_does_not_come() -> None:
+    price = {"kind": "price", "label": "Adult", "before": {"text": "29 kr"}, "after": {"text": "31 kr\x1b[2J"}}
+    template = "{% for one in kinds %}{{ one.kind }} {{ one.label }}: {{ one.before }} > {{ one.after }};{% endfor %}"
+    told = notification_of("0190", an_event(changes=[price, {"kind": "added", "after": {"text": "A night ferry"}}]))
+    assert made(template, told) == "price Adult: 29 kr > 31 kr[2J;added :  > A night ferry;"
+    assert made(f"x{template}", notification_of("0190", an_event(changes=[{"kind": 5}, 7]))) == "x"
+    assert made(f"x{template}", notification_of("0190", an_event())) == "x"
+
+
 def test_a_digest_has_a_list_of_its_events_and_the_values_of_the_first() -> None:
     told = digest_of("x", [an_event(id=str(at), title=f"Title {at}") for at in range(3)], 7)
     template = "{{ count }}: {% for event in events %}{{ loop.index }} {{ event.title }}; {% endfor %}{{ summary }}"
@@ -65,7 +74,7 @@ def test_a_digest_has_a_list_of_its_events_and_the_values_of_the_first() -> None
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_each_name_can_be_written_of_each_specimen_or_has_parts(name: str) -> None:
     for specimen in SPECIMENS:
-        if name in ("events", "changed"):
+        if name in ("events", "changed", "kinds"):
             part = "title" if name == "events" else "after"
             text = made(f"x{{% for each in {name} %}}{{{{ each.{part} }}}}{{% endfor %}}", specimen)
         else:
@@ -73,8 +82,8 @@ def test_each_name_can_be_written_of_each_specimen_or_has_parts(name: str) -> No
         assert text.startswith("x") and (len(text) > 1 or specimen is not SPECIMENS[0] or name == "notice")
 
 
-def test_there_are_twenty_names() -> None:
-    assert len(OF_EVENTS) + len(OF_MESSAGES) == len(NAMES) == 20
+def test_there_are_twenty_one_names() -> None:
+    assert len(OF_EVENTS) + len(OF_MESSAGES) == len(NAMES) == 21
 
 
 @pytest.mark.parametrize(
