@@ -21,6 +21,7 @@ WITHOUT = {
     "keys master": "a secret that goes into a file",
     "keys rotate-master": ACTS,
     "keys rotate-signing": ACTS,
+    "mcp": "messages of JSON-RPC are all that it prints",
     "publications readdress": "an address, the only thing on standard output",
     "restore": ACTS,
     "standby": "it runs until it is stopped, one line for each thing that changes; --once ends with an exit code",
