@@ -50,6 +50,7 @@ NUMBER = re.compile(r"\d+(?:[.,']\d+|[ \u00a0]\d{3}(?!\d))*")
 """A number in a text that `levelled` has read, as far as it may reach; `read` says what it is."""
 UNSPACED_NUMBER = re.compile(r"\d+(?:[.,']\d+|\u00a0\d{3}(?!\d))*")
 """The same where a plain space parts two numbers."""
+_MOST_DIGITS = 16
 _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 
 
@@ -115,26 +116,23 @@ def read(written: str, writing: Writing, *, at_home: bool = True) -> Amount | No
     """
     if writing.exact:
         return _made(*written.partition(".")[::2]) if re.fullmatch(r"\d+(?:\.\d+)?", written) else None
-    bare = written
     if any(mark in written for mark in " \u00a0'"):
         if not _GROUPED.fullmatch(written):
             return None
-        head, mark, tail = re.sub(r"[ \u00a0']", "", written), "", ""
-        if found := re.search(r"[.,]", head):
-            head, mark, tail = head[: found.start()], found[0], head[found.end() :]
-        return _made(head, tail) if mark or head.isdecimal() else None
-    points, commas = bare.count("."), bare.count(",")
+        head, _, tail = re.sub(r"[ \u00a0']", "", written).replace(",", ".").partition(".")
+        return _made(head, tail)
+    points, commas = written.count("."), written.count(",")
     if not points and not commas:
-        return _made(bare, "")
+        return _made(written, "")
     if points and commas:
-        divider = "." if bare.rfind(".") > bare.rfind(",") else ","
-        if bare.count(divider) > 1:
+        divider = "." if written.rfind(".") > written.rfind(",") else ","
+        if written.count(divider) > 1:
             return None
-        head, _, tail = bare.partition(divider)
+        head, _, tail = written.partition(divider)
         groups = head.split("," if divider == "." else ".")
         return _made("".join(groups), tail) if _are_groups(groups) else None
     mark = "." if points else ","
-    groups = bare.split(mark)
+    groups = written.split(mark)
     if len(groups) > 2:
         return _made("".join(groups), "") if _are_groups(groups) else None
     head, tail = groups
@@ -155,10 +153,9 @@ def _are_groups(groups: list[str]) -> bool:
 
 
 def _made(head: str, tail: str) -> Amount | None:
-    if len(head) > 16 or len(tail) > MOST_SCALE:
-        tail = tail[:MOST_SCALE]
-        if len(head) > 16:
-            return None
+    if len(head) > _MOST_DIGITS:
+        return None
+    tail = tail[:MOST_SCALE]
     number = int(head + tail)
     while number > LARGEST and tail:
         tail = tail[:-1]

@@ -21,8 +21,7 @@ _WORDS: Mapping[Availability, str] = {
     r"|plus (?:disponible|commercialisé)|descatalogado|fuera de catálogo|fuori produzione|descontinuado|utgått"
     r"|utgået|uit het assortiment|poistunut|wycofan\w+|販売終了|生産終了|已停产|停售|снят с производства",
     "out_of_stock": r"out[ -]of[ -]stock|sold[ -]out|not (?:in stock|available|in store)|un(?:available|avail\.)"
-    r"|no stock"
-    r"|temporarily out|ausverkauft|vergriffen|nicht (?:auf lager|vorrätig|lieferbar|verfügbar|erhältlich)"
+    r"|no stock|temporarily out|ausverkauft|vergriffen|nicht (?:auf lager|vorrätig|lieferbar|verfügbar|erhältlich)"
     r"|derzeit nicht|en rupture|rupture de stock|épuisé\w*|indisponible|non disponible|agotad[oa]s?|sin stock"
     r"|no disponible|sin existencias|esaurit[oaie]|non disponibile|esgotad[oa]s?|indisponível|sem estoque"
     r"|uitverkocht|niet (?:op voorraad|leverbaar|beschikbaar)|slutsål[dt]a?|slut i lager|tillfälligt slut"
@@ -40,7 +39,7 @@ _WORDS: Mapping[Availability, str] = {
     r"|ön sipariş|予約(?:受付中|商品)|预购|預購|예약",
     "limited": r"(?:only|just) \d+ left|limited (?:stock|availability)|low stock|few left|last (?:items|pieces|chance)"
     r"|almost gone|nur noch \d+|wenige (?:stück|exemplare)|geringer bestand|plus que \d+"
-    r"|derniers? (?:articles?|exemplaires?)|stock limité|quedan? \d+|últimas unidades|ultimi \d*"
+    r"|derniers? (?:articles?|exemplaires?)|stock limité|quedan? \d+|últimas unidades|ultimi (?:\d+|pezzi)"
     r"|nog (?:maar )?\d+|laatste stuks|(?:endast|bara|kun|få) \d*\s?(?:kvar|igen|tilbage|på lager)|få i lager"
     r"|viimeiset|ostatnie sztuki|poslední kusy|残りわずか|残り\d+|仅剩|僅剩|осталось \d+|son \d+",
     "in_stock": r"in[ -]stock|on stock|ready to ship|ships (?:today|now|within)|auf lager|vorrätig"
@@ -63,6 +62,12 @@ _OF_SCHEMA = re.compile(rf"schema\.org/({'|'.join(_SCHEMA)})\b")
 _FLAG = re.compile(r'"((?:is_?)?(?:(?:in_?)?stock|available|sold_?out|out_?of_?stock))" ?: ?(true|false)')
 _STATE = re.compile("|".join(f"(?P<{state}>{words})" for state, words in _WORDS.items()))
 _BY_ITSELF = re.compile(_BARE)
+_TIME_LEFT = re.compile(
+    r"\d*\s?(?:tage?|stunden?|minuten?|wochen?|monate?|jours?|heures?|minutes?|semaines?|mois|días?|horas?|minutos?"
+    r"|semanas?|meses|giorni|ore|minuti|settimane|mesi|dag(?:en)?|uur|uren|minuut|we(?:ek|ken)|maand(?:en)?"
+    r"|д(?:ень|ня|ней)|час\w*|минут\w*|недел\w*|gün|saat|dakika|hafta)\b|\d*\s?(?:日|時間|分|週間|天|小时|小時|周)"
+)
+"""What is few is days or hours: "nur noch 3 Tage" counts down to an end."""
 _LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -85,12 +90,15 @@ def availability_in(lowered: str) -> Iterator[Said]:
     words = len(lowered.split())
     if words > MOST_WORDS or len(lowered) > 160:
         return
-    any_found = False
-    for found in _STATE.finditer(lowered):
-        if _stands_alone(lowered, found.start(), found.end()):
-            any_found = True
-            yield Said(found.start(), found.end(), found.lastgroup)  # type: ignore[arg-type]  # a name of `_WORDS`
-    bare = None if any_found or words > _BARE_WORDS else _BY_ITSELF.search(lowered)
+    said = [
+        Said(found.start(), found.end(), found.lastgroup)  # type: ignore[arg-type]  # a name of `_WORDS`
+        for found in _STATE.finditer(lowered)
+        if _stands_alone(lowered, found.start(), found.end())
+        and not (found.lastgroup == "limited" and _TIME_LEFT.match(lowered, found.end()))
+    ]
+    are_few = any(one.state == "limited" for one in said)
+    yield from (one for one in said if not (are_few and one.state == "in_stock"))
+    bare = None if said or words > _BARE_WORDS else _BY_ITSELF.search(lowered)
     if bare is not None and _stands_alone(lowered, bare.start(), bare.end()):
         yield Said(bare.start(), bare.end(), "in_stock")
 

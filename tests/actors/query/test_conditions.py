@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.matcher.index import StandingQueries
-from actors.query import QueryError, Texts, matches, parse, told_in
+from actors.query import QueryError, Texts, conditions, matches, parse, told_in
 from actors.query.parts import Match
-from storage.records.value import TypedChange, Value
+from storage.records.value import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
 
 EMITTED = "2026-11-25T12:00:00Z"
 
@@ -174,3 +174,9 @@ def test_what_only_looks_like_a_condition_is_words_as_before(query: str) -> None
 def test_a_condition_is_shown_as_it_can_be_typed(query: str) -> None:
     read = parse(query, "en")
     assert parse(str(read), "en").root == read.root
+
+
+def test_conditions_name_the_kinds_and_states_of_the_records() -> None:
+    """The query language imports no records: it has its own list of each."""
+    assert conditions._KINDS == CHANGE_KINDS
+    assert conditions._STATES == AVAILABILITIES

@@ -103,10 +103,23 @@ def test_numbers_of_json_are_exact_and_named_by_their_keys() -> None:
         ("Pre-order now", "preorder"),
         ("No longer available", "discontinued"), ("Нет в наличии", "out_of_stock"), ("unavailable", "out_of_stock"),
         ("https://schema.org/OutOfStock", "out_of_stock"), ("niet leverbaar", "out_of_stock"),
+        ("Ultimi pezzi", "limited"), ("Nur noch 12 Stück", "limited"), ("残り3点", "limited"),
+        ("Only 3 left in stock", "limited"), ("Auf Lager · nur noch 3", "limited"),
     ],
 )  # fmt: skip
 def test_a_label_says_whether_it_can_be_had(text: str, state: str) -> None:
     assert [one[1] for one in read(text) if one[0] == "availability"] == [state]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nur noch 12 Tage", "Plus que 3 jours", "Quedan 3 días", "Ultimi 3 giorni", "Nog 2 uur", "осталось 3 дня",
+        "son 3 gün", "残り3日", "仅剩3天",
+    ],
+)  # fmt: skip
+def test_days_that_are_left_are_no_stock(text: str) -> None:
+    assert [one for one in read(text) if one[0] == "availability"] == []
 
 
 def test_a_sentence_about_stocks_says_nothing_of_availability() -> None:
