@@ -146,9 +146,9 @@ def _level(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     return one[0] * 10 ** (scale - one[1]), other[0] * 10 ** (scale - other[1])
 
 
-def _parts(version: str) -> tuple[int, ...]:
-    """Return a version as numbers, without the zeros at its end: 2.0 is 2."""
-    parts = [int(part[:9]) for part in version.split(".") if part.isdecimal()]
+def _parts(version: str) -> tuple[tuple[int, str], ...]:
+    """Return a version's numbers in a form that orders as they do, however long; without zeros at its end: 2.0 is 2."""
+    parts = [part.lstrip("0") for part in version.split(".") if part.isdecimal()]
     while parts and not parts[-1]:
         parts.pop()
-    return tuple(parts)
+    return tuple((len(part), part) for part in parts)

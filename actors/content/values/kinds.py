@@ -65,6 +65,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 _FEW_WORDS = 8
 """Words that may differ where a negation is what a change is about."""
 _MOST_NAME_WORDS = 5
+_IN_NAMES = frozenset("from van von der den de del della di da dos la le el al bin ibn zu af av und and of y".split())  # noqa: SIM905
 _READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
 """Characters that are read of an entry's text, and the most values that are told of it."""
 _ANY = re.compile(r"\d")
@@ -283,9 +284,6 @@ def _is_name(text: str, writing: Writing, most: int = _MOST_NAME_WORDS) -> bool:
     if writing.spoken in _CAPITALISED_NOUNS and len(capital) < 2:
         return False
     return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
-
-
-_IN_NAMES = frozenset("from van von der den de del della di da dos la le el al bin ibn zu af av und and of y".split())  # noqa: SIM905
 
 
 def _labelled(context: Context | None) -> str:

@@ -176,6 +176,13 @@ def test_a_condition_is_shown_as_it_can_be_typed(query: str) -> None:
     assert parse(str(read), "en").root == read.root
 
 
+def test_long_numbers_of_versions_are_compared_to_their_last_digit() -> None:
+    release = TypedChange("version", "", after=Value("", "version", value="1.20261125123456"))
+    assert holds("version<1.20261125123457", release)
+    assert holds("version>1.20261125123455", release)
+    assert not holds("version=1.20261125123457", release)
+
+
 def test_conditions_name_the_kinds_and_states_of_the_records() -> None:
     """The query language imports no records: it has its own list of each."""
     assert conditions._KINDS == CHANGE_KINDS
