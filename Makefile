@@ -55,7 +55,7 @@ test:
 
 test-quick:
 	@bin/setup test
-	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal -m "not real and not data and not browser" $(ARGS) $(QUICK)
+	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal -m "not real and not data and not browser and not long" $(ARGS) $(QUICK)
 
 check: lint
 	$(PYTHON_IN) -m pytest tests/rules tests/docs
