@@ -2,5 +2,5 @@
 
 A screen is a record (`screen.Screen`), and `table.SCREENS` lists them all; `face.Dashboard` gives every one of them the
 same way in: session, Origin and token of a change, form, page. It may import what `api` may, and acts by
-`api.operations`. Start at docs/dashboard.md ("Adding a screen"), then `screen.py` and `face.py`.
+`api.operations`. Start at docs/screens.md, then `screen.py` and `face.py`.
 """

@@ -20,30 +20,41 @@ BUILD = ROOT / "build"
 PAGES, SITE = BUILD / "pages", BUILD / "site"
 BESIDE = {"CONTRIBUTING": "contributing", "SECURITY": "reporting", "CHANGELOG": "changes"}
 """Files of the checkout's top that belong to the manual, and their names in it."""
+LOOK = ("api/dashboard/static/icon.svg", "docs/site/site.css")
+"""The product's mark, and its colours for the site."""
 SETTINGS = """[project]
 site_name = "Sanderling"
 site_description = "Turns any URL into a live, resumable, signed stream of new-content events."
 docs_dir = "pages"
 site_dir = "site"
 use_directory_urls = false
+extra_css = ["look/site.css"]
 nav = {nav}
 
 [project.theme]
 language = "en"
 font = false
+logo = "look/icon.svg"
+favicon = "look/icon.svg"
 features = ["content.code.copy", "navigation.footer", "navigation.sections", "navigation.top", "toc.follow"]
 
 [[project.theme.palette]]
 media = "(prefers-color-scheme)"
+primary = "custom"
+accent = "custom"
 toggle = {{ icon = "lucide/sun-moon", name = "Light" }}
 
 [[project.theme.palette]]
 media = "(prefers-color-scheme: light)"
+primary = "custom"
+accent = "custom"
 scheme = "default"
 toggle = {{ icon = "lucide/sun", name = "Dark" }}
 
 [[project.theme.palette]]
 media = "(prefers-color-scheme: dark)"
+primary = "custom"
+accent = "custom"
 scheme = "slate"
 toggle = {{ icon = "lucide/moon", name = "As the system has it" }}
 """
@@ -53,6 +64,9 @@ def gather(folder: Path) -> str:
     """Write all pages into a folder, their links to where they are in it, and return the site's navigation."""
     (folder / DECISIONS).mkdir(parents=True)
     shutil.copytree(ROOT / "docs/pictures", folder / "pictures")
+    (folder / "look").mkdir()
+    for file in LOOK:
+        shutil.copy(ROOT / file, folder / "look")
     nav: list[dict[str, object]] = [{"Sanderling": "index.md"}]
     for kind, names in contents().items():
         few = [name for name in names if not name.startswith(DECISIONS)]

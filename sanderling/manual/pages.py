@@ -50,7 +50,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         ),
     ),
     "Reference": ("api", "reference", "commands", "settings", "figures"),
-    "Why": ("architecture", "testing", "security", "dependencies", "decisions"),
+    "Why": ("architecture", "screens", "testing", "security", "dependencies", "decisions"),
 }
 """Four kinds, kept apart: to learn it, to do something, to look something up, to understand. A page that is not here
 is about doing something."""
