@@ -224,7 +224,7 @@ ROUTES = (
     _read("/sizes", sizes, "Read what takes the room, the heaviest sources first.", wire.Sizes, query=wire.SizesQuery),
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
     _write(f"{_PART}/check", _check, "Look at a source now, within what politeness allows.", *_MAYBE),
-    _write(f"{_PART}/restart", _restart, "Begin another life of a part.", *_MAYBE),
+    _write(f"{_PART}/restart", _restart, "Restart a part.", *_MAYBE),
     _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", *_MAYBE),
     _write(f"{_PART}/disable", _disable, "Stop watching a source, and keep it.", *_MAYBE),
     _write(f"{_PART}/enable", _enable, "Watch a source again.", *_MAYBE),
