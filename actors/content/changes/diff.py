@@ -149,13 +149,21 @@ def _cut(op: Op) -> Op:
 
 
 def _diff(ops: list[Op]) -> Diff:
-    """Return what a reader wants to see: a paragraph that only moved is neither added nor removed."""
+    """Return what a reader wants to see: a paragraph that only moved is neither added nor removed, and one that moved
+    with its row and changed there is changed.
+    """
     inserted = [op for op in ops if op.op == "insert"]
     deleted = [op for op in ops if op.op == "delete"]
+    came, went = _beyond(inserted, deleted), _beyond(deleted, inserted)
+    moved = _moved(went, came)
+    arrived = set(moved.values())
+    came, went = [op for op in came if op not in arrived], [op for op in went if op not in moved]
     shown = _Shown()
-    changed = tuple(_change(op, shown) for op in ops if op.op == "replace" and shown.room())
-    added = [(shown.cut(str(op.text)), op.context) for op in _beyond(inserted, deleted) if shown.room()]
-    removed = [(shown.cut(str(op.text)), op.context) for op in _beyond(deleted, inserted) if shown.room()]
+    altered = [op for op in ops if op.op == "replace"]
+    altered += [replace(new, before=old.text, after=new.text) for old, new in moved.items()]
+    changed = tuple(_change(op, shown) for op in altered if shown.room())
+    added = [(shown.cut(str(op.text)), op.context) for op in came if shown.room()]
+    removed = [(shown.cut(str(op.text)), op.context) for op in went if shown.room()]
     contexts = Contexts(*(tuple(context or _NOWHERE for _, context in side) for side in (added, removed)))
     return Diff(
         tuple(text for text, _ in added),
@@ -164,6 +172,33 @@ def _diff(ops: list[Op]) -> Diff:
         shown.truncated,
         contexts if any(context != _NOWHERE for context in (*contexts.added, *contexts.removed)) else UNSET,
     )
+
+
+def _moved(went: Sequence[Op], came: Sequence[Op]) -> dict[Op, Op]:
+    """Return what went and what came in its place, where rows were put into another order: of one row each, and alike,
+    or the only ones of the row.
+    """
+    found: dict[Op, Op] = {}
+    left, new = _by_row(went), _by_row(came)
+    for place, ones in new.items():
+        old = left.get(place, [])
+        alone = len(ones) == len(old) == 1
+        for op in ones:
+            words = Counter(str(op.text).split())
+            likeness = {one: _likeness(Counter(str(one.text).split()), words) for one in old if one not in found}
+            best = max(likeness, key=likeness.__getitem__, default=None)
+            if best is not None and (alone or likeness[best] >= _ALIKE):
+                found[best] = op
+    return found
+
+
+def _by_row(ops: Sequence[Op]) -> dict[tuple[str, str], list[Op]]:
+    """Return the paragraphs of each cell, or place of a document with paths; a place of many holds no pairs."""
+    found: dict[tuple[str, str], list[Op]] = {}
+    for op in ops:
+        if isinstance(op.context, Context) and op.context.row:
+            found.setdefault((op.context.row, op.context.column), []).append(op)
+    return {place: ones for place, ones in found.items() if len(ones) <= _WINDOW}
 
 
 def _change(op: Op, shown: _Shown) -> Change:

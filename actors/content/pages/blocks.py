@@ -22,7 +22,7 @@ _LINKED = 0.6
 class Blocks(Struct, frozen=True):
     """Texts, their traits and how many characters stand in links. `partial`: depth or a cap cut some off.
 
-    `places` says of each where it stands in a table; () when none does.
+    `places` says of each where it stands in a table or a document with paths; () when none does.
     """
 
     texts: tuple[str, ...]

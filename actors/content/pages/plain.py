@@ -8,7 +8,6 @@ JSON or element of XML on one line. Keys, rows and lines keep their order; numbe
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -36,7 +35,7 @@ from actors.content.documents.reading import read_document
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import FILE, NO_PARTS, not_chosen_by
-from actors.content.pages import selectors
+from actors.content.pages import json_text, selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.calendars import entries_of
 from actors.content.pages.json_path import Location
@@ -49,9 +48,7 @@ _ON_ONE_LINE: Final = 160
 """Characters up to which an object, a list or an element is one block."""
 _LONGEST: Final = 2_000
 """Characters of a block; what is longer goes on in the next one."""
-_DEEPEST: Final = 100
 _MOST_MARKUP: Final = 4 << 20
-_NO_VALUE: Final = object()
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _SAMPLED: Final = 50
 _FEWEST_ROWS: Final = 3
@@ -76,12 +73,6 @@ class Plain(Struct, frozen=True):
     format: str
     says: str
     blocks: Blocks
-
-
-class _Number(str):
-    """A number of JSON as it was written."""
-
-    __slots__ = ()
 
 
 def read_file(body: bytes) -> Plain | None:
@@ -117,9 +108,9 @@ def read_plain(text: str, was: str = "") -> Plain | None:
     was: the format that the document had at first, "" when nobody knows; a text or a table stays one, however its lines
     look now.
     """
-    value = _json(text)
-    if value is not _NO_VALUE:
-        return _made("json", _json_says(value), ((line, CELL) for line in _json_lines(value)))
+    value = json_text.read(text)
+    if value is not json_text.NO_VALUE:
+        return _made("json", _json_says(value), _json_lines(json_text.lines(value)))
     kind = text_kind(text)
     is_page = kind is None and _is_page(text)
     is_xml = feed_root(text) is not None or (not is_page and text[end_of_prolog(text) :][:1] == "<")
@@ -161,7 +152,7 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
     if says:
         raise NoParts(f"This is {document.says}: {says}" + ("" if says.endswith(".") else "."))
     if document.format == "json":
-        return _part_of_json(_json(text), selector, ignore)
+        return _part_of_json(json_text.read(text), selector, ignore)
     if document.format in ("text", "csv"):
         return _part_of_lines(text, document.format, selector, ignore)
     root = _xml(text)
@@ -200,17 +191,22 @@ def _is_page(text: str) -> bool:
     return elements_in(head) >= _DENSE * sum(1 for line in head.splitlines() if line.strip())
 
 
-def _made(format: str, says: str, lines: Iterable[tuple[str, int]], *, counted: str = "") -> Plain:
-    texts, traits, characters, partial = [], [], 0, False
-    for line, trait in lines:
+def _made(
+    format: str, says: str, lines: Iterable[tuple[str, int] | tuple[str, int, str]], *, counted: str = ""
+) -> Plain:
+    """lines: the text, its trait, and where it stands, in formats that say it."""
+    texts, traits, labels, characters, partial = [], [], [], 0, False
+    for line, trait, *label in lines:
         for piece in _pieces(" ".join(line.split())):
             texts.append(piece)
             traits.append(trait)
+            labels += label
             characters += len(piece)
         if partial := len(texts) >= MOST_BLOCKS or characters >= MOST_CHARACTERS:
             break
     says = f"{says}, {_count(len(texts), counted)}" if counted else says
-    blocks = Blocks(texts=tuple(texts), traits=tuple(traits), linked=(0,) * len(texts), partial=partial)
+    places = tuple(Place(label) if label else None for label in labels) if any(labels) else ()
+    blocks = Blocks(tuple(texts), tuple(traits), (0,) * len(texts), partial, places)
     return Plain(format, says, blocks)
 
 
@@ -226,100 +222,38 @@ def _count(number: int, noun: str) -> str:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _json(text: str) -> Any:
-    """Return the value of a JSON document that is an object or a list; _NO_VALUE when it is none."""
-    text = text.strip("\ufeff \t\r\n")
-    if text[:1] not in ("{", "["):
-        return _NO_VALUE
-    try:
-        return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
-    except (ValueError, RecursionError):
-        return _NO_VALUE
-
-
 def _json_says(value: Any) -> str:
     if isinstance(value, dict):
         return f"JSON, an object of {_count(len(value), 'member')}"
     return f"JSON, a list of {_count(len(value), 'item')}"
 
 
-def _json_lines(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
-    """Yield a value line by line: what fits on one is one, of the rest each member or item by itself."""
-    short = _short(value, _ON_ONE_LINE if depth else _ON_ONE_LINE // 4)
-    if short is not None or not isinstance(value, (dict, list)) or depth > _DEEPEST:
-        whole = json.dumps(value, ensure_ascii=False)[: 2 * _LONGEST] if short is None else short
-        yield f"{name}{whole}"
-        return
-    if name:
-        yield name.rstrip()
-    members = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-    for key, item in members:
-        yield from _json_lines(item, "" if key is None else f"{_quoted(key)}: ", depth + 1)
-
-
-def _short(value: Any, most: int, depth: int = 0) -> str | None:
-    """Return a value on one line, None when it takes more than `most` characters."""
-    if isinstance(value, _Number):
-        found = str(value)
-    elif isinstance(value, str):
-        found = _quoted(value) if len(value) <= most or depth == 0 else " " * (most + 1)
-        return found if depth == 0 or len(found) <= most else None
-    elif isinstance(value, (dict, list)):
-        return _short_group(value, most, depth)
-    else:
-        found = json.dumps(value)
-    return found if len(found) <= most or depth == 0 else None
-
-
-def _short_group(value: dict[str, Any] | list[Any], most: int, depth: int) -> str | None:
-    parts, left = list[str](), most - 2
-    for item in value:
-        key = f"{_quoted(item)}: " if isinstance(value, dict) else ""
-        part = None if depth > _DEEPEST else _short(value[item] if isinstance(value, dict) else item, left, depth + 1)
-        left -= len(key) + len(part or "") + 2
-        if part is None or left < 0:
-            return None
-        parts.append(key + part)
-    inside = ", ".join(parts)
-    return f"{{{inside}}}" if isinstance(value, dict) else f"[{inside}]"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> Part:
     removed = []
     for unwanted in ignore:
-        found = selectors.find_in_json(value, unwanted, _figure)
+        found = selectors.find_in_json(value, unwanted, json_text.figure)
         removed.append(len(found))
         for location in sorted(filter(None, found), key=_position, reverse=True):
             _taken_out(value, location)
     if selector is None:
-        return Part(
-            _made("json", _json_says(value), ((line, CELL) for line in _json_lines(value))), None, tuple(removed)
-        )
-    chosen = selectors.find_in_json(value, selector, _figure)
-    lines, labels = list[tuple[str, int]](), list[str]()
-    for location in chosen:
-        found = _at(value, location)
-        for line in [found] if isinstance(found, str) else _json_lines(found):
-            lines.append((line[:_LONGEST], CELL))
-            labels.append(_written(location))
-    part = _made("json", f"{_json_says(value)}, {_count(len(chosen), 'place')} of it", lines)
-    if len(part.blocks.texts) == len(labels) and any(labels):
-        part = replace(part, blocks=replace(part.blocks, places=tuple(map(Place, labels))))
+        return Part(_made("json", _json_says(value), _json_lines(json_text.lines(value))), None, tuple(removed))
+    chosen = selectors.find_in_json(value, selector, json_text.figure)
+    lines = (line for location in chosen for line in _chosen_json(value, location))
+    part = _made("json", f"{_json_says(value)}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
     return Part(part if part.blocks.texts else None, len(chosen), tuple(removed))
 
 
-def _figure(value: Any) -> Any:
-    """Return a number of JSON as one that can be compared."""
-    if not isinstance(value, _Number):
-        return value
-    try:
-        return int(value)
-    except ValueError:
-        return float(value)
+def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str]]:
+    return ((line.text, CELL, line.place) for line in lines)
+
+
+def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
+    """Yield a chosen place: a text without its quotes."""
+    found, place = _at(value, location), json_text.written(value, location)
+    if isinstance(found, str):
+        yield json_text.Line(found, place)
+    else:
+        yield from json_text.lines(found, place)
 
 
 def _at(value: Any, location: Location) -> Any:
@@ -337,12 +271,6 @@ def _taken_out(value: Any, location: Location) -> None:
     """Take a place out, unless it has gone with another that holds it."""
     with suppress(KeyError, IndexError, TypeError):
         del _at(value, location[:-1])[location[-1]]
-
-
-def _written(location: Location) -> str:
-    """Return a place as people write it: plans[2].price."""
-    parts = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in location]
-    return "".join(parts).removeprefix(".")[:_ON_ONE_LINE]
 
 
 # --- XML -------------------------------------------------------------------------------------------------------------

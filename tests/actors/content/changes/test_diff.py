@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.changes.diff import MOST_OPS, apply, compare
-from storage.records.event import Change, Op, Spans
+from actors.content.changes.diff import MOST_OPS, Where, apply, compare
+from storage.records.event import Change, Context, Op, Spans
 
 paragraphs = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "long one with words"]), max_size=30)
 
@@ -52,6 +52,24 @@ def test_a_paragraph_that_only_moved_is_neither_added_nor_removed() -> None:
     diff, delta = compare(["a", "b", "c"], ["b", "c", "a"])
     assert (diff.added, diff.removed, diff.changed) == ((), (), ())
     assert delta.ops
+
+
+def rows(*names: str) -> list[Context]:
+    return [Context("Plans", name, column) for name in names for column in ("Price", "Seats")]
+
+
+def test_a_cell_that_changed_while_its_row_moved_is_changed() -> None:
+    before, after = ["9", "1 seat", "29", "5 seats", "99", "9 seats"], ["99", "9 seats", "31", "5 seats", "9", "1 seat"]
+    where = Where(rows("Solo", "Team", "Crew"), rows("Crew", "Team", "Solo"))
+    diff, delta = compare(before, after, where)
+    assert [(change.before, change.after) for change in diff.changed] == [("29", "31")]
+    assert (diff.added, diff.removed) == ((), ())
+    assert apply(before, delta) == after
+
+
+def test_a_cell_is_never_changed_into_that_of_another_row() -> None:
+    diff, _ = compare(["9", "1 seat"], ["31", "5 seats"], Where(rows("Solo"), rows("Team")))
+    assert (diff.added, diff.removed, diff.changed) == (("31", "5 seats"), ("9", "1 seat"), ())
 
 
 def test_large_changes_are_truncated_and_say_so() -> None:

@@ -91,7 +91,7 @@ def test_another_price_in_json_is_told_with_its_path() -> None:
     assert verdict.diff is not None
     (change,) = verdict.diff.changed
     assert (change.before, change.after) == ("29.90", "31")
-    assert isinstance(change.context, Context) and change.context.row == "plans[0].price"
+    assert isinstance(change.context, Context) and change.context.row == "plans[Team].price"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,152 @@
+"""JSON as lines that a reader takes for one thing each, and where each of them stands. Pure.
+
+An item of a list is called by what tells it from the others: `plans[Team]`, not `plans[2]`. So a list that is put into
+another order is the same list, and a value that changed is that of its item, wherever that stands now.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from actors.content.pages.json_path import Location
+
+LONGEST: Final = 2_000
+"""Characters of a value that is not taken apart any more."""
+NO_VALUE: Final = object()
+_ON_ONE_LINE: Final = 160
+"""Characters up to which an object or a list is one line."""
+_DEEPEST: Final = 100
+_LONGEST_KEY: Final = 60
+_NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
+"""Members that tell items apart, the first that does in all items of a list; else the first text that does."""
+_BRACKETED: Final = re.compile(r"[\x00-\x1f\[\]\"\\]")
+
+
+class Number(str):
+    """A number of JSON as it was written."""
+
+    __slots__ = ()
+
+
+class Line(NamedTuple):
+    """What is read as one thing, and the place of what holds it, "" for the document itself."""
+
+    text: str
+    place: str = ""
+
+
+def read(text: str) -> Any:
+    """Return the value of a JSON document that is an object or a list; NO_VALUE when it is none."""
+    text = text.strip("\ufeff \t\r\n")
+    if text[:1] not in ("{", "["):
+        return NO_VALUE
+    try:
+        return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number)
+    except (ValueError, RecursionError):
+        return NO_VALUE
+
+
+def figure(value: Any) -> Any:
+    """Return a number of JSON as one that can be compared."""
+    if not isinstance(value, Number):
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        return float(value)
+
+
+def lines(value: Any, place: str = "") -> Iterator[Line]:
+    """Yield a value line by line: what fits on one is one, of the rest each member or item by itself.
+
+    place: where the value stands.
+    """
+    yield from _lines(value, "", place, place, 0)
+
+
+def written(value: Any, location: Location) -> str:
+    """Return a place in a document as people write it: plans[Team].price."""
+    place = ""
+    for key in location:
+        place = f"{place}{_item(value, key, _key_of(value))}" if isinstance(key, int) else _member(place, key)
+        value = value[key]
+    return place[:_ON_ONE_LINE]
+
+
+def _lines(value: Any, name: str, place: str, above: str, depth: int) -> Iterator[Line]:
+    """name: what the line begins with. place: of the value. above: of what holds it."""
+    short = _short(value, _ON_ONE_LINE if depth else _ON_ONE_LINE // 4)
+    is_group = isinstance(value, (dict, list))
+    if short is not None or not is_group or depth > _DEEPEST:
+        whole = json.dumps(value, ensure_ascii=False)[: 2 * LONGEST] if short is None else short
+        yield Line(f"{name}{whole}", place if is_group or not name else above)
+        return
+    if name:
+        yield Line(name.rstrip(), above)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _lines(item, f"{_quoted(key)}: ", _member(place, key), place, depth + 1)
+    else:
+        learned = _key_of(value)
+        for at, item in enumerate(value):
+            yield from _lines(item, "", f"{place}{_item(value, at, learned)}"[:_ON_ONE_LINE], place, depth + 1)
+
+
+def _member(place: str, key: str) -> str:
+    return (f"{place}.{key}" if place else key)[:_ON_ONE_LINE]
+
+
+def _item(items: Sequence[Any], at: int, key: str | None) -> str:
+    return f"[{at if key is None else items[at][key]}]"
+
+
+def _key_of(items: Any) -> str | None:
+    """Return the member that tells the items of a list apart; None where none does, or it is no list of objects."""
+    if not isinstance(items, list) or not items or not all(isinstance(item, dict) and item for item in items):
+        return None
+    own = [key for key, value in items[0].items() if isinstance(value, str) and not isinstance(value, Number)]
+    return next((key for key in dict.fromkeys((*_NAMES, *own)) if _tells_apart(items, key)), None)
+
+
+def _tells_apart(items: Sequence[dict[str, Any]], key: str) -> bool:
+    seen = set[str]()
+    for item in items:
+        value = item.get(key)
+        if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_KEY or _BRACKETED.search(value):
+            return False
+        seen.add(value)
+    return len(seen) == len(items)
+
+
+def _short(value: Any, most: int, depth: int = 0) -> str | None:
+    """Return a value on one line, None when it takes more than `most` characters."""
+    if isinstance(value, Number):
+        found = str(value)
+    elif isinstance(value, str):
+        found = _quoted(value) if len(value) <= most or depth == 0 else " " * (most + 1)
+        return found if depth == 0 or len(found) <= most else None
+    elif isinstance(value, (dict, list)):
+        return _short_group(value, most, depth)
+    else:
+        found = json.dumps(value)
+    return found if len(found) <= most or depth == 0 else None
+
+
+def _short_group(value: dict[str, Any] | list[Any], most: int, depth: int) -> str | None:
+    parts, left = list[str](), most - 2
+    for item in value:
+        key = f"{_quoted(item)}: " if isinstance(value, dict) else ""
+        part = None if depth > _DEEPEST else _short(value[item] if isinstance(value, dict) else item, left, depth + 1)
+        left -= len(key) + len(part or "") + 2
+        if part is None or left < 0:
+            return None
+        parts.append(key + part)
+    inside = ", ".join(parts)
+    return f"{{{inside}}}" if isinstance(value, dict) else f"[{inside}]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
