@@ -120,6 +120,81 @@ class Jail(Protocol):
         """Return what the kernel does not do to hold the workers, in a few words; "" when it does all."""
 
 
+class RenderFailed(Exception):
+    """A browser could not show a page; `reason` is a sentence.
+
+    blame: "remote" (the page or its host), "refused" (the guard let a needed request not out), "local" (the browser
+    died, hung, or is not there). status: of the document, None when it never came.
+    """
+
+    def __init__(self, reason: str, *, blame: str, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.blame = blame
+        self.status = status
+
+
+class RenderRequest(NamedTuple):
+    """A page to open in a fresh context of a browser.
+
+    headers: sent to the origin of `url` only, beside the browser's own. wait_for: a CSS selector that must be there
+    before the page counts as ready. deadline: seconds for everything. most_requests, most_bytes: of all that the page
+    asks for; beyond them nothing more is let out. screenshot: whether a PNG is wanted.
+    """
+
+    url: str
+    user_agent: str
+    headers: Sequence[tuple[str, str]] = ()
+    language: str = ""
+    wait_for: str = ""
+    deadline: float = 30.0
+    most_requests: int = 150
+    most_bytes: int = 15_000_000
+    screenshot: bool = False
+
+
+class FilledBy(NamedTuple):
+    """A request by which a page filled itself: its address, and the size of the JSON that it got."""
+
+    url: str
+    size: int
+
+
+class Rendered(NamedTuple):
+    """A page as a browser shows it.
+
+    url: the final one. html: the document as it is now, UTF-8. settled: it was the same twice. screenshot: a PNG, b""
+    when none was wanted or made. filled_by: the largest first.
+    """
+
+    url: str
+    status: int
+    html: bytes
+    settled: bool
+    requests: int
+    wire_bytes: int
+    elapsed_ms: int
+    screenshot: bytes = b""
+    filled_by: Sequence[FilledBy] = ()
+
+
+class Browser(Protocol):
+    """A browser that shows pages. `run` is one child of the tree, `render` is used by looks."""
+
+    async def run(self, child: Child, connect: Callable[[str, int], Awaitable[trio.abc.Stream]]) -> None:
+        """Keep the browser ready until stopped; it starts with the first page that is asked for.
+
+        connect: the only way out for whatever a page asks for: a stream to a host (a name or an address) and port,
+        checked by the guard. It raises UrlRefused, LookFailed, OSError.
+        """
+
+    async def render(self, request: RenderRequest) -> Rendered:
+        """Open a page and return what it shows. Raises RenderFailed. If cancelled, the page is closed."""
+
+    def lacks(self) -> str:
+        """Return why pages can't be rendered here, as a sentence; "" when they can."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
     """Every port, as plain callables and small protocols.
@@ -134,6 +209,7 @@ class World:
     clock).
     certificate: the service's own TLS; None: connections are taken as they come.
     replica: where a copy of the database is kept for a standby; None: nowhere.
+    browser: shows pages that are empty without their scripts; None: none is set up.
     passwords: of the dashboard.
     admin_socket: opens the listener for the owner of this machine's service, whom it lets in without a key; raises
     OSError. None: there is none.
@@ -155,6 +231,7 @@ class World:
     keep_idle: float = 60.0
     certificate: Certificate | None = None
     replica: Objects | None = None
+    browser: Browser | None = None
     passwords: Passwords = field(default_factory=NoPasswords)
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
     typed: Callable[..., str] = "sanderling {}".format
