@@ -19,6 +19,7 @@ from actors.messages.views import TestResult
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
+from actors.signing import Directory
 from actors.sources.schedule.budget import LookRate
 from actors.templates.instantiation import Templates
 from actors.world import World
@@ -34,6 +35,7 @@ class AppContext:
 
     destination: the mailbox of a destination's actor, None when there is none.
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
+    look_keys: where the keys that sign looks are published, for an authority at a time; None: looks are not signed.
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
@@ -73,6 +75,7 @@ class AppContext:
     importer: Mailbox[ImportMessage]
     hub: Mailbox[HubMessage]
     outlet: Outlet
+    look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
     ownership: Ownership = field(default_factory=Ownership)
     usage: Usage = field(default_factory=Usage)

@@ -23,10 +23,12 @@ _NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?")
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
+_HTTPS_ORIGIN = re.compile(r"https://[^/\s?#]+/?")
 _CHOICES = {
     "log_level": ("debug", "info", "warning", "error"),
     "jail": ("wanted", "demanded"),
     "mail_login": ("password", "token"),
+    "sign_looks": ("off", "on"),
 }
 
 
@@ -102,6 +104,12 @@ class Settings:
         (), "Origins (comma-separated) whose pages may use the API from a browser, exactly as it names them."
     )
     contact: str = _setting("", "How a site's owner reaches you: a URL or an address, named in the User-Agent.")
+
+    sign_looks: str = _setting(
+        "off",
+        "Sign each look over https (Web Bot Auth), so that a site can be sure who asks: on or off. It needs a base_url "
+        "of https that sites can reach.",
+    )
 
     allow_networks: tuple[str, ...] = _setting(
         (), "Private networks (CIDR, comma-separated) that may be watched and delivered to; else none may."
@@ -204,6 +212,8 @@ class Settings:
             raise ValueError("replica is set and storage_url is, too: PostgreSQL has standbys of its own")
         if self.listen_url and not (self.storage_url or self.storage_url_file):
             raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
+        if self.sign_looks == "on" and not _HTTPS_ORIGIN.fullmatch(self.base_url):
+            raise ValueError("sign_looks is on and base_url is not of https, without a path: sites get the keys there")
         if self.node_role not in (ALL, WEB):
             raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")
         if self.node_role == WEB and not (self.storage_url or self.storage_url_file):

@@ -8,10 +8,19 @@ microseconds. Both read the same storage, so a key is never used before it is pu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from actors.signatures.event import Signer, jwks
+from actors.signatures.message import MessageSigner, content_digest, directory
 from storage.interface import Storage
 from storage.records.key import PublicKey, SigningKey
+
+
+class Directory(NamedTuple):
+    """The published keys of signed looks, and the headers that prove who published them."""
+
+    body: bytes
+    headers: dict[str, str]
 
 
 class SigningKeys:
@@ -29,6 +38,7 @@ class SigningKeys:
     def _hold(self, keys: Sequence[SigningKey]) -> None:
         self._keys = keys
         self._signer = Signer(keys[0])
+        self._messages = [MessageSigner(key) for key in keys]
         self._published: bytes | None = None
 
     async def signer(self) -> Signer:
@@ -45,6 +55,22 @@ class SigningKeys:
         if self._published is None:
             self._published = jwks(self._keys, self._others)
         return self._published
+
+    async def message_signer(self) -> MessageSigner:
+        """Return what signs looks, with the key of the active one. Raises StorageError."""
+        await self._refresh()
+        return self._messages[0]
+
+    async def directory(self, authority: str, at: int) -> Directory:
+        """Return where looks' keys are published (Web Bot Auth), signed with the active one for an authority.
+
+        at: seconds since 1970. Raises StorageError.
+        """
+        await self._refresh()
+        body = directory(self._messages)
+        digest = content_digest(body)
+        proof = self._messages[0].of_directory(authority, digest, at)
+        return Directory(body, {"Content-Digest": digest, **dict(proof)})
 
     async def _refresh(self) -> None:
         active = await self._storage.keys.active_signing()

@@ -22,8 +22,9 @@ from actors.clock import ClockWatch
 from actors.delivery.loopback_outlet import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import Kinds, built_in_kinds
+from actors.egress.http import Sign
 from actors.egress.traffic import Egress, build_egress
-from actors.egress.url import parse_url
+from actors.egress.url import Url, parse_url
 from actors.heartbeat import Heartbeat
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
@@ -129,7 +130,8 @@ class System:
         sharing = storage.sharing
         self.ownership = Ownership(None if sharing is None else storage.members.me)
         self.usage = Usage(shared=self.ownership.shared)
-        self.egress = build_egress(world, settings)
+        signing = SigningKeys(storage, keys)
+        self.egress = build_egress(world, settings, _signing_of_looks(world, settings, signing))
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
         self.deliveries = self._deliveries()
@@ -140,7 +142,6 @@ class System:
         self._ports_of_sources = ports
         self.registry = Registry(ports, self.sources, self.registry_box)
         self.overseer = self._overseer(ports.gate, journal or Journal(), version)
-        signing = SigningKeys(storage, keys)
         self.membership = None if sharing is None else self._membership()
         self.shipper = self._shipper()
         self.recorder = self._recorder(signing)
@@ -324,6 +325,7 @@ class System:
             matcher=self.matcher_box,
             destination=self.deliveries.mailbox,
             jwks=signing.published,
+            look_keys=signing.directory if self._settings.sign_looks == "on" else None,
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
             lag=self.matcher.lag,
@@ -443,6 +445,17 @@ async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
         await storage.keys.add_first_signing(new_signing_key(world.entropy(32), world.now()))
         found = await storage.keys.signing()
     return found
+
+
+def _signing_of_looks(world: World, settings: Settings, signing: SigningKeys) -> Sign | None:
+    """Return what signs looks, None where they are not signed."""
+    agent = settings.public_url()
+
+    async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
+        signer = await signing.message_signer()
+        return signer.of_request(method, url.authority, url.target.partition("?")[0], agent, int(world.wall()))
+
+    return sign if settings.sign_looks == "on" else None
 
 
 def _holding(egress: Egress) -> Run:

@@ -12,6 +12,7 @@ from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
 SECURITY_TXT = "/.well-known/security.txt"
+LOOK_KEYS = "/.well-known/http-message-signatures-directory"
 SECURITY_TXT_LIFE = 180 * 86_400_000
 """Milliseconds after which a copy is to be read again."""
 WRITER_SILENCE = 30.0
@@ -75,6 +76,20 @@ async def security_txt(call: Call) -> Answer:
     return Answer(text.encode(), media="text/plain; charset=utf-8", headers={"Cache-Control": "public, max-age=86400"})
 
 
+async def look_keys(call: Call) -> Answer:
+    """Return the public keys that looks are signed with (Web Bot Auth), signed with them; none where looks are not."""
+    context = call.context
+    if context.look_keys is None:
+        raise Refusal("not-found", "The looks of this service are not signed: its setting `sign_looks` is off.")
+    authority = context.settings.public_url().partition("://")[2].lower()
+    found = await context.look_keys(authority, context.world.now() // 1000)
+    return Answer(
+        found.body,
+        media="application/http-message-signatures-directory+json",
+        headers={"Cache-Control": "public, max-age=3600", **found.headers},
+    )
+
+
 def _route(path: str, run: Any, says: str, **more: Any) -> Route:
     return Route(method="GET", path=path, scope=PUBLIC, run=run, says=says, answers={200: dict[str, Any]}, **more)
 
@@ -85,6 +100,17 @@ ROUTES = (
         jwks,
         "Read the keys that events are signed with.",
         media="application/jwk-set+json",
+        headers=("Cache-Control",),
+    ),
+    Route(
+        method="GET",
+        path=LOOK_KEYS,
+        scope=PUBLIC,
+        run=look_keys,
+        says="Read the keys that looks are signed with.",
+        answers={200: dict[str, Any]},
+        refuses=("not-found",),
+        media="application/http-message-signatures-directory+json",
         headers=("Cache-Control",),
     ),
     Route(

@@ -7,7 +7,7 @@ the headers that a source's user has given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
@@ -91,6 +91,8 @@ class _FetchRequest:
         return url.text == self.validated if self.validated else url.origin == self.first.origin
 
 
+Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
+"""Headers that sign a look: of a method and a URL."""
 POSTED_ELSEWHERE = "it sends a request with a body elsewhere, which is not repeated there: name that address"
 
 
@@ -117,8 +119,10 @@ class HttpClient:
     connection.
     """
 
-    def __init__(self, world: World, settings: Settings, guard: Guard) -> None:
+    def __init__(self, world: World, settings: Settings, guard: Guard, sign: Sign | None = None) -> None:
+        """sign: looks over https are signed with it."""
         self._world = world
+        self._sign = sign
         self._timeout = settings.look_timeout
         self._limit = settings.body_limit
         self._agent = user_agent(settings.contact).encode()
@@ -218,8 +222,10 @@ class HttpClient:
     async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
         """Ask one URL; return the answer, or where it redirects to."""
         conditional, posts = wish.conditional(url), wish.posts(url)
-        asked = _look_headers(wish, url, conditional)
-        response = await self._send("POST" if posts else "GET", url, asked, wish.posted if posts else None)
+        method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
+        if self._sign is not None and url.secure:
+            asked += [(name.encode(), value.encode()) for name, value in await self._sign(method, url)]
+        response = await self._send(method, url, asked, wish.posted if posts else None)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
             if is_redirect(status) and "location" in headers:

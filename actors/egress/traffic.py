@@ -12,7 +12,7 @@ import trio
 from actors.egress.address_cache import AddressCache
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
-from actors.egress.http import HttpClient
+from actors.egress.http import HttpClient, Sign
 from actors.egress.robots import Robots
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url
@@ -66,8 +66,8 @@ def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
     world.log("egress.refused", host=host, rule=refusal.rule, says=refusal.inside)
 
 
-def build_egress(world: World, settings: Settings) -> Egress:
-    """Return the ways out of a World."""
+def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> Egress:
+    """Return the ways out of a World. sign: looks are signed with it."""
     hosts, machines = Hosts(world, settings), AddressCache()
     refused = partial(tell_refusal, world)
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)
@@ -88,7 +88,7 @@ def build_egress(world: World, settings: Settings) -> Egress:
         met=machines.met,
         refused=refused,
     )
-    http = HttpClient(world, settings, guard)
+    http = HttpClient(world, settings, guard, sign)
     line = UplinkMonitor(world.log, on_return=hosts.forgive)
     return Egress(
         world=world,

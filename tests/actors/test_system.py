@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from actors.egress.url import parse_url
 from actors.jail.inline import InlineJail
 from actors.messages.recorder import SaveStates
 from actors.settings import Settings
@@ -14,7 +16,7 @@ from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Escalate
 from tests.support.build import a_source_id, a_state
 from tests.support.disks import count
-from tests.support.memory_network import MemoryNetwork, a_world
+from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 ORDER = [
     "storage",
@@ -150,3 +152,29 @@ async def test_a_crash_of_the_log_restarts_all_that_depends_on_it(times: int, au
             await trio.sleep(5)
             assert [name for name, now in states if now == "running"] == ORDER[1:]
         system.stop()
+
+
+async def test_signed_looks_are_signed_with_the_keys_that_are_published(autojump_clock: object) -> None:
+    seen: list[Asked] = []
+    async with trio.open_nursery() as nursery:
+        network = MemoryNetwork(nursery)
+        network.add("news.example", "93.184.216.34", web(lambda asked: Answer(200, b"<p>x"), seen), 443)
+        world = a_world(network, jail=InlineJail())
+        disk = Disk()
+        storage = InLoopStorage(disk, disk.start("test"))
+        settings = Settings(sign_looks="on", base_url="https://watch.example")
+        system = System(world, settings, storage, await signing_keys(world, storage), lambda context: [])
+        await system.egress.http.get(parse_url("https://news.example/list?page=2"))
+        assert system.context.look_keys is not None
+        published = await system.context.look_keys("watch.example", 0)
+        await system.egress.aclose()
+    (asked,) = seen
+    (key,) = json.loads(published.body)["keys"]
+    assert f'keyid="{key["kid"]}"' in asked.headers["signature-input"]
+    assert asked.headers["signature-agent"] == 'sig1="https://watch.example"'
+
+
+async def test_looks_are_not_signed_unless_it_is_wanted(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        system = await a_system(nursery, Disk(), [])
+        assert system.context.look_keys is None and system.egress.http._sign is None

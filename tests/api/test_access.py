@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from api.route import PUBLIC, SCOPES, Answer, Call, Route
-from api.wellknown import SECURITY_TXT
+from api.wellknown import LOOK_KEYS, SECURITY_TXT
 from sanderling.logs import make_log
 from storage.errors import Unavailable
 from storage.records.alert import Alert
@@ -158,7 +158,7 @@ def test_x16_more_scopes_never_take_access_away(scopes: set[str]) -> None:
         assert route.granted_to(more, parameters)
 
 
-NOT_SET = {SECURITY_TXT: 404}
+NOT_SET = {LOOK_KEYS: 404, SECURITY_TXT: 404}
 """What is there only once somebody has set it."""
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import trio
 
 from actors.matcher.lag import Lag
+from actors.signing import Directory
 from actors.sources.schedule.budget import LookRate
-from api.wellknown import security_txt
+from api.wellknown import LOOK_KEYS, look_keys, security_txt
 from tests.api.house import House
 
 
@@ -74,3 +75,23 @@ async def test_security_txt_names_the_contact_or_is_not_there(house: House) -> N
     fields = dict(line.split(": ", 1) for line in answer.encoded().decode().splitlines())
     assert fields["Contact"] == "mailto:tide@shore.example"
     assert fields["Canonical"].endswith("/.well-known/security.txt") and fields["Expires"].endswith("Z")
+
+
+async def test_the_keys_of_looks_are_not_there_where_looks_are_not_signed(house: House) -> None:
+    async with house.stranger() as client:
+        assert (await client.get(LOOK_KEYS)).status_code == 404
+
+
+async def test_the_keys_of_looks_come_with_the_proof_of_who_publishes_them(house: House) -> None:
+    asked = []
+
+    async def published(authority: str, at: int) -> Directory:
+        asked.append((authority, at))
+        return Directory(b'{"keys":[]}', {"Signature": "sig1=:AA==:", "Content-Digest": "sha-256=:AA==:"})
+
+    context = replace(house.context, look_keys=published)
+    call: Any = SimpleNamespace(context=context)
+    answer = await look_keys(call)
+    assert answer.media == "application/http-message-signatures-directory+json"
+    assert answer.headers["Signature"] == "sig1=:AA==:" and answer.headers["Cache-Control"] == "public, max-age=3600"
+    assert asked == [(context.settings.public_url().partition("://")[2], context.world.now() // 1000)]

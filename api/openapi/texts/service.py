@@ -28,6 +28,27 @@ event names a `key_id` that you do not know.""",
             }
         },
     ),
+    "GET /.well-known/http-message-signatures-directory": Operation(
+        name="readLookKeys",
+        tag=_TAG,
+        explains="""\
+A JWK Set (RFC 7517) as Web Bot Auth wants it, for sites that check who looks at them. The answer is itself signed \
+(RFC 9421). 404 where looks are not signed (the setting `sign_looks`).""",
+        shows={
+            200: {
+                "keys": [
+                    {
+                        "kty": "OKP",
+                        "crv": "Ed25519",
+                        "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                        "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                        "use": "sig",
+                        "nbf": 1792317847,
+                    }
+                ]
+            }
+        },
+    ),
     "GET /.well-known/security.txt": Operation(
         name="readSecurityContact",
         tag=_TAG,

@@ -13,7 +13,7 @@ from trio.abc import Clock
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
 from actors.egress.http import FetchedResponse, HttpClient
-from actors.egress.url import parse_url
+from actors.egress.url import Url, parse_url
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
 
 HOOK = "https://a.example/hook"
@@ -330,3 +330,18 @@ async def test_an_idle_connection_serves_its_own_host_only(nursery: trio.Nursery
     assert (await client.get(parse_url("http://a.example/"))).body == b"a.example"
     assert network.connected == [(FIRST, 80), (FIRST, 80)]
     await client.aclose()
+
+
+async def test_a_look_over_https_is_signed_anew_at_each_hop_and_one_in_the_clear_is_not(
+    site: Site, autojump_clock: Clock
+) -> None:
+    async def sign(method: str, url: Url) -> list[tuple[str, str]]:
+        return [("Signature", f"{method} {url.text}")]
+
+    site.http._sign = sign
+    site.pages["https://a.example/feed"] = Answer(301, headers={"location": "https://b.example/feed"})
+    site.pages["https://b.example/feed"] = site.pages["http://a.example/feed"] = Answer(200, b"x")
+    await site.get("https://a.example/feed")
+    await site.get("http://a.example/feed")
+    signed = [asked.headers.get("signature") for _, asked in site.seen]
+    assert signed == ["GET https://a.example/feed", "GET https://b.example/feed", None]

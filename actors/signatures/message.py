@@ -1,0 +1,74 @@
+"""Signatures of HTTP messages (RFC 9421): looks that say who asks, so that a site need not believe an address.
+
+Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol): a request names the origin at which its keys are published, and
+is signed with one of them. The keys are others than those of events, made of them, since one key should have one use:
+they change with them and need no place of their own.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import blake2b, sha256
+from typing import Final
+
+import msgspec
+import nacl.signing
+
+from actors.signatures.event import new_signing_key, public_half
+from storage.records.key import SigningKey
+
+LIFE: Final = 300
+"""Seconds for which the signature of a request holds: those of clocks that are wrong, and of a slow connection."""
+DIRECTORY_LIFE: Final = 7 * 86_400
+"""Seconds for which the proof on the directory holds; who copies it into a list may use it for as long."""
+_LABEL: Final = "sig1"
+_PERSON: Final = b"looks of rfc9421"
+
+
+class MessageSigner:
+    """Signs messages with the key that belongs to one of events."""
+
+    def __init__(self, key: SigningKey) -> None:
+        seed = blake2b(key.seed, digest_size=32, person=_PERSON).digest()
+        self.key = new_signing_key(seed, key.created_at)
+        self._key = nacl.signing.SigningKey(seed)
+
+    def of_request(self, method: str, authority: str, path: str, agent: str, at: int) -> list[tuple[str, str]]:
+        """Return the headers that sign a request. agent: the origin that publishes the keys. at: seconds since 1970."""
+        named = f'"signature-agent";key="{_LABEL}"'
+        covered = [("@authority", authority), ("@method", method), ("@path", path or "/")]
+        lines = [*((f'"{name}"', value) for name, value in covered), (named, f'"{agent}"')]
+        return [
+            ("Signature-Agent", f'{_LABEL}="{agent}"'),
+            *self._signed(lines, at, at + LIFE, "web-bot-auth"),
+        ]
+
+    def of_directory(self, authority: str, digest: str, at: int) -> list[tuple[str, str]]:
+        """Return the headers that sign a directory: this key's holder publishes it at this authority."""
+        lines = [('"@authority";req', authority), ('"content-digest"', digest)]
+        return self._signed(lines, at, at + DIRECTORY_LIFE, "http-message-signatures-directory")
+
+    def _signed(self, lines: Sequence[tuple[str, str]], created: int, expires: int, tag: str) -> list[tuple[str, str]]:
+        names = " ".join(name for name, _ in lines)
+        params = f'({names});created={created};expires={expires};keyid="{self.key.key_id}";alg="ed25519";tag="{tag}"'
+        base = "\n".join(f"{name}: {value}" for name, value in [*lines, ('"@signature-params"', params)])
+        signature = b64encode(self._key.sign(base.encode()).signature).decode()
+        return [("Signature-Input", f"{_LABEL}={params}"), ("Signature", f"{_LABEL}=:{signature}:")]
+
+    def __repr__(self) -> str:
+        return f"MessageSigner({self.key.key_id!r})"
+
+
+def directory(signers: Sequence[MessageSigner]) -> bytes:
+    """Return the public halves as an encoded directory, a JWK Set: those of retired keys too, for what is under way."""
+    keys = [
+        {"kty": "OKP", "crv": "Ed25519", "x": half.x, "kid": half.key_id, "use": "sig", "nbf": half.created_at // 1000}
+        for half in (public_half(signer.key) for signer in signers)
+    ]
+    return msgspec.json.encode({"keys": keys})
+
+
+def content_digest(body: bytes) -> str:
+    """Return the value of Content-Digest (RFC 9530)."""
+    return f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
