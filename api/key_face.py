@@ -19,6 +19,7 @@ from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
+from api.within import Within
 from storage.errors import StorageError
 from storage.records.key import ApiKey
 
@@ -118,6 +119,7 @@ def view_of(app: Application, route: Route) -> Callable[..., Any]:
             limiter=app.limiter,
             address=g.address,
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
+            within=Within(app, request.headers.get("Authorization"), g.address),
         )
         raw = b""
         if route.body:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from api.streams.export import Export
     from api.streams.reader import Reader
     from api.streams.streams import Streams
+    from api.within import Within
 
 PUBLIC = "public"
 """The scope of a route that needs no key."""
@@ -68,6 +69,8 @@ class Call:
     """Of whom asks: the connection's, or the one that trusted proxies name."""
     target: str
     """Path and query as they were sent, for links."""
+    within: Within | None = None
+    """For requests to the API itself, as the same caller."""
     planned: str | None = None
     """The id for what this call makes, if it has an Idempotency-Key: an attempt before may have made it already."""
 

@@ -18,9 +18,9 @@ import structlog
 import trio
 from structlog.typing import Processor
 
-from sanderling.plain import plain
 from storage.records.identity import Millis
 from storage.records.key import without_secrets
+from storage.records.plain import plain
 from storage.records.times import rfc3339
 
 Fields = MutableMapping[str, Any]

@@ -7,9 +7,13 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from api import wellknown
+from api.mcp import endpoint
 from api.openapi.operation import Operation
 from api.openapi.texts import (
     admin as about_admin,
+)
+from api.openapi.texts import (
+    agents as about_agents,
 )
 from api.openapi.texts import (
     alerts as about_alerts,
@@ -121,6 +125,7 @@ NOUNS: Final = (
         publications.ROUTES,
         about_publications.OPERATIONS,
     ),
+    Noun("Agents", "The service as tools, by the Model Context Protocol.", endpoint.ROUTES, about_agents.OPERATIONS),
     Noun(
         "Practice",
         "Sources of the service's own that change when you ask for it, to see an event come of it.",

@@ -1,5 +1,1 @@
-"""Agents: the service as tools of the Model Context Protocol, on standard input and output (`sanderling mcp`).
-
-Start with `tools.py` (what an agent can do), then `quoting.py` (what pages say, as quoted data within a budget),
-`protocol.py` (messages, without a network) and `stdio.py` (lines in, lines out).
-"""
+"""Agents: the service's `/mcp` on standard input and output (`sanderling mcp`), for programs that start a command."""

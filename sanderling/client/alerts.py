@@ -16,7 +16,7 @@ from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from sanderling.plain import plain
+from storage.records.plain import plain
 from storage.records.states import ALERTS as ALERT_STATES
 from storage.records.states import DESTINATIONS
 

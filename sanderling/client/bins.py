@@ -18,7 +18,7 @@ from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from sanderling.plain import plain
+from storage.records.plain import plain
 
 EVERY = 2.0
 """Seconds between two questions for what has come."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.destination_kinds.kind import DestinationKind
 from sanderling.environment import typed
-from sanderling.plain import plain
+from storage.records.plain import plain
 
 
 def as_record(kind: DestinationKind) -> dict[str, Any]:

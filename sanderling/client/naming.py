@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed, Exit
-from sanderling.plain import plain
 from storage.records import source as names
+from storage.records.plain import plain
 
 NAMED = 5
 """Things that are listed when a name is not clear."""

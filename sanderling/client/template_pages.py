@@ -12,7 +12,7 @@ from actors.catalogue.reading import Flaw
 from actors.templates.template import Parameter, Template
 from sanderling.client.alerts import ABOUT
 from sanderling.json_lines import print_json
-from sanderling.plain import plain
+from storage.records.plain import plain
 
 
 def as_line(entry: Entry[Template]) -> str:

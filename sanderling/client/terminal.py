@@ -19,7 +19,7 @@ from sanderling.client.rendering import Renderer, fit, pad
 from sanderling.environment import hinted, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import echo_json, print_json
-from sanderling.plain import plain
+from storage.records.plain import plain
 from storage.records.states import SOURCES
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)

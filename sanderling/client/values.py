@@ -14,7 +14,7 @@ from sanderling.client.rendering import moment
 from sanderling.client.speaking import asked
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from sanderling.plain import plain
+from storage.records.plain import plain
 
 MOST_POINTS = 8
 """Values of a series that are shown, the newest."""

@@ -21,18 +21,14 @@ def mcp(service: str | None, key_file: str | None) -> int:
     """
     import trio
 
-    from sanderling import __version__
-    from sanderling.agents.protocol import Session
-    from sanderling.agents.stdio import on_standard_streams
-    from sanderling.agents.tools import INSTRUCTIONS, Api, Toolbox
+    from sanderling.agents.stdio import on_standard_streams, through
     from sanderling.client.running import client_here
-    from sanderling.real_world import now
 
     client = client_here(service, key_file)
 
     async def run() -> None:
         async with client:
-            await on_standard_streams(Session(Toolbox(Api(client, now)), __version__, INSTRUCTIONS))
+            await on_standard_streams(through(client))
 
     trio.run(run)
     return Exit.WELL

@@ -24,7 +24,7 @@ def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     from sanderling.catalogue_folders import messengers_of
     from sanderling.client.kind_pages import as_record
     from sanderling.json_lines import print_json
-    from sanderling.plain import plain
+    from storage.records.plain import plain
 
     found = messengers_of(loaded(config, flags).settings.kinds)
     for kind in kinds_of(found, NO_MAIL).values():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from sanderling.plain import plain
+from storage.records.plain import plain
 
 Piece = tuple[str, str]
 """A text and its style."""

@@ -23,8 +23,8 @@ from sanderling.migration.outcome import Done, Outcome
 from sanderling.migration.plan import NotReadable, Plan
 from sanderling.migration.reading import MOST_BYTES, read
 from sanderling.migration.recognising import kind_of
-from sanderling.plain import plain
 from sanderling.real_world import entropy
+from storage.records.plain import plain
 
 
 def plan_of(file: str, data: bytes, kind: Kind) -> Plan:

@@ -18,7 +18,6 @@ from actors.signatures.receipt import Receipt, judge
 from actors.signatures.verdict import Cause
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
-from sanderling.plain import plain
 from sanderling.real_world import open_listeners
 from sanderling.receiver.answers import Answers
 from sanderling.receiver.capture import Capture, encode
@@ -27,6 +26,7 @@ from sanderling.receiver.published import Published
 from sanderling.receiver.report import Paper, as_json, delivery_lines
 from sanderling.receiver.server import HttpReceiver, Reply
 from storage.records.identity import Millis
+from storage.records.plain import plain
 
 MOST_CONNECTIONS = 100
 """Connections served at once; the next ones wait for their turn."""

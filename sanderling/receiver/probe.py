@@ -17,10 +17,10 @@ from actors.errors import UrlRefused
 from actors.settings import Network
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
-from sanderling.plain import plain
 from sanderling.receiver.cases import CASES, Case, Forge, Posting, Should
 from sanderling.receiver.grades import SAYS, Answered, Result, grade, judged
 from sanderling.receiver.post import post
+from storage.records.plain import plain
 
 OPENING = "--allow-networks opens networks of your own"
 

@@ -16,10 +16,10 @@ import msgspec
 from actors.signatures.receipt import Receipt, ReceivedEvent
 from actors.signatures.verdict import Verdict
 from sanderling.client.rendering import fit
-from sanderling.plain import plain
 from sanderling.receiver.capture import Capture
 from sanderling.receiver.ledger import Entry
 from storage.records.identity import Millis
+from storage.records.plain import plain
 from storage.records.times import rfc3339
 
 MOST_SHOWN = 20

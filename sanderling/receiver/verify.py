@@ -17,11 +17,11 @@ from actors.signatures.receipt import ReceivedEvent, judge
 from actors.signatures.verdict import Cause, Verdict
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import shown
-from sanderling.plain import plain
 from sanderling.receiver.capture import Capture
 from sanderling.receiver.documents import Broken, Item, items
 from sanderling.receiver.published import Published
 from sanderling.receiver.report import Paper, as_json, told_json, told_line
+from storage.records.plain import plain
 
 FILE_LIMIT = 256 << 20
 

@@ -25,8 +25,8 @@ from sanderling.client.api import Client
 from sanderling.client.rendering import Renderer
 from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
-from sanderling.plain import plain
 from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service
+from storage.records.plain import plain
 
 SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
 WITHIN = 30.0

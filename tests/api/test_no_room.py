@@ -27,6 +27,7 @@ WRITES_NOTHING = {
     "POST /v1/templates/{template_id}/preview",
     "POST /v1/destinations/{id}/test",
     "POST /v1/destinations/{id}/invite",
+    "POST /mcp",  # its tools ask the routes of this table
     "POST /v1/admin/tree/{path}/check",
     "POST /v1/admin/tree/{path}/restart",
     "POST /v1/admin/tree/{path}/release",

@@ -21,8 +21,8 @@ from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import FILE_VARIABLE, find_master_key, named_vault
 from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
-from sanderling.plain import plain
 from storage.records.identity import Millis
+from storage.records.plain import plain
 from storage.records.times import rfc3339
 from storage.secrets.sealing import Lost
 from storage.sqlite.engine.folder import LOCK, MARK, FolderLock

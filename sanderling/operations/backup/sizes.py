@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 from sanderling.data_folder import working_in
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from sanderling.plain import plain
+from storage.records.plain import plain
 from storage.sqlite.engine.connection import READER, connect, translated
 from storage.sqlite.engine.folder import DATABASE
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Annotated, Any, Final
 from urllib.parse import quote
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta, Struct
 
-from sanderling.agents.protocol import Refused, Result, Unknown
-from sanderling.agents.quoting import PER_TOKEN, RULE, event_as_text, events_as_text, quoted
-from sanderling.client.api import Client
-from sanderling.client.naming import SOURCES, id_of
-from sanderling.exits import CommandFailed
+from api.mcp.protocol import Refused, Result, Unknown
+from api.mcp.quoting import PER_TOKEN, RULE, event_as_text, events_as_text, quoted
+from api.within import Reply
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
@@ -30,7 +29,7 @@ INSTRUCTIONS: Final = (
 )
 _SPAN: Final = re.compile(r"(\d{1,4})\s?([mhd])")
 _SECONDS: Final = {"m": 60, "h": 3_600, "d": 86_400}
-_AT_ONCE, _MOST_PAGES = 50, 20
+_AT_ONCE, _MOST_PAGES, _NAMED = 50, 20, 5
 _Text = Annotated[str, Meta(max_length=500)]
 _Tokens = Annotated[int, Meta(ge=100, le=20_000, description="About how long the answer may be, in tokens")]
 
@@ -103,46 +102,48 @@ class Tried(Struct, forbid_unknown_fields=True):
     language: Annotated[str, Meta(max_length=10)] = "en"
 
 
-class Api:
+Ask = Callable[[str, str, Mapping[str, Any] | None, Any], Awaitable[Reply]]
+"""A request to the service: method, path, query, body."""
+
+
+class Service:
     """The service, for tools: its refusals are what a model reads."""
 
-    def __init__(self, client: Client, now: Callable[[], Millis]) -> None:
-        self._client, self.now = client, now
+    def __init__(self, ask: Ask, now: Callable[[], Millis]) -> None:
+        self._ask, self.now = ask, now
 
     async def get(self, path: str, **query: Any) -> Any:
+        """Return what is at a path. Raises Refused."""
         asked = {name: value for name, value in query.items() if value not in ("", None)}
-        return (await self._ask("GET", path, params=asked)).json()
+        return _told(await self._ask("GET", path, asked, None))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return (await self._ask("POST", path, json=body)).json()
+        """Return the answer to a body. Raises Refused."""
+        return _told(await self._ask("POST", path, None, body))
 
     async def source(self, name: str) -> str:
-        """Return the id of the source that is meant. Raises Refused."""
+        """Return the id of the source that is meant: by it, or by words of its URL, names or tags. Raises Refused."""
         try:
-            return await id_of(self._client, SOURCES, name)
-        except CommandFailed as error:
-            raise Refused(error.message) from None
+            return str(UUID(name))
+        except ValueError:
+            found = await self.get("/v1/sources", q=name, limit=_NAMED + 1)
+        exact = [one for one in found if name in (one["url"], one["title"], one["found_title"])]
+        found = exact or found
+        if len(found) == 1:
+            return str(found[0]["id"])
+        if not found:
+            raise Refused(f"No source has {name!r} in it; `sources` lists them.")
+        names = "".join(f"\n{one['id']} {one['url']}" for one in found[:_NAMED])
+        raise Refused(f"Several sources have {name!r} in them; name one by its id:{names}")
 
-    async def listed(self, words: str, most: int) -> Sequence[Mapping[str, Any]]:
-        """Return the first sources with these words. Raises Refused."""
-        found: list[Mapping[str, Any]] = []
-        try:
-            async with aclosing(self._client.every("/v1/sources")) as sources:
-                async for one in sources:
-                    text = " ".join((one["url"], one["title"], one["found_title"], *one["tags"])).casefold()
-                    if all(word in text for word in words.casefold().split()):
-                        found.append(one)
-                    if len(found) == most:
-                        break
-        except CommandFailed as error:
-            raise Refused(error.message) from None
-        return found
 
-    async def _ask(self, method: str, path: str, **request: Any) -> Any:
-        try:
-            return await self._client.ask(method, path, **request)
-        except CommandFailed as error:
-            raise Refused(error.message) from None
+def _told(reply: Reply) -> Any:
+    if reply.status < HTTPStatus.BAD_REQUEST:
+        return reply.body
+    problem = reply.body or {}
+    says = problem.get("detail") or problem.get("title") or f"The service answers {reply.status}."
+    at = [f"{one['location']}: {one['message']}" for one in problem.get("errors", ()) if one["message"] not in says]
+    raise Refused(" ".join([says, *at]))
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class Tool:
     title: str
     says: str
     takes: type[Struct]
-    run: Callable[[Api, Any], Awaitable[Result]]
+    run: Callable[[Service, Any], Awaitable[Result]]
     looks: bool = False
 
     def described(self) -> dict[str, Any]:
@@ -170,7 +171,7 @@ class Tool:
         }
 
 
-async def _changes(api: Api, asked: Since) -> Result:
+async def _changes(api: Service, asked: Since) -> Result:
     source = await api.source(asked.source) if asked.source else ""
     start = _start(asked.since, api.now())
     wanted = {
@@ -197,7 +198,7 @@ async def _changes(api: Api, asked: Since) -> Result:
     return Result(text, {"next": last, "more": more, "events": [_brief(one) for one in events[: told.shown]]})
 
 
-async def _search(api: Api, asked: Search) -> Result:
+async def _search(api: Service, asked: Search) -> Result:
     source = await api.source(asked.source) if asked.source else ""
     page = await api.get("/v1/events", order="desc", limit=_AT_ONCE, keyword=asked.query, source=source)
     told = events_as_text(page["events"], asked.max_tokens)
@@ -210,13 +211,13 @@ def _brief(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: event[name] for name in names if name in event}
 
 
-async def _event(api: Api, asked: OneEvent) -> Result:
+async def _event(api: Service, asked: OneEvent) -> Result:
     event = await api.get(f"/v1/events/{quote(asked.id, safe='')}")
     return Result(event_as_text(event, asked.max_tokens * PER_TOKEN))
 
 
-async def _sources(api: Api, asked: Listed) -> Result:
-    found = await api.listed(asked.words, _AT_ONCE + 1)
+async def _sources(api: Service, asked: Listed) -> Result:
+    found = await api.get("/v1/sources", q=asked.words, limit=_AT_ONCE + 1)
     lines = []
     for one in found[:_AT_ONCE]:
         name = one["title"] or one["found_title"] or one["url"]
@@ -225,12 +226,12 @@ async def _sources(api: Api, asked: Listed) -> Result:
     return Result("\n".join([*lines, *more]) or "No source is like that.")
 
 
-async def _why(api: Api, asked: WhyNot) -> Result:
+async def _why(api: Service, asked: WhyNot) -> Result:
     answer = await api.get(f"/v1/sources/{await api.source(asked.source)}/why", text=asked.text)
     return Result(quoted(answer["says"], answer["url"], 4_000))
 
 
-async def _values(api: Api, asked: OneSource) -> Result:
+async def _values(api: Service, asked: OneSource) -> Result:
     answer = await api.get(f"/v1/sources/{await api.source(asked.source)}/values")
     lines = []
     for series in answer["series"]:
@@ -240,12 +241,12 @@ async def _values(api: Api, asked: OneSource) -> Result:
     return Result(quoted(text, f"source {answer['id']}", 8_000), {"series": answer["series"]})
 
 
-async def _detect(api: Api, asked: OneUrl) -> Result:
+async def _detect(api: Service, asked: OneUrl) -> Result:
     answer = await api.post("/v1/sources/detect", {"url": asked.url})
     return Result(f"{answer['type']}: {quoted(answer['evidence'], asked.url, 1_000)}")
 
 
-async def _watch(api: Api, asked: Watched) -> Result:
+async def _watch(api: Service, asked: Watched) -> Result:
     body = {"url": asked.url, "title": asked.title, "tags": asked.tags} | (
         {"selector": asked.selector} if asked.selector else {}
     )
@@ -253,7 +254,7 @@ async def _watch(api: Api, asked: Watched) -> Result:
     return Result(f"Watched as {answer['id']}: {quoted(answer['detection']['evidence'], answer['url'], 1_000)}")
 
 
-async def _try(api: Api, asked: Tried) -> Result:
+async def _try(api: Service, asked: Tried) -> Result:
     answer = await api.post("/v1/alerts/preview", {"filter_query": asked.query, "language": asked.language, "limit": 5})
     found = [f"{one['id']}: {quoted(one['title'], one['url'], 300)}" for one in answer["matches"]]
     volume = "" if answer["per_day"] is None else f", about {answer['per_day']:g} a day"
@@ -303,7 +304,7 @@ _RESOURCES: Final = {
 class Toolbox:
     """The table of tools, over one service."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Service) -> None:
         self._api = api
 
     def tools(self) -> Sequence[Mapping[str, Any]]:

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-import msgspec
-
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Newest first; who asks for another gets the newest."""
-PARSE, INVALID, NO_METHOD, BAD_PARAMS, FAULT, NO_RESOURCE = -32700, -32600, -32601, -32602, -32603, -32002
-MOST: Final = 1 << 20
-"""Bytes of a message."""
+NO_METHOD, BAD_PARAMS, NO_RESOURCE = -32601, -32602, -32002
 
 Message = dict[str, Any]
 
@@ -70,27 +66,20 @@ class Session:
             "resources/read": self._read_resource,
         }
 
-    async def answer(self, line: bytes) -> bytes | None:
-        """Return the answer to a line, None to what wants none: a notification, or an answer of the client's."""
-        try:
-            message = _read(line)
-        except _Bad as bad:
-            return _encoded({"id": None, "error": _error(bad)})
+    async def answer(self, message: Message) -> Message | None:
+        """Return the answer to a message, None to what wants none: a notification, or an answer of the client's."""
         if "method" not in message or "id" not in message:
             return None
         try:
-            return _encoded({"id": message["id"], "result": await self._result(message)})
+            return {"jsonrpc": "2.0", "id": message["id"], "result": await self._result(message)}
         except _Bad as bad:
-            return _encoded({"id": message["id"], "error": _error(bad)})
+            return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": bad.code, "message": str(bad)}}
 
     async def _result(self, message: Message) -> Mapping[str, Any]:
         method = self._methods.get(str(message["method"]))
         if method is None:
             raise _Bad(NO_METHOD, f"There is no method {str(message['method'])[:80]}.")
-        params = message.get("params", {})
-        if not isinstance(params, dict):
-            raise _Bad(BAD_PARAMS, "params must be an object.")
-        return await method(params)
+        return await method(message.get("params", {}))
 
     async def _initialize(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = params.get("protocolVersion")
@@ -135,27 +124,5 @@ class Session:
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
 
 
-def _read(line: bytes) -> Message:
-    if len(line) > MOST:
-        raise _Bad(INVALID, f"A message has at most {MOST} bytes.")
-    try:
-        message = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise _Bad(PARSE, "This is no JSON.") from None
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise _Bad(INVALID, "This is no message of JSON-RPC 2.0.")
-    if not isinstance(message.get("id", 0), str | int):
-        raise _Bad(INVALID, "An id is a text or a whole number.")
-    return message
-
-
 def _text(text: str) -> Message:
     return {"type": "text", "text": text}
-
-
-def _error(bad: _Bad) -> Message:
-    return {"code": bad.code, "message": str(bad)}
-
-
-def _encoded(message: Message) -> bytes:
-    return msgspec.json.encode({"jsonrpc": "2.0", **message})

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from sanderling.agents.protocol import Refused, Unknown
-from sanderling.agents.tools import TOOLS, Api, Toolbox
-from sanderling.client.api import Client
+from api.mcp.protocol import Refused, Unknown
+from api.mcp.tools import TOOLS, Service, Toolbox
+from api.within import Reply
 from storage.records.identity import Millis
-from tests.sanderling.agents.test_quoting import an_event
+from tests.api.mcp.test_quoting import an_event
 from tests.support.build import NOW, a_source_id
 
 SOURCE = {
@@ -22,7 +22,7 @@ SOURCE = {
 }  # fmt: skip
 
 
-class Service:
+class Scripted:
     """Answers by path, from a table; remembers what was asked."""
 
     def __init__(self, **answers: Any) -> None:
@@ -35,8 +35,11 @@ class Service:
         self.status = 200
 
     def tools(self) -> Toolbox:
-        client = Client("http://service.test", "svc_k", httpx.MockTransport(self._answer))
-        return Toolbox(Api(client, lambda: Millis(NOW)))
+        return Toolbox(Service(self._ask, lambda: Millis(NOW)))
+
+    async def _ask(self, method: str, path: str, query: Any, body: Any) -> Reply:
+        answer = self._answer(httpx.Request(method, f"http://service{path}", params=query, json=body))
+        return Reply(answer.status_code, answer.json())
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.asked.append(request)
@@ -45,6 +48,10 @@ class Service:
         path = request.url.path
         if path == "/v1/events" and self.pages:
             return httpx.Response(200, json=self.pages.pop(0))
+        words = request.url.params.get("q", "").casefold().split()
+        if words:
+            found = [one for one in self.answers[path] if all(word in str(one).casefold() for word in words)]
+            return httpx.Response(200, json=found)
         return httpx.Response(200, json=self.answers[path])
 
 
@@ -58,7 +65,7 @@ def a_page(*events: dict[str, Any], cursor: str | None = None, clamped: bool = F
 
 
 async def test_what_changed_is_told_with_where_to_read_on() -> None:
-    service = Service()
+    service = Scripted()
     service.pages = [a_page(an_event(1), an_event(2))]
     told = await service.tools().call("changes_since", {"since": "2h", "source": "Plans of A", "query": "price<300"})
     assert told.text.endswith("next: id-2") and told.data is not None
@@ -71,7 +78,7 @@ async def test_what_changed_is_told_with_where_to_read_on() -> None:
 
 
 async def test_what_does_not_fit_comes_with_the_next_call() -> None:
-    service = Service()
+    service = Scripted()
     service.pages = [a_page(*(an_event(number, summary="x" * 300) for number in range(9)))]
     told = await service.tools().call("changes_since", {"since": "id-0", "max_tokens": 200})
     assert told.data is not None and told.data["more"] and told.data["next"] == f"id-{len(told.data['events']) - 1}"
@@ -79,7 +86,7 @@ async def test_what_does_not_fit_comes_with_the_next_call() -> None:
 
 
 async def test_a_rare_query_is_looked_for_until_there_is_something() -> None:
-    service = Service()
+    service = Scripted()
     service.pages = [a_page(cursor="c1"), a_page(cursor="c2"), a_page(an_event(7))]
     told = await service.tools().call("changes_since", {"since": "earliest", "query": "rare"})
     assert "id-7" in told.text and [dict(one.url.params).get("cursor") for one in service.asked] == [None, "c1", "c2"]
@@ -99,7 +106,7 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
         "series": [{"path": "", "label": "Team", "unit": "EUR", "type": "money", "points": []}],
     }
     one = f"sources/{a_source_id(1)}"
-    service = Service(
+    service = Scripted(
         **{
             "alerts/preview": preview,
             f"{one}/why": why,
@@ -129,7 +136,7 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
 
 
 async def test_a_url_is_watched_as_it_was_asked_for() -> None:
-    service = Service()
+    service = Scripted()
     service.answers["/v1/sources"] = SOURCE
     told = await service.tools().call("watch", {"url": "https://a.example/", "tags": ["shops"], "selector": ".price"})
     assert told.text.startswith(f"Watched as {a_source_id(1)}")
@@ -139,13 +146,13 @@ async def test_a_url_is_watched_as_it_was_asked_for() -> None:
 
 
 async def test_refusals_of_the_service_and_of_arguments_are_sentences() -> None:
-    service = Service()
+    service = Scripted()
     tools = service.tools()
     for name, arguments, says in [
         ("search", {}, "query"),
         ("search", {"query": "a", "limit": 5}, "unknown field"),
         ("changes_since", {"max_tokens": 10**9}, "20000"),
-        ("why", {"source": "nowhere.example"}, "No watched URL"),
+        ("why", {"source": "nowhere.example"}, "No source has"),
     ]:
         with pytest.raises(Refused, match=says):
             await tools.call(name, arguments)
@@ -157,7 +164,7 @@ async def test_refusals_of_the_service_and_of_arguments_are_sentences() -> None:
 
 
 async def test_resources_are_events_and_sources() -> None:
-    service = Service(**{"events/id-1": an_event(1, content="all of it"), f"sources/{a_source_id(1)}": SOURCE})
+    service = Scripted(**{"events/id-1": an_event(1, content="all of it"), f"sources/{a_source_id(1)}": SOURCE})
     tools = service.tools()
     assert "all of it" in await tools.read("sanderling://event/id-1")
     assert "Plans of A" in await tools.read(f"sanderling://source/{a_source_id(1)}")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sanderling.plain import plain
+from storage.records.plain import plain
 
 PER_TOKEN: Final = 4
 """Characters that count as a token: what tokenizers of today make of English; other scripts cost more."""

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.agents.quoting import END, FENCE, PER_TOKEN, event_as_text, events_as_text, quoted
+from api.mcp.quoting import END, FENCE, PER_TOKEN, event_as_text, events_as_text, quoted
 
 
 def an_event(number: int = 1, **more: Any) -> dict[str, Any]:

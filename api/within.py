@@ -1,0 +1,70 @@
+"""Requests of the API to itself, for whoever asks it: by the same key, so within its scopes and its rate."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import trio
+from msgspec import json
+
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+"""An application by ASGI: scope, receive, send."""
+
+
+class Reply(NamedTuple):
+    """An answer: its status, and its body as JSON, None without one."""
+
+    status: int
+    body: Any
+
+
+class Within:
+    """Asks the API anew, as the caller of a request. authorization: its header."""
+
+    def __init__(self, app: Application, authorization: str | None, address: str) -> None:
+        self._app, self._address, self._authorization = app, address, authorization
+
+    async def ask(self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None) -> Reply:
+        """Return the answer to another request, problem documents included."""
+        sent = b"" if body is None else json.encode(body)
+        told, status = bytearray(), 500
+        waiting = [{"type": "http.request", "body": sent, "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            if not waiting:
+                await trio.sleep_forever()  # nobody hangs up
+            return waiting.pop()
+
+        async def send(message: Mapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = int(message["status"])
+            elif message["type"] == "http.response.body":
+                told.extend(message.get("body", b""))
+
+        await self._app(self._scope(method, path, query or {}, sent), receive, send)
+        return Reply(status, json.decode(bytes(told)) if told else None)
+
+    def _scope(self, method: str, path: str, query: Mapping[str, Any], sent: bytes) -> dict[str, Any]:
+        headers = [(b"host", b"localhost"), (b"content-length", str(len(sent)).encode())]
+        if sent:
+            headers.append((b"content-type", b"application/json"))
+        if self._authorization is not None:
+            headers.append((b"authorization", self._authorization.encode("latin-1")))
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": quote(path, safe="/%").encode(),
+            "root_path": "",
+            "query_string": urlencode(query).encode(),
+            "headers": headers,
+            "client": (self._address, 0),
+            "server": ("localhost", None),
+            "extensions": {},
+        }
