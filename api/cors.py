@@ -20,7 +20,8 @@ SENT = (
 """Headers of a request that a page may set."""
 SEEN = (
     *("Sanderling-Replay-From", "X-Request-Id", "Link", "ETag", "Location", "Retry-After", "Allow"),
-    *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotency-Replayed", "WWW-Authenticate"),
+    *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"),
+    *("Idempotency-Replayed", "WWW-Authenticate"),
 )
 """Headers of an answer that a page may read."""
 

@@ -2,7 +2,7 @@
 
 A bucket holds at most `burst` tokens and gains `rate` a second. `take` is pure: a bucket and a moment in, the next
 bucket and a verdict out. The headers are those of draft-ietf-httpapi-ratelimit-headers (three fields form): the
-bucket's size, what is left of it, and the seconds until it is full again.
+bucket's size, what is left of it, and the seconds until it is full again; the policy says how fast it fills.
 """
 
 from __future__ import annotations
@@ -34,13 +34,17 @@ class Bucket(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether a request is admitted; what is left; seconds until full; seconds until one token (0 when admitted)."""
+    """Whether a request is admitted; what is left; seconds until full; seconds until one token (0 when admitted).
+
+    window: the seconds in which an empty bucket fills.
+    """
 
     admitted: bool
     limit: int
     remaining: int
     reset: int
     retry_after: int
+    window: int
 
     def headers(self) -> tuple[tuple[str, str], ...]:
         """Return the headers that go with every answer."""
@@ -48,6 +52,7 @@ class Verdict(NamedTuple):
             ("RateLimit-Limit", str(self.limit)),
             ("RateLimit-Remaining", str(self.remaining)),
             ("RateLimit-Reset", str(self.reset)),
+            ("RateLimit-Policy", f"{self.limit};w={self.window}"),
         )
 
 
@@ -59,7 +64,7 @@ def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
     """Take one token if there is one.
 
     >>> take(Bucket(1.0, 0.0), Limit(2.0, 10), 0.0)[1]
-    Verdict(admitted=True, limit=10, remaining=0, reset=5, retry_after=0)
+    Verdict(admitted=True, limit=10, remaining=0, reset=5, retry_after=0, window=5)
     >>> take(Bucket(0.0, 0.0), Limit(0.1, 10), 0.0)[1].retry_after
     10
     """
@@ -68,7 +73,8 @@ def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
     tokens -= admitted
     reset = math.ceil((limit.burst - tokens) / limit.rate)
     retry_after = 0 if admitted else max(1, math.ceil((1 - tokens) / limit.rate))
-    return Bucket(tokens, now), Verdict(admitted, limit.burst, max(0, int(tokens)), reset, retry_after)
+    window = math.ceil(limit.burst / limit.rate)
+    return Bucket(tokens, now), Verdict(admitted, limit.burst, max(0, int(tokens)), reset, retry_after, window)
 
 
 def charge(bucket: Bucket, limit: Limit, now: float, taken: int) -> Bucket:

@@ -164,6 +164,7 @@ def keys() -> None:
 keys.add_command(api_keys.create)
 keys.add_command(api_keys.listed)
 keys.add_command(api_keys.revoke)
+keys.add_command(api_keys.delete)
 keys.add_command(signing.listed)
 keys.add_command(signing.rotate)
 keys.add_command(signing.master)

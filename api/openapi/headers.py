@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _INTEGER = {"type": "integer", "minimum": 0}
-ALWAYS = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+ALWAYS = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy")
 """Of every answer of a route."""
 HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-Id": {
@@ -22,6 +22,12 @@ HEADERS: dict[str, dict[str, Any]] = {
     },
     "RateLimit-Remaining": {"description": "Requests left at this moment.", "schema": _INTEGER, "example": 99},
     "RateLimit-Reset": {"description": "Seconds until all of them are back.", "schema": _INTEGER, "example": 1},
+    "RateLimit-Policy": {
+        "description": "How fast they come back: so many (`RateLimit-Limit`) in `w` seconds. Who spreads requests "
+        "evenly at that pace is never refused.",
+        "schema": {"type": "string", "pattern": "^[0-9]+;w=[0-9]+$"},
+        "example": "100;w=10",
+    },
     "Retry-After": {
         "description": "Whole seconds to wait before the next attempt.",
         "required": True,

@@ -220,11 +220,13 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DestinationRecord(Struct, frozen=True, kw_only=True):
-    """A destination. `url`: what may be seen of its address, where that lets somebody in. `options`: what its kind
-    asked for; `private` names the values that are sealed. `failure_rate`: of its newest 100 attempts; `error_rate`
-    is its twin. `duplicate_rate`: the share of its deliveries that had, or may have, arrived before. `replay_from`:
-    after this there may be matches that it was never given; replay takes it as `since`. `needs_secret`: nobody knows
-    its secret, as it came here without it (with an import, say), and it is paused until a new one is made.
+    """A destination. `enabled`: what somebody wished; `state` is `disabled` also when it was given up (410, five days
+    of failures), and `PATCH {"enabled": true}` brings it back. `url`: what may be seen of its address, where that
+    lets somebody in. `options`: what its kind asked for; `private` names the values that are sealed. `failure_rate`:
+    of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share of its deliveries that had, or
+    may have, arrived before. `replay_from`: after this there may be matches that it was never given; replay takes it
+    as `since`. `needs_secret`: nobody knows its secret, as it came here without it (with an import, say), and it is
+    paused until a new one is made.
     """
 
     id: str

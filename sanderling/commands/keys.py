@@ -5,6 +5,8 @@ There is no way over the API to make a key: what holds one could then make itsel
 
 from __future__ import annotations
 
+from copy import copy
+
 import click
 
 from sanderling.environment import hinted
@@ -91,3 +93,8 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
     else:
         click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
     return Exit.WELL
+
+
+delete = copy(revoke)
+"""The same under the word of all other nouns, for whoever tries that first; `--help` names one of the two."""
+delete.name, delete.hidden = "delete", True

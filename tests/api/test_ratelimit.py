@@ -31,6 +31,15 @@ def test_who_waits_as_told_is_admitted(rate: float, burst: int, tokens: float) -
     assert take(bucket, limit, float(verdict.retry_after))[1].admitted
 
 
+@given(rates, bursts)
+def test_who_goes_at_the_pace_of_the_policy_is_never_refused(rate: float, burst: int) -> None:
+    limit, bucket, now = Limit(rate, burst), Bucket(1.0, 0.0), 0.0
+    for _ in range(50):
+        bucket, verdict = take(bucket, limit, now)
+        assert verdict.admitted
+        now += verdict.window / verdict.limit + 1e-6
+
+
 def test_time_that_stands_still_or_runs_back_gives_nothing() -> None:
     bucket, _ = take(Bucket(1.0, 10.0), Limit(1.0, 5), 10.0)
     assert not take(bucket, Limit(1.0, 5), 3.0)[1].admitted
@@ -64,6 +73,7 @@ async def test_a_key_over_its_limit_gets_429_and_another_does_not(house: House, 
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0"]
         assert answers[0].headers["ratelimit-limit"] == "3" and answers[0].headers["ratelimit-reset"] == "1"
+        assert {answer.headers["ratelimit-policy"] for answer in answers} == {"3;w=3"}
         assert answers[3].json()["type"].endswith("/rate-limited")
         assert (await other.get("/v1/sources")).status_code == 200
         await trio.sleep(int(answers[3].headers["retry-after"]))

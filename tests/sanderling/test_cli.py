@@ -54,6 +54,7 @@ def test_its_help_has_those_that_people_need_first(capsys: pytest.CaptureFixture
         (["keys", "create", "--name", "x"], Exit.USAGE),
         (["keys", "create", "--name", "x", "--scope", "everything"], Exit.USAGE),
         (["keys", "revoke", "nobody"], Exit.FAILED),
+        (["keys", "delete", "nobody"], Exit.FAILED),
         (["tail"], Exit.UNREACHABLE),
         (["tail", "--url", "http://127.0.0.1:1"], Exit.USAGE),
         (["probe", "https://hook.test/"], Exit.USAGE),

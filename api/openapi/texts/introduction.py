@@ -26,5 +26,6 @@ answers 429 with `Retry-After` in whole seconds. 503 has `Retry-After` too.
 **Lists** take `limit` and `cursor`. The `Link` header has the URL of the next page, with `rel="next"`; the last \
 page has none. Cursors are opaque.
 
-`X-Request-Id` comes back on every answer and is in the service's log. `HEAD` is what `GET` is, without its body.
+`X-Request-Id` comes back on every answer; the service's log has it with a fault (500), and with every request at \
+`log_level` `debug`. `HEAD` is what `GET` is, without its body.
 """
