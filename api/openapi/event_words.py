@@ -142,16 +142,18 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """Name of a type to field to what is said of it."""
-_NULL = {"type": "null"}
+_NO_TEXT = {"type": ["string", "null"], "maxLength": 0}
+"""Null, where the field itself says that a text is not empty. Generators of clients take no bare `null` for a type."""
 _TEXTS = {"type": "array", "items": {"type": "string"}}
+_NO_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 0}
 SHAPES: dict[str, dict[str, Any]] = {
     "Event": {"x-version": EVENT_VERSION},
     "ReplayRequest": {
         "oneOf": [
-            {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NULL}},
+            {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NO_TEXTS}},
             {
                 "required": ["ids"],
-                "properties": {"ids": _TEXTS, "since": _NULL, "until": _NULL},
+                "properties": {"ids": _TEXTS, "since": _NO_TEXT, "until": _NO_TEXT},
             },
         ]
     },

@@ -26,6 +26,7 @@ IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_
 """Names of properties that hold the id of something here."""
 NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
 """Types whose ids are words, or what a stranger has sent."""
+_ONLY_NULL = {"type": ["string", "null"], "enum": [None]}
 _LOOKAHEAD = r"$(?!\n)"
 
 
@@ -98,10 +99,10 @@ def portable(schema: Any) -> Any:
     """Return a schema in the words that every reader has.
 
     A pattern's `$` is its end for all of them but Python. Generators take no `false` for the items after a tuple's
-    last; `maxItems` says that there are none, so any schema may stand there.
+    last; `maxItems` says that there are none, so any schema may stand there. Nor do they take a bare `null`.
     """
     if isinstance(schema, dict):
-        return {name: portable(value) for name, value in _tuples(schema).items()}
+        return {name: portable(value) for name, value in _nulls(_tuples(schema)).items()}
     if isinstance(schema, list | tuple):
         return [portable(value) for value in schema]
     return schema.replace(_LOOKAHEAD, "$") if isinstance(schema, str) else schema
@@ -119,6 +120,15 @@ def _tuples(schema: dict[str, Any]) -> dict[str, Any]:
         return schema
     different = [item for at, item in enumerate(schema["prefixItems"]) if item not in schema["prefixItems"][:at]]
     return schema | {"items": different[0] if len(different) == 1 else {"anyOf": different}}
+
+
+def _nulls(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose properties that can only be null have the type of a text beside it."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    said = {name: _ONLY_NULL if one == {"type": "null"} else one for name, one in properties.items()}
+    return schema | {"properties": said}
 
 
 def _overlay(name: str, schema: dict[str, Any]) -> None:

@@ -346,3 +346,13 @@ async def running(house: House) -> AsyncIterator[House]:
         await house.child.is_ready.wait()
         yield house
         nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def on_loopback(**settings: Any) -> AsyncIterator[tuple[House, int]]:
+    """Run a front end on a real socket; yield it and its port."""
+    house = make_house(**settings)
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
+    async with running(house):
+        yield house, listener.socket.getsockname()[1]

@@ -179,6 +179,10 @@ def test_requests_are_bounded_and_closed(description: dict[str, Any]) -> None:
     def unbounded(schema: dict[str, Any], where: str) -> Iterator[str]:
         if "$ref" in schema:
             yield from unbounded(schemas[schema["$ref"].rpartition("/")[2]], where)
+        if isinstance(schema.get("type"), list):
+            for kind in schema["type"]:
+                yield from unbounded(schema | {"type": kind}, where)
+            return
         for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
             yield from unbounded(part, where)
         kind = schema.get("type")

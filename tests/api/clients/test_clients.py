@@ -11,8 +11,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from api.streams.sse import one_line
 from storage.records.event import Stored
 from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
-from tests.api.house import House, ids, make_house, running
+from tests.api.house import House, ids, on_loopback
 from tests.rules.source_files import ROOT
 from tests.support.build import a_draft
 from tests.support.node import modules
@@ -126,16 +125,6 @@ async def with_sanderling_tail(place: Place) -> Taken:
     return [(event["id"], event["source_type"], line) for event, line in zip(events, lines, strict=True)]
 
 
-@asynccontextmanager
-async def a_house() -> AsyncIterator[tuple[House, int]]:
-    """Run the front end on a real socket; yield it and its port."""
-    house = make_house()
-    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
-    async with running(house):
-        yield house, listener.socket.getsockname()[1]
-
-
 async def write(house: House, log: list[Stored]) -> None:
     """Half of the events are there before the client comes, the others are committed while it reads."""
     for number in range(EVENTS):
@@ -152,7 +141,7 @@ CLIENTS = (with_httpx_sse, with_sseclient_py, with_eventsource, with_eventsource
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__.removeprefix("with_"))
 async def test_a_client_that_is_cut_at_any_byte_ends_with_exactly_the_log(client: Client) -> None:
     log: list[Stored] = []
-    async with a_house() as (house, port), cutting(port, seed=7) as (proxy, reached_at):
+    async with on_loopback() as (house, port), cutting(port, seed=7) as (proxy, reached_at):
         place = Place(f"http://127.0.0.1:{reached_at}/v1/stream?since={id_of(START, 0)}", await house.key())
         taken: Taken = []
         with trio.fail_after(60):

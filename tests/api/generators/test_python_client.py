@@ -27,13 +27,14 @@ NAME = "generated_client"
 
 
 @contextmanager
-def importable(folder: Path) -> Iterator[None]:
+def importable(folder: Path, package: str = NAME) -> Iterator[None]:
+    """Let a package be imported from a folder for the length of the block, and forget it then."""
     sys.path.insert(0, str(folder))
     try:
         yield
     finally:
         sys.path.remove(str(folder))
-        for name in [name for name in sys.modules if name.partition(".")[0] == NAME]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             del sys.modules[name]
 
 
