@@ -24,7 +24,9 @@ def reference(description: Description, style: str) -> bytes:
             "header",
             el("h1", f"{info['title']}: the API"),
             el("p", info["summary"]),
-            el("p", "The same for machines: ", el("a", "/openapi.json", href="/openapi.json"), "."),
+            el(
+                "p", "The same for machines: ", _link("/openapi.json"), "; what is sent: ", _link("/asyncapi.json"), "."
+            ),
         ),
         el("nav", *_contents(description), aria_label="Contents"),
         el(
@@ -39,6 +41,10 @@ def reference(description: Description, style: str) -> bytes:
         ),
         style=style,
     )
+
+
+def _link(path: str) -> Element:
+    return el("a", path, href=path)
 
 
 def operations_of(description: Description, tag: str) -> Iterator[tuple[str, str]]:

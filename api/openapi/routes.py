@@ -10,6 +10,7 @@ from msgspec import json
 
 from actors.errors import NotFound
 from api.compression import fitting
+from api.openapi.asyncapi import asyncapi
 from api.openapi.schemas import VERSION, published, schema_document
 from api.openapi.webhooks import KINDS_SENT
 from api.route import PUBLIC, Answer, Call, Route
@@ -18,9 +19,15 @@ MINUTES = {"Cache-Control": "public, max-age=300"}
 HOUR = {"Cache-Control": "public, max-age=3600"}
 
 
-def description(document: Callable[[], Any]) -> Route:
-    """Return the route of the description, which is made at the first request."""
+def description(document: Callable[[], Any]) -> tuple[Route, ...]:
+    """Return the routes of the description, which is made at the first request, and of what it says about sending."""
+    return (
+        _made("/openapi.json", document, "Read this description."),
+        _made("/asyncapi.json", lambda: asyncapi(document()), "Read the description of what is sent: AsyncAPI."),
+    )
 
+
+def _made(path: str, document: Callable[[], Any], says: str) -> Route:
     @cache
     def body() -> bytes:
         return json.encode(document())
@@ -31,10 +38,10 @@ def description(document: Callable[[], Any]) -> Route:
 
     return Route(
         method="GET",
-        path="/openapi.json",
+        path=path,
         scope=PUBLIC,
         run=serve,
-        says="Read this description.",
+        says=says,
         answers={200: dict[str, Any]},
         headers=("Cache-Control",),
     )
