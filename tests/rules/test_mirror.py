@@ -10,6 +10,7 @@ from tests.rules.source_files import ROOT
 ROOMS = ("actors", "api", "sanderling", "storage", "supervision")
 ACROSS = {
     "bench": "what bench/ measures with",
+    "clients": "the libraries beside the service",
     "data": "real feeds and pages",
     "docs": "what the docs say",
     "e2e": "the whole program, in processes",

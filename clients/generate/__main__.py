@@ -1,0 +1,37 @@
+"""Write the generated files of both clients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from api.describing import described
+from api.openapi.document import document
+from api.openapi.nouns import ROUTES
+from clients.generate import python, typescript
+from clients.generate.model import read
+
+CLIENTS = Path(__file__).parents[1]
+BASE_URL = "http://127.0.0.1:8080"
+
+
+def files() -> dict[Path, str]:
+    """Return what the generated files should hold."""
+    api = read(document(described(ROUTES, BASE_URL), BASE_URL))
+    package, source = CLIENTS / "python/src/sanderling_client", CLIENTS / "typescript/src"
+    return {
+        package / "records.py": python.records(api),
+        package / "operations.py": python.operations(api),
+        package / "refusals.py": python.refusals(api),
+        source / "records.ts": typescript.records(api),
+        source / "operations.ts": typescript.operations(api),
+    }
+
+
+def main() -> None:
+    """Write them."""
+    for path, text in files().items():
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

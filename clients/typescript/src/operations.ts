@@ -1,0 +1,381 @@
+// The operations of the API as methods.
+// Generated from the description of the API (`python -m clients.generate`); edits are lost.
+
+import { type Asks, type Page, part } from "./calling.js";
+import type * as r from "./records.js";
+
+/** Every operation, one call each. */
+export abstract class Operations implements Asks {
+  abstract ask<T>(method: string, path: string, sends?: Parameters<Asks["ask"]>[2]): Promise<T>;
+  abstract page<T>(method: string, path: string, sends?: Parameters<Asks["ask"]>[2]): Promise<Page<T>>;
+
+  /** Classify a URL and watch it; or up to 20 at once. */
+  addSource(body: r.NewSource | r.SourceBatch, options: { idempotencyKey?: string } = {}): Promise<r.SourceRecord | r.BatchAnswer> {
+    return this.ask<r.SourceRecord | r.BatchAnswer>("POST", "/v1/sources", { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List sources, worst health first. */
+  listSources(options: { limit?: number; cursor?: string; state?: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled"; q?: string } = {}): Promise<Page<r.SourceRecord>> {
+    return this.page<r.SourceRecord>("GET", "/v1/sources", { query: { limit: options.limit, cursor: options.cursor, state: options.state, q: options.q } });
+  }
+
+  /** Read one source. */
+  readSource(id: string): Promise<r.SourceRecord> {
+    return this.ask<r.SourceRecord>("GET", `/v1/sources/${part(id)}`);
+  }
+
+  /** Change one source; its URL is fixed. */
+  changeSource(id: string, body: r.SourcePatch, options: { ifMatch?: string } = {}): Promise<r.SourceRecord> {
+    return this.ask<r.SourceRecord>("PATCH", `/v1/sources/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Forget one source; its events stay. */
+  deleteSource(id: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/sources/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Stop watching, keep the source. */
+  disableSource(id: string, options: { ifMatch?: string } = {}): Promise<r.SourceRecord> {
+    return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/disable`, { headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Watch again. */
+  enableSource(id: string, options: { ifMatch?: string } = {}): Promise<r.SourceRecord> {
+    return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/enable`, { headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Read how a source is doing. */
+  readHealth(id: string): Promise<r.SourceHealth> {
+    return this.ask<r.SourceHealth>("GET", `/v1/sources/${part(id)}/health`);
+  }
+
+  /** Look now, within what politeness allows. */
+  checkSource(id: string): Promise<r.CheckAnswer> {
+    return this.ask<r.CheckAnswer>("POST", `/v1/sources/${part(id)}/check`);
+  }
+
+  /** Classify a URL without watching it, and show what watching it would tell. */
+  detect(body: r.DetectRequest): Promise<r.DetectAnswer> {
+    return this.ask<r.DetectAnswer>("POST", "/v1/sources/detect", { body });
+  }
+
+  /** Show what another selector would keep of a watched page as it is now. */
+  previewSource(id: string, body: r.PreviewRequest): Promise<r.Preview> {
+    return this.ask<r.Preview>("POST", `/v1/sources/${part(id)}/preview`, { body });
+  }
+
+  /** Read what the watching does now. */
+  readStatus(id: string): Promise<r.SourceStatus> {
+    return this.ask<r.SourceStatus>("GET", `/v1/sources/${part(id)}/status`);
+  }
+
+  /** Read what became of the last 200 looks, and why. */
+  readLooks(id: string, options: { limit?: number; cursor?: string } = {}): Promise<r.LookTrail> {
+    return this.ask<r.LookTrail>("GET", `/v1/sources/${part(id)}/looks`, { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Ask why a text was not told. */
+  whyNot(id: string, options: { text?: string; look?: boolean } = {}): Promise<r.SourceWhy> {
+    return this.ask<r.SourceWhy>("GET", `/v1/sources/${part(id)}/why`, { query: { text: options.text, look: options.look } });
+  }
+
+  /** Ask why an event was emitted. */
+  whyEvent(id: string): Promise<r.EventWhy> {
+    return this.ask<r.EventWhy>("GET", `/v1/events/${part(id)}/why`);
+  }
+
+  /** Say that a page's event was noise, or real after all. */
+  teach(id: string, body: r.Feedback): Promise<r.Lesson> {
+    return this.ask<r.Lesson>("POST", `/v1/events/${part(id)}/feedback`, { body });
+  }
+
+  /** Read what its prices and numbers were over time. */
+  readValues(id: string, options: { format?: "csv" | "json" } = {}): Promise<r.Values> {
+    return this.ask<r.Values>("GET", `/v1/sources/${part(id)}/values`, { query: { format: options.format } });
+  }
+
+  /** Read a window of the past, page by page. */
+  listEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; cursor?: string; order?: "asc" | "desc"; limit?: number } = {}): Promise<r.EventsPage> {
+    return this.ask<r.EventsPage>("GET", "/v1/events", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, cursor: options.cursor, order: options.order, limit: options.limit } });
+  }
+
+  /** Read one event. */
+  readEvent(id: string): Promise<r.Event> {
+    return this.ask<r.Event>("GET", `/v1/events/${part(id)}`);
+  }
+
+  /** Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV. */
+  exportEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; format?: "csv" | "json" | "ndjson" } = {}): Promise<Array<r.Event>> {
+    return this.ask<Array<r.Event>>("GET", "/v1/events/export", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, format: options.format } });
+  }
+
+  /** Add an alert. */
+  addAlert(body: r.NewAlert, options: { idempotencyKey?: string } = {}): Promise<r.AlertRecord> {
+    return this.ask<r.AlertRecord>("POST", "/v1/alerts", { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List alerts, oldest first. */
+  listAlerts(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.AlertRecord>> {
+    return this.page<r.AlertRecord>("GET", "/v1/alerts", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Read one alert. */
+  readAlert(id: string): Promise<r.AlertRecord> {
+    return this.ask<r.AlertRecord>("GET", `/v1/alerts/${part(id)}`);
+  }
+
+  /** Change one alert. */
+  changeAlert(id: string, body: r.AlertPatch, options: { ifMatch?: string } = {}): Promise<r.AlertRecord> {
+    return this.ask<r.AlertRecord>("PATCH", `/v1/alerts/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Forget one alert with its destinations. */
+  deleteAlert(id: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/alerts/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Try a query on the newest events: what would match, and why. */
+  previewAlert(body: r.AlertPreviewRequest): Promise<r.AlertPreview> {
+    return this.ask<r.AlertPreview>("POST", "/v1/alerts/preview", { body });
+  }
+
+  /** Add a destination; its signing secret is in this answer only. */
+  addDestination(id: string, body: r.NewDestination, options: { idempotencyKey?: string } = {}): Promise<r.DestinationWithSecret> {
+    return this.ask<r.DestinationWithSecret>("POST", `/v1/alerts/${part(id)}/destinations`, { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List an alert's destinations, oldest first. */
+  listDestinationsOfAlert(id: string, options: { limit?: number; cursor?: string } = {}): Promise<Page<r.DestinationRecord>> {
+    return this.page<r.DestinationRecord>("GET", `/v1/alerts/${part(id)}/destinations`, { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** List all destinations, oldest first. */
+  listDestinations(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.DestinationRecord>> {
+    return this.page<r.DestinationRecord>("GET", "/v1/destinations", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** List the kinds of destinations, and what each asks for. */
+  listDestinationKinds(): Promise<Array<r.DestinationKindRecord>> {
+    return this.ask<Array<r.DestinationKindRecord>>("GET", "/v1/destination-kinds");
+  }
+
+  /** Read one destination. */
+  readDestination(id: string): Promise<r.DestinationRecord> {
+    return this.ask<r.DestinationRecord>("GET", `/v1/destinations/${part(id)}`);
+  }
+
+  /** Change one destination. */
+  changeDestination(id: string, body: r.DestinationPatch, options: { ifMatch?: string } = {}): Promise<r.DestinationRecord> {
+    return this.ask<r.DestinationRecord>("PATCH", `/v1/destinations/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Forget one destination and what waits for it. */
+  deleteDestination(id: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/destinations/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Send one signed sample now. */
+  testDestination(id: string, options: { idempotencyKey?: string } = {}): Promise<r.TestAnswer> {
+    return this.ask<r.TestAnswer>("POST", `/v1/destinations/${part(id)}/test`, { headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** Ask again whether somebody wants to be told. */
+  inviteAgain(id: string): Promise<r.TestAnswer> {
+    return this.ask<r.TestAnswer>("POST", `/v1/destinations/${part(id)}/invite`);
+  }
+
+  /** Make a new secret, which is in this answer only; the old one signs beside it for 24 hours. */
+  rotateSecret(id: string, options: { ifMatch?: string; idempotencyKey?: string } = {}): Promise<r.DestinationWithSecret> {
+    return this.ask<r.DestinationWithSecret>("POST", `/v1/destinations/${part(id)}/rotate-secret`, { headers: { "If-Match": options.ifMatch, "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List attempts, newest first. */
+  listDeliveries(id: string, options: { limit?: number; cursor?: string; result?: "given_up" | "retry" | "sent" } = {}): Promise<Page<r.DeliveryRecord>> {
+    return this.page<r.DeliveryRecord>("GET", `/v1/destinations/${part(id)}/deliveries`, { query: { limit: options.limit, cursor: options.cursor, result: options.result } });
+  }
+
+  /** Show what a message template makes of the newest events. Nothing is sent. */
+  previewMessage(body: r.MessagePreviewRequest): Promise<r.MessagePreview> {
+    return this.ask<r.MessagePreview>("POST", "/v1/destinations/preview", { body });
+  }
+
+  /** Deliver past matches again, with the ids they had. */
+  replay(id: string, body: r.ReplayRequest, options: { idempotencyKey?: string } = {}): Promise<r.ReplayAnswer> {
+    return this.ask<r.ReplayAnswer>("POST", `/v1/destinations/${part(id)}/replay`, { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List the templates that can be instantiated. */
+  listTemplates(): Promise<Array<r.TemplateSummary>> {
+    return this.ask<Array<r.TemplateSummary>>("GET", "/v1/templates");
+  }
+
+  /** Read one template: its parameters, sources and suggested alerts. */
+  readTemplate(templateId: string): Promise<r.TemplateRecord> {
+    return this.ask<r.TemplateRecord>("GET", `/v1/templates/${part(templateId)}`);
+  }
+
+  /** Show what an instantiation would attach, without doing it. */
+  previewTemplate(templateId: string, body: r.Instantiation): Promise<r.TemplatePreview> {
+    return this.ask<r.TemplatePreview>("POST", `/v1/templates/${part(templateId)}/preview`, { body });
+  }
+
+  /** Attach a template's sources, and if wanted its alerts; again, it does what is left. */
+  instantiateTemplate(templateId: string, body: r.Instantiation, options: { idempotencyKey?: string } = {}): Promise<r.TemplateReport> {
+    return this.ask<r.TemplateReport>("POST", `/v1/templates/${part(templateId)}/instantiate`, { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** Make a bin: an address that keeps what it is sent. */
+  addBin(options: { idempotencyKey?: string } = {}): Promise<r.BinRecord> {
+    return this.ask<r.BinRecord>("POST", "/v1/webhook-bins", { headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List bins, oldest first. */
+  listBins(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.BinRecord>> {
+    return this.page<r.BinRecord>("GET", "/v1/webhook-bins", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Read one bin. */
+  readBin(id: string): Promise<r.BinRecord> {
+    return this.ask<r.BinRecord>("GET", `/v1/webhook-bins/${part(id)}`);
+  }
+
+  /** Forget one bin and what it captured. */
+  deleteBin(id: string): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/webhook-bins/${part(id)}`);
+  }
+
+  /** List what a bin was sent, newest first. */
+  listCaptures(id: string, options: { limit?: number; cursor?: string } = {}): Promise<Page<r.CaptureRecord>> {
+    return this.page<r.CaptureRecord>("GET", `/v1/webhook-bins/${part(id)}/captures`, { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Publish events as feeds and a page. */
+  addPublication(body: r.NewPublication, options: { idempotencyKey?: string } = {}): Promise<r.PublicationRecord> {
+    return this.ask<r.PublicationRecord>("POST", "/v1/publications", { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List publications, oldest first. */
+  listPublications(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.PublicationRecord>> {
+    return this.page<r.PublicationRecord>("GET", "/v1/publications", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Read one publication. */
+  readPublication(id: string): Promise<r.PublicationRecord> {
+    return this.ask<r.PublicationRecord>("GET", `/v1/publications/${part(id)}`);
+  }
+
+  /** Change one publication. */
+  changePublication(id: string, body: r.PublicationPatch, options: { ifMatch?: string } = {}): Promise<r.PublicationRecord> {
+    return this.ask<r.PublicationRecord>("PATCH", `/v1/publications/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Take a publication back. */
+  deletePublication(id: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/publications/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Give a publication another address. */
+  readdressPublication(id: string): Promise<r.PublicationRecord> {
+    return this.ask<r.PublicationRecord>("POST", `/v1/publications/${part(id)}/address`);
+  }
+
+  /** List the practice sources. */
+  listPractice(): Promise<Array<r.PracticeRecord>> {
+    return this.ask<Array<r.PracticeRecord>>("GET", "/v1/practice");
+  }
+
+  /** Begin to practise: make the practice sources. */
+  beginPractice(): Promise<Array<r.PracticeRecord>> {
+    return this.ask<Array<r.PracticeRecord>>("POST", "/v1/practice");
+  }
+
+  /** End the practice: delete its sources, and what was wired to them. */
+  endPractice(): Promise<void> {
+    return this.ask<void>("DELETE", "/v1/practice");
+  }
+
+  /** Change a practice document, and see it noticed. */
+  changePractice(what: string): Promise<r.PracticeChange> {
+    return this.ask<r.PracticeChange>("POST", `/v1/practice/${part(what)}/change`);
+  }
+
+  /** Read the figures of the whole. */
+  readOverview(): Promise<r.Overview> {
+    return this.ask<r.Overview>("GET", "/v1/admin/overview");
+  }
+
+  /** Read a page of the tree, worst first. */
+  listTree(options: { sort?: "next" | "path" | "worst"; filter?: string; start?: number; limit?: number; paths?: Array<string> } = {}): Promise<r.TreePage> {
+    return this.ask<r.TreePage>("GET", "/v1/admin/tree", { query: { sort: options.sort, filter: options.filter, start: options.start, limit: options.limit, paths: options.paths } });
+  }
+
+  /** Read all that is known of one part. */
+  readPart(path: string): Promise<r.TreePart> {
+    return this.ask<r.TreePart>("GET", `/v1/admin/tree/${part(path, true)}`);
+  }
+
+  /** Read how destinations stand, who fails first. */
+  listDeliveryRows(options: { start?: number; limit?: number } = {}): Promise<r.DeliveriesPage> {
+    return this.ask<r.DeliveriesPage>("GET", "/v1/admin/deliveries", { query: { start: options.start, limit: options.limit } });
+  }
+
+  /** Read what takes the room, the heaviest sources first. */
+  readSizes(options: { limit?: number } = {}): Promise<r.Sizes> {
+    return this.ask<r.Sizes>("GET", "/v1/admin/sizes", { query: { limit: options.limit } });
+  }
+
+  /** Read the newest log lines. */
+  readLog(options: { actor?: string; after?: number; limit?: number } = {}): Promise<r.LogPage> {
+    return this.ask<r.LogPage>("GET", "/v1/admin/log", { query: { actor: options.actor, after: options.after, limit: options.limit } });
+  }
+
+  /** Look at a source now, within what politeness allows. */
+  checkPart(path: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/check`);
+  }
+
+  /** Begin another life of a part. */
+  restartPart(path: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/restart`);
+  }
+
+  /** End a quarantine, or the wait after a crash. */
+  releasePart(path: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/release`);
+  }
+
+  /** Stop watching a source, and keep it. */
+  disablePart(path: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/disable`);
+  }
+
+  /** Watch a source again. */
+  enablePart(path: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/enable`);
+  }
+
+  /** Make no more looks; what was found is delivered. */
+  drain(): Promise<r.Done> {
+    return this.ask<r.Done>("POST", "/v1/admin/drain");
+  }
+
+  /** Make looks again. */
+  resume(): Promise<r.Done> {
+    return this.ask<r.Done>("POST", "/v1/admin/resume");
+  }
+
+  /** Read the keys that events are signed with. */
+  readKeys(): Promise<Record<string, unknown>> {
+    return this.ask<Record<string, unknown>>("GET", "/.well-known/jwks.json");
+  }
+
+  /** Ask whether the process is alive. */
+  readLiveness(): Promise<Record<string, unknown>> {
+    return this.ask<Record<string, unknown>>("GET", "/healthz");
+  }
+
+  /** Ask whether the service can do its work. */
+  readReadiness(): Promise<Record<string, unknown>> {
+    return this.ask<Record<string, unknown>>("GET", "/readyz");
+  }
+}
