@@ -27,12 +27,11 @@ def records(api: Api) -> str:
 def operations(api: Api) -> str:
     """Return `operations.ts`."""
     head = HEAD.format(says="The operations of the API as methods.")
-    head += 'import { type Asks, type Page, part } from "./calling.js";\nimport type * as r from "./records.js";\n\n'
+    head += 'import { type Asks, type Page, type Sends, part } from "./calling.js";\n'
+    head += 'import type * as r from "./records.js";\n\n'
     head += "/** Every operation, one call each. */\nexport abstract class Operations implements Asks {\n"
-    head += '  abstract ask<T>(method: string, path: string, sends?: Parameters<Asks["ask"]>[2]): Promise<T>;\n'
-    head += (
-        '  abstract page<T>(method: string, path: string, sends?: Parameters<Asks["ask"]>[2]): Promise<Page<T>>;\n\n'
-    )
+    head += "  abstract ask<T>(method: string, path: string, sends?: Sends): Promise<T>;\n"
+    head += "  abstract page<T>(method: string, path: string, sends?: Sends): Promise<Page<T>>;\n\n"
     return head + "\n".join(_method(one) for one in api.operations) + "}\n"
 
 

@@ -1,13 +1,13 @@
 // The operations of the API as methods.
 // Generated from the description of the API (`python -m clients.generate`); edits are lost.
 
-import { type Asks, type Page, part } from "./calling.js";
+import { type Asks, type Page, type Sends, part } from "./calling.js";
 import type * as r from "./records.js";
 
 /** Every operation, one call each. */
 export abstract class Operations implements Asks {
-  abstract ask<T>(method: string, path: string, sends?: Parameters<Asks["ask"]>[2]): Promise<T>;
-  abstract page<T>(method: string, path: string, sends?: Parameters<Asks["ask"]>[2]): Promise<Page<T>>;
+  abstract ask<T>(method: string, path: string, sends?: Sends): Promise<T>;
+  abstract page<T>(method: string, path: string, sends?: Sends): Promise<Page<T>>;
 
   /** Classify a URL and watch it; or up to 20 at once. */
   addSource(body: r.NewSource | r.SourceBatch, options: { idempotencyKey?: string } = {}): Promise<r.SourceRecord | r.BatchAnswer> {
