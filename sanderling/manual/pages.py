@@ -32,6 +32,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "receivers",
             "templates",
             "streams",
+            "clients",
             "history",
             "changing",
         ),

@@ -1,0 +1,104 @@
+"""The programs of docs/clients.md, run as they are printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.signatures.event import jwks
+from sanderling_client import UnknownKey, Unverified
+from tests.api.house import on_loopback
+from tests.clients.test_typescript import built
+from tests.rules.source_files import ROOT
+from tests.sanderling.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
+from tests.sanderling.receiver.test_receivers import headers
+
+__all__ = ["built"]  # a fixture
+PROGRAMS = {
+    name: text
+    for text, name in re.findall(
+        r"^```(?:python|js)\n((?:#|//) ([\w.]+): .*?)^```$", (ROOT / "docs/clients.md").read_text("utf-8"), re.M | re.S
+    )
+}
+
+
+def test_the_page_has_these_programs() -> None:
+    assert set(PROGRAMS) == {"follow.py", "follow.mjs", "deliveries.py"}
+
+
+async def lines_of(command: list[str], folder: Path, last: str, **variables: str) -> list[str]:
+    """Run a program until it has printed a line, and end it."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "clients/python/src"), **variables}  # noqa: TID251
+    process = await trio.lowlevel.open_process(command, cwd=folder, env=environment, stdout=subprocess.PIPE)
+    said = b""
+    with trio.fail_after(60):
+        while last.encode() + b"\n" not in said:
+            piece = await process.stdout.receive_some()
+            assert piece, said
+            said += piece
+    process.terminate()
+    await process.wait()
+    return said.decode().splitlines()
+
+
+@pytest.mark.real
+async def test_the_python_follower_goes_on_where_it_was_ended(tmp_path: Path) -> None:
+    (tmp_path / "follow.py").write_text(PROGRAMS["follow.py"])
+    async with on_loopback() as (house, port):
+        variables = {"SANDERLING_URL": f"http://127.0.0.1:{port}", "SANDERLING_KEY": await house.key()}
+        await house.publish("first", "second")
+        command = [sys.executable, "follow.py"]
+        assert await lines_of(command, tmp_path, "second", **variables) == ["first", "second"]
+        await house.publish("third")
+        again = await lines_of(command, tmp_path, "third", **variables)
+        assert again in (["third"], ["second", "third"])  # it may have been ended between the work and its keeping
+
+
+@pytest.mark.real
+async def test_the_javascript_follower_prints_what_is_there(built: Path) -> None:
+    (built / "follow.mjs").write_text(PROGRAMS["follow.mjs"])
+    async with on_loopback() as (house, port):
+        variables = {"SANDERLING_URL": f"http://127.0.0.1:{port}", "SANDERLING_KEY": await house.key()}
+        await house.publish("first", "second")
+        assert await lines_of(["node", "follow.mjs"], built, "second", **variables) == ["first", "second"]
+
+
+class Keys:
+    """A client of which only the keys are asked."""
+
+    def __init__(self) -> None:
+        self.given = [KEY]
+
+    def read_keys(self) -> dict[str, object]:
+        return dict(json.loads(jwks(self.given)))
+
+
+def test_the_receiver_takes_what_is_signed_and_asks_for_new_keys_once_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "deliveries.py").write_text(PROGRAMS["deliveries.py"])
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    keys = Keys()
+    receiver = runpy.run_path(str(tmp_path / "deliveries.py"))["Receiver"](keys, SECRET)
+
+    def given(body: bytes) -> dict[str, str]:
+        return {name: text.decode() for name, text in headers(body=body).items()}
+
+    assert receiver.take(given(BODY), BODY) == ID
+    with pytest.raises(Unverified):
+        receiver.take(given(BODY), BODY + b" ")
+    other = a_body(NEW_KEY)
+    keys.given.append(NEW_KEY)
+    with pytest.raises(UnknownKey):
+        receiver.take(given(other), other)
+    now += 61
+    assert receiver.take(given(other), other) == ID
