@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes wheel and sdist in dist/, then tries the wheel as a stranger has it: in an environment of its own with what
-# requirements/run.txt pins, an empty home, and no checkout in sight. The wheel is made of the sdist.
+# requirements/run.txt pins, an empty home, and no checkout in sight. The wheel is made of the sdist. Then the same for
+# the Python client.
 set -eu
 top=$(cd "$(dirname -- "$0")/.." && pwd)
 python=$top/.venv/bin/python
@@ -42,4 +43,14 @@ echo
 kill "$serving"
 wait "$serving" || { echo "the service ended with $?"; exit 1; }
 serving=
-echo "wheel and sdist: well"
+# The client is a package of its own, and nothing of the program comes with it.
+rm -f "$dist"/sanderling_client-*
+"$python" -m build --no-isolation -o "$dist" "$top/clients/python" >"$scratch/said" 2>&1 || {
+    cat "$scratch/said"
+    exit 1
+}
+"$python" -m venv "$scratch/client"
+"$python" -m uv pip install -q --python "$scratch/client/bin/python" --require-hashes -r "$top/requirements/run.txt"
+"$python" -m uv pip install -q --python "$scratch/client/bin/python" --no-deps "$dist"/sanderling_client-*.whl
+(cd / && "$scratch/client/bin/python" -c "import sanderling_client, sanderling_client.records as r; r.Event")
+echo "wheel, sdist and client: well"

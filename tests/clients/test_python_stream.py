@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from api.streams.sse import damaged
 from sanderling_client import AnswerError, AsyncClient, Client, ProblemError, Received, StreamLost, refusals
 from sanderling_client.stream import LARGEST, LONGEST_WAIT, Frames
+from storage.records.event import Stored
 from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
 from tests.api.clients.test_clients import EVENTS, write
@@ -220,7 +221,7 @@ def _on_asyncio(url: str, key: str) -> list[Received]:
 @pytest.mark.real
 @pytest.mark.parametrize("way", ["blocking", "asyncio", "trio"])
 async def test_cut_at_random_bytes_by_a_proxy_it_ends_with_exactly_the_log(way: str) -> None:
-    log: list = []
+    log: list[Stored] = []
     taken: list[Received] = []
     async with on_loopback() as (house, port), cutting(port, seed=11) as (proxy, reached_at):
         url, key = f"http://127.0.0.1:{reached_at}", await house.key()

@@ -20,6 +20,7 @@ import trio
 
 from actors.signatures.event import Signer, jwks
 from sanderling.receiver.cases import CASES, Forge, Should
+from storage.records.event import Stored
 from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
 from tests.api.clients.test_clients import EVENTS, write
@@ -100,7 +101,7 @@ async def test_it_does_what_the_probe_wants_of_a_receiver(built: Path) -> None:
 
 
 async def test_calls_and_a_stream_on_the_running_application(built: Path) -> None:
-    log: list = []
+    log: list[Stored] = []
     async with on_loopback() as (house, port), cutting(port, seed=13) as (proxy, reached_at):
         variables = {"SERVICE": f"http://127.0.0.1:{port}", "PROXY": f"http://127.0.0.1:{reached_at}"}
         variables |= {"KEY": await house.key(), "SINCE": id_of(START, 0), "COUNT": str(EVENTS)}
