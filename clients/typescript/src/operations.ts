@@ -334,7 +334,7 @@ export abstract class Operations implements Asks {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/check`);
   }
 
-  /** Begin another life of a part. */
+  /** Restart a part. */
   restartPart(path: string): Promise<r.Done> {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/restart`);
   }

@@ -945,7 +945,7 @@ class Operations(Asks):
         self,
         path: str,
     ) -> r.Done:
-        """Begin another life of a part."""
+        """Restart a part."""
         found: r.Done = self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/restart',
@@ -1979,7 +1979,7 @@ class AsyncOperations(AsyncAsks):
         self,
         path: str,
     ) -> r.Done:
-        """Begin another life of a part."""
+        """Restart a part."""
         found: r.Done = await self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/restart',
