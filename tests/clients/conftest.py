@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.api.house import House, make_house, running
+from tests.clients.building import build
 
 
 @pytest.fixture
@@ -14,7 +15,7 @@ async def house(autojump_clock: object) -> AsyncIterator[House]:
         yield house
 
 
-@pytest.fixture
-async def client(house: House) -> AsyncIterator[httpx.AsyncClient]:
-    async with await house.client() as client:
-        yield client
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The TypeScript client, built once for all tests."""
+    return build(tmp_path_factory.mktemp("typescript"))

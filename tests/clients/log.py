@@ -17,6 +17,9 @@ FIRST = NOW << COUNTER_BITS
 BEFORE = id_of(Seq(FIRST), 42)
 
 
+SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
+
+
 class Logged(NamedTuple):
     """An event of the log."""
 
@@ -85,7 +88,7 @@ class CutService(httpx.AsyncBaseTransport, httpx.BaseTransport):
             return refusal
         body, left = answer_after(self._log, cursor), self._cut(number)
         pieces = Pieces(body, len(body) if left is None else left, self._size, self._broken)
-        return httpx.Response(200, headers={"Sanderling-Replay-From": cursor}, stream=pieces)
+        return httpx.Response(200, headers={"Sanderling-Replay-From": cursor, **SSE}, stream=pieces)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         return self.handle_request(request)

@@ -16,12 +16,10 @@ import trio
 from actors.signatures.event import jwks
 from sanderling_client import UnknownKey, Unverified
 from tests.api.house import on_loopback
-from tests.clients.test_typescript import built
 from tests.rules.source_files import ROOT
 from tests.sanderling.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
 from tests.sanderling.receiver.test_receivers import headers
 
-__all__ = ["built"]  # a fixture
 PROGRAMS = {
     name: text
     for text, name in re.findall(

@@ -20,7 +20,7 @@ from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
 from tests.api.clients.test_clients import EVENTS, write
 from tests.api.house import ids, on_loopback
-from tests.clients.log import BEFORE, CutService, Logged, a_log, a_problem, answer_after
+from tests.clients.log import BEFORE, SSE, CutService, Logged, a_log, a_problem, answer_after
 
 LOG = a_log(3, "Å\u2028")
 BODY = answer_after(LOG, BEFORE)
@@ -54,7 +54,7 @@ def same(taken: list[Received], log: list[Logged]) -> bool:
 
 @pytest.mark.parametrize("broken", [True, False], ids=["reset", "ended"])
 def test_cut_at_every_byte_it_goes_on_where_it_was(waits: list[float], broken: bool) -> None:
-    for left in range(len(BODY)):
+    for left in range(0, len(BODY), 1 if broken else 5):
         service = CutService(LOG, lambda number, left=left: None if number else left, broken=broken)
         taken = blocking(service, 3)
         assert same(taken, LOG), f"cut after {left} bytes"
@@ -106,7 +106,7 @@ def test_nothing_is_read_before_it_is_asked_for() -> None:
                         read.append(len(piece))
                         yield piece
 
-            return httpx.Response(200, stream=Watched())
+            return httpx.Response(200, headers=SSE, stream=Watched())
 
     long = a_log(50)
     http = httpx.Client(transport=Counted(long, lambda number: None, size=100))
@@ -180,6 +180,13 @@ def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
         Client(url)
 
 
+def test_a_page_in_place_of_a_stream_is_an_error_and_no_cut() -> None:
+    """Another server has the address, or a portal before it asks for a sign-in."""
+    http = httpx.Client(transport=httpx.MockTransport(lambda request: httpx.Response(200, html="<h1>Welcome</h1>")))
+    with Client("http://sanderling.test", http=http).stream() as events, pytest.raises(ProblemError, match="Welcome"):
+        next(events)
+
+
 def test_a_stream_that_was_given_no_place_goes_on_from_where_it_began(waits: list[float]) -> None:
     service = CutService(LOG, lambda number: None if number else 5)
     with Client("http://sanderling.test", http=httpx.Client(transport=service)).stream() as events:
@@ -193,7 +200,8 @@ def test_earliest_stays_earliest_until_there_is_an_event(waits: list[float]) -> 
 
     def earliest(request: httpx.Request) -> httpx.Response:
         asked.append((request.url.params["since"], request.headers.get("Last-Event-ID")))
-        return httpx.Response(200, headers={"Sanderling-Replay-From": BEFORE}, content=BODY if len(asked) > 1 else b"")
+        headers = {"Sanderling-Replay-From": BEFORE, **SSE}
+        return httpx.Response(200, headers=headers, content=BODY if len(asked) > 1 else b"")
 
     http = httpx.Client(transport=httpx.MockTransport(earliest))
     with Client("http://sanderling.test", http=http).stream(since="earliest") as events:

@@ -10,8 +10,6 @@ import json
 import os
 import random
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -25,32 +23,13 @@ from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
 from tests.api.clients.test_clients import EVENTS, write
 from tests.api.house import ids, on_loopback
+from tests.clients.building import tsc
 from tests.clients.log import BEFORE, a_log, answer_after
 from tests.rules.source_files import ROOT
 from tests.sanderling.receiver.deliveries import ANOTHER, AT, KEY, NEW_KEY, NOW, SECRET, a_body
-from tests.support.node import modules
 
 pytestmark = pytest.mark.real
 SOURCE = ROOT / "clients/typescript"
-LIBRARY = "sanderling-client"
-
-
-def tsc(where: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    compiler = modules() / "node_modules/typescript/bin/tsc"
-    command = ["node", str(compiler), *words]
-    return subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=120, check=False)
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the package as it would be published, in a folder whose programs find it by its name."""
-    folder = tmp_path_factory.mktemp("typescript")
-    package = folder / "node_modules" / LIBRARY
-    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("node_modules", "dist", "test"))
-    done = tsc(package)
-    assert done.returncode == 0, done.stdout
-    shutil.copytree(SOURCE / "test", folder / "test")
-    return folder
 
 
 async def node(built: Path, test: str, **variables: str) -> str:

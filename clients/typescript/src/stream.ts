@@ -5,6 +5,7 @@ import { ProblemError, SanderlingError, StreamLost, refusalOf } from "./problems
 import type { Event } from "./records.js";
 
 const LARGEST = 8 << 20; // letters of one line; an event has less than a tenth of that
+const MEDIA = "text/event-stream";
 const LONGEST_WAIT = 30_000; // milliseconds, unless the service asks for more
 const PASSING = [408, 429, 500, 502, 503, 504]; // after these the same request may succeed
 
@@ -126,10 +127,11 @@ export class Stream implements AsyncIterable<Received> {
       timer = setTimeout(() => stop.abort(new Error(`silent for ${this.how.silence} ms`)), this.how.silence);
       return work.finally(() => clearTimeout(timer));
     };
-    const headers: Record<string, string> = { ...this.how.headers, Accept: "text/event-stream" };
+    const headers: Record<string, string> = { ...this.how.headers, Accept: MEDIA };
     if (this.cursor) headers["Last-Event-ID"] = this.cursor; // in a header it wins over `since`
     const answer = await within(this.how.fetch(this.how.url, { headers, signal: stop.signal, cache: "no-store" }));
-    if (!answer.ok || !answer.body) throw await within(refusalOf(answer));
+    const streams = answer.headers.get("Content-Type")?.startsWith(MEDIA);
+    if (!streams || !answer.body) throw await within(refusalOf(answer));
     this.#frames = new Frames();
     // With `since` that is asked for again: `earliest` is never too old.
     if (!this.how.since) this.cursor ??= answer.headers.get("Sanderling-Replay-From");

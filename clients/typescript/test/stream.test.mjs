@@ -7,6 +7,7 @@ import { Client, Frames, ProblemError, SanderlingError, StreamLost } from "sande
 const { log, before, answers } = JSON.parse(readFileSync(process.env.FIXTURES, "utf8"));
 const bytesAfter = (cursor) => new Uint8Array(Buffer.from(answers[cursor], "base64"));
 const BODY = bytesAfter(before);
+const SSE = { "Content-Type": "text/event-stream; charset=utf-8" };
 const waits = [];
 const later = globalThis.setTimeout;
 // No wait takes time here; the timer for silence stays as it is.
@@ -37,7 +38,7 @@ function service(cut, { size = 1 << 16, broken = true, refuse = () => null } = {
       else controller.close();
     };
     const body = new ReadableStream({ pull }, { highWaterMark: 0 });
-    return new Response(body, { headers: { "Sanderling-Replay-From": cursor } });
+    return new Response(body, { headers: { "Sanderling-Replay-From": cursor, ...SSE } });
   };
   return { asked, fetch, read: () => read };
 }
@@ -125,7 +126,7 @@ test("without a place it goes on from where it began, and earliest stays earlies
   const asked = [];
   const fetch = async (url, { headers }) => {
     asked.push([new URL(url).searchParams.get("since"), headers["Last-Event-ID"]]);
-    return new Response(asked.length > 1 ? BODY : new Uint8Array(), { headers: { "Sanderling-Replay-From": before } });
+    return new Response(asked.length > 1 ? BODY : new Uint8Array(), { headers: { "Sanderling-Replay-From": before, ...SSE } });
   };
   await take(new Client("http://sanderling.test", { fetch }).stream({ since: "earliest" }), 1);
   assert.deepEqual(asked, [["earliest", undefined], ["earliest", undefined]]);
@@ -135,7 +136,7 @@ test("silence is a cut, and a signal ends it", async () => {
   let opened = 0;
   const fetch = async (url, { signal }) => {
     opened += 1;
-    if (opened > 1) return new Response(BODY);
+    if (opened > 1) return new Response(BODY, { headers: SSE });
     return new Promise((resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   };
   const client = new Client("http://sanderling.test", { fetch });
@@ -146,4 +147,9 @@ test("silence is a cut, and a signal ends it", async () => {
   const stopped = take(client.stream({ signal: stop.signal }), log.length + 1);
   stop.abort(new Error("enough"));
   await assert.rejects(stopped, /enough/);
+});
+
+test("a page in place of a stream is an error and no cut", async () => {
+  const fetch = async () => new Response("<h1>Welcome</h1>", { headers: { "Content-Type": "text/html" } });
+  await assert.rejects(take(new Client("http://sanderling.test", { fetch }).stream(), 1), /Welcome/);
 });

@@ -134,7 +134,7 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def refusal_of(answer: httpx.Response) -> ProblemError:
-    """Return the error of an answer, whose body was read; one of a proxy on the way is a problem without a kind."""
+    """Return the error of an answer, whose body was read; one of a stranger is a problem without a kind."""
     try:
         problem = _decoder(Problem).decode(answer.content)
     except msgspec.DecodeError:

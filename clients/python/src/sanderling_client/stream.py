@@ -22,6 +22,7 @@ from sanderling_client.problems import AnswerError, StreamLost
 from sanderling_client.received import Received
 
 LARGEST = 8 << 20  # bytes of one line; an event has less than a tenth of that
+MEDIA = "text/event-stream"
 LONGEST_WAIT = 30.0  # seconds, unless the service asks for more
 PASSING = frozenset((408, 429, 500, 502, 503, 504))  # after these the same request may succeed
 
@@ -102,11 +103,9 @@ class _Follower:
         return received
 
     async def _open(self) -> None:
-        headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
-        if self.cursor:  # in a header it wins over `since`
-            headers["Last-Event-ID"] = self.cursor
-        answer = await self._send(self._request(headers=headers))
-        if answer.is_success:
+        place = {"Last-Event-ID": self.cursor} if self.cursor else {}  # in a header it wins over `since`
+        answer = await self._send(self._request(headers={"Accept": MEDIA, "Accept-Encoding": "identity", **place}))
+        if not isinstance(self._pieces, bytes):
             self._answer, self._frames = answer, Frames()
             if not self._since:  # else it is asked for again: `earliest` is never too old
                 self.cursor = self.cursor or answer.headers.get("Sanderling-Replay-From")
@@ -118,8 +117,7 @@ class _Follower:
 
     def _lost(self, error: Exception, why: str, at_least: float = 0.0) -> None:
         """Take a cut. The next wait is what the service asked for, doubled for each failure without a byte between."""
-        self.cuts, self.ended = self.cuts + 1, why
-        self._failed += 1
+        self.cuts, self._failed, self.ended = self.cuts + 1, self._failed + 1, why
         if self._give_up is not None and self._failed > self._give_up:
             raise StreamLost(self._failed, self.cursor) from error
         doubled = min(LONGEST_WAIT, self._frames.retry * 2 ** min(10, self._failed - 1))
@@ -130,7 +128,8 @@ class _Follower:
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
         answer: httpx.Response = await self._http.send(request, stream=True)
-        self._pieces: Any = answer.aiter_bytes() if answer.is_success else await answer.aread()
+        streams = answer.headers.get("Content-Type", "").startswith(MEDIA)
+        self._pieces: Any = answer.aiter_bytes() if streams else await answer.aread()
         return answer
 
     async def _piece(self) -> bytes:
@@ -181,7 +180,8 @@ class Stream(_Follower):
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
         answer: httpx.Response = self._http.send(request, stream=True)
-        self._pieces = answer.iter_bytes() if answer.is_success else answer.read()
+        streams = answer.headers.get("Content-Type", "").startswith(MEDIA)
+        self._pieces = answer.iter_bytes() if streams else answer.read()
         return answer
 
     async def _piece(self) -> bytes:
