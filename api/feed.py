@@ -13,6 +13,7 @@ import trio
 from msgspec import Struct
 
 from actors.app_context import AppContext
+from actors.notification.item_lines import ListedEvent, lines_of
 from api.schemas import admin as wire
 from api.streams.sse import RETRY
 from storage.records.body import id_in
@@ -32,7 +33,7 @@ TITLE_CAP = 120
 
 
 class _Brief(Struct):
-    """What is told of an event."""
+    """What is told of an event. change: of a page's change what changed, else empty."""
 
     id: str
     source_type: str
@@ -41,9 +42,25 @@ class _Brief(Struct):
     title: str = ""
     emitted_at: str = ""
     alert_type: str = ""
+    change: str = ""
 
 
-_brief = msgspec.json.Decoder(_Brief)
+_listed = msgspec.json.Decoder(ListedEvent)
+
+
+def _brief(body: bytes) -> _Brief:
+    event = _listed.decode(body)
+    title, change = event.title[:TITLE_CAP], lines_of(event).summary if event.is_change else ""
+    return _Brief(
+        id=event.id,
+        source_type=event.source_type,
+        source_id=event.source_id,
+        source_url=event.source_url,
+        title=title,
+        emitted_at=event.emitted_at,
+        alert_type=event.alert_type,
+        change=change,
+    )
 
 
 def overview_of(context: AppContext) -> wire.Overview:
@@ -162,9 +179,7 @@ class Feed:
         self._seen = tail.head
         frames = [_skipped("event", len(found) - MOST)] if len(found) > MOST else []
         for recent in found[-MOST:]:
-            brief = _brief.decode(recent.stored.body)
-            brief.title = brief.title[:TITLE_CAP]
-            frames.append(_frame("event", brief))
+            frames.append(_frame("event", _brief(recent.stored.body)))
         return frames
 
     def __repr__(self) -> str:

@@ -7,20 +7,35 @@ page is looked at, from the records as they are then.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import trio
 
-from actors.overseer.rows import WELL, Badness, Row, Sort, badness, wanted
+from actors.overseer.rows import KEYS, WELL, Key, Row, Sort, badness, wanted
 
 REST = 20
 """An order is kept for so many times as long as it took to make, and for a second at least."""
 AT_LEAST = 1.0
 MOST = 8
 """Orders kept; each is as many pointers as it has rows."""
-NEVER = float("inf")
+
+
+class Asked(NamedTuple):
+    """Which rows are wanted, and in which order.
+
+    tree: each part is followed by what it supervises, of `open` all of it, of `troubled` what is not well, of others
+    nothing; the parts stay in their order of start while the worst come first. A filter opens all.
+    """
+
+    sort: Sort = "worst"
+    filter: str = ""
+    reverse: bool = False
+    tree: bool = False
+    open: frozenset[str] = frozenset()
+    troubled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +51,19 @@ class Orders:
 
     def __init__(self, rows: Callable[[], Iterator[Sequence[Row]]]) -> None:
         self._rows = rows
-        self._kept: OrderedDict[tuple[Sort, str], Order] = OrderedDict()
+        self._kept: OrderedDict[Asked, Order] = OrderedDict()
         self._making = trio.Lock()
 
-    async def get(self, sort: Sort, filter: str) -> Sequence[str]:
+    async def get(self, asked: Asked) -> Sequence[str]:
         """Return the paths of all rows that a filter admits, in an order."""
-        name = (sort, filter)
         async with self._making:
-            kept = self._kept.get(name)
+            kept = self._kept.get(asked)
             if kept is None or kept.until <= trio.current_time():
                 began = trio.current_time()
-                paths = await self._made(sort, filter)
+                paths = await self._made(asked)
                 now = trio.current_time()
-                kept = self._kept[name] = Order(paths, now + max(AT_LEAST, REST * (now - began)))
-            self._kept.move_to_end(name)
+                kept = self._kept[asked] = Order(paths, now + max(AT_LEAST, REST * (now - began)))
+            self._kept.move_to_end(asked)
             while len(self._kept) > MOST:
                 self._kept.popitem(last=False)
             return kept.paths
@@ -58,28 +72,51 @@ class Orders:
         """Make every order anew when it is next asked for: something was done that people expect to see."""
         self._kept.clear()
 
-    async def _made(self, sort: Sort, filter: str) -> Sequence[str]:
-        passes = wanted(filter)
-        bad: list[tuple[Badness, str]] = []
-        others: list[str] = []
-        idle: list[str] = []
-        due: list[float] = []
-        for part in self._rows():
-            for row in part:
-                if passes and not passes.admits(row):
-                    continue
-                if sort == "worst" and (how := badness(row)).rank != WELL:
-                    if how.rank < WELL:
-                        bad.append((how, row.path))
-                    else:
-                        idle.append(row.path)
-                    continue
-                others.append(row.path)
-                if sort == "next":
-                    due.append(NEVER if row.next is None else float(row.next))
+    async def _made(self, asked: Asked) -> Sequence[str]:
+        passes, ranks = wanted(asked.filter), _Ranks(asked)
+        below: defaultdict[str, _Ranks] = defaultdict(lambda: _Ranks(asked))
+        parts: dict[str, bool] = {}
+        for some in self._rows():
+            for row in some:
+                admitted, owner = not passes or passes.admits(row), row.path.partition("/")[0]
+                if asked.tree and owner == row.path:
+                    parts[owner] = admitted
+                    ranks.add(row)
+                elif admitted and not asked.tree:
+                    ranks.add(row)
+                elif admitted and (passes or owner in asked.open or (owner in asked.troubled and not row.well)):
+                    below[owner].add(row)
             await trio.lowlevel.checkpoint()
-        if sort == "path":
-            return sorted(others)
-        if sort == "next":
-            return [others[n] for n in sorted(range(len(others)), key=due.__getitem__)]
-        return [*(path for _, path in sorted(bad)), *others, *idle]
+        if not asked.tree:
+            return ranks.paths()
+        order = list(parts) if asked.sort == "worst" else ranks.paths()
+        shown = [name for name in order if parts[name] or name in below]
+        return [path for name in shown for path in (name, *(below[name].paths() if name in below else ()))]
+
+
+class _Ranks:
+    """Paths of rows, to be sorted. Of the worst first only what is not well is: the others keep their places."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._worst, self._reverse = asked.sort == "worst", asked.reverse
+        self._key = KEYS[asked.sort]
+        self._keyed: list[tuple[Key, str]] = []
+        self._others: list[str] = []
+        self._idle: list[str] = []
+
+    def add(self, row: Row) -> None:
+        """Take a row."""
+        if not self._worst:
+            self._keyed.append((self._key(row), row.path))
+        elif (how := badness(row)).rank < WELL:
+            self._keyed.append((how, row.path))
+        elif how.rank == WELL:
+            self._others.append(row.path)
+        else:
+            self._idle.append(row.path)
+
+    def paths(self) -> list[str]:
+        """Return all, sorted."""
+        found = [path for _, path in sorted(self._keyed, key=lambda each: each[0])]
+        found += self._others + self._idle
+        return found[::-1] if self._reverse else found

@@ -11,8 +11,8 @@ from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
 from actors.messages.views import SourceExamination
 from actors.overseer.journal import Journal, StateTurn
-from actors.overseer.order import Orders
-from actors.overseer.rows import Kind, Row, Sort, first_line
+from actors.overseer.order import Asked, Orders
+from actors.overseer.rows import Below, Kind, Row, first_line, worst_of
 from actors.settings import Settings
 from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex
@@ -82,9 +82,9 @@ class Overseer:
 
     # --- looking -------------------------------------------------------------------------------------------------
 
-    async def page(self, sort: Sort, filter: str, start: int, limit: int) -> tuple[list[Row], int]:
+    async def page(self, asked: Asked, start: int, limit: int) -> tuple[list[Row], int]:
         """Return some rows from a position on, as they are now, and how many there are in all."""
-        paths = await self._orders.get(sort, filter)
+        paths = await self._orders.get(asked)
         rows = (self._find(path) for path in paths[start : start + limit])
         return [row for row in rows if row is not None], len(paths)
 
@@ -237,7 +237,20 @@ class Overseer:
 
     def _part(self, child: Child) -> Row:
         path = child.path.partition("/")[2]
-        return self._row(child, path, "", "part", STATES[child.state])
+        return self._row(child, path, "", "part", STATES[child.state], below=self._below(path))
+
+    def _below(self, path: str) -> Below | None:
+        """Return what a part supervises: of sources counted all the time, of destinations by a walk over them."""
+        if path not in _MANY:
+            return None
+        many = self._sources if path == "sources" else self._destinations
+        now = many.statistics()
+        found: dict[PartState, int] = {"quarantined": now.quarantined, "backoff": now.backoff}
+        if path == "sources":
+            return Below(len(self._table), _worst(found | dict(self._table.states().items())))
+        records = [self._deliveries.record(child.spec.id) for part in many.slices() for child in part]
+        failing = sum(record is not None and record.state == "failing" for record in records)
+        return Below(len(many), _worst({**found, "failing": failing}))
 
     def _destination(self, child: Child) -> Row:
         id = child.spec.id
@@ -265,6 +278,7 @@ class Overseer:
                 None,
                 source.tags,
                 source.name,
+                trail=hot.trail,
             )
         state = STATES[child.state]
         if state == "ok":
@@ -282,6 +296,7 @@ class Overseer:
         state: PartState,
         *,
         live: LiveSource | None = None,
+        below: Below | None = None,
     ) -> Row:
         hot = None if live is None else live.hot
         resting = child.resumes
@@ -300,4 +315,12 @@ class Overseer:
             due if resting is None else self.moment(resting),
             () if live is None else live.source.tags,
             "" if live is None else live.source.name,
+            child.spec.mailbox,
+            None if hot is None else hot.interval,
+            b"" if hot is None else hot.trail,
+            below,
         )
+
+
+def _worst(states: Mapping[PartState, int]) -> PartState:
+    return worst_of([state for state, count in states.items() if count])

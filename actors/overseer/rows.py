@@ -5,18 +5,19 @@ Pure, but for the records that it is handed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from storage.records.health import Flag
 from storage.records.identity import Millis
 from storage.records.states import PARTS, PartState
 from storage.records.tiers import SourceType
+from supervision import Mailbox
 
 Kind = Literal["part", "destination"] | SourceType
-Sort = Literal["worst", "path", "next"]
+Sort = Literal["worst", "path", "name", "health", "since", "mailbox", "rate", "restarts", "next", "error"]
 ERROR_CAP = 200
 _RANK: dict[PartState, int] = {
     "quarantined": 0,
@@ -36,12 +37,20 @@ _RANK: dict[PartState, int] = {
 _ROTTEN, _DEGRADED, _UNEASY, WELL = 4, 5, 6, 7
 
 
+class Below(NamedTuple):
+    """What a part supervises that comes and goes: how many, and the worst of their states."""
+
+    total: int
+    worst: PartState
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of the tree. path: below the root. name: the URL of a source or a destination, else empty. title: what
     a source is called, if it is called anything.
 
-    error: the first line of what went wrong last, cut. next: when it does something by itself next.
+    error: the first line of what went wrong last, cut. next: when it does something by itself next. pace: seconds
+    between a source's looks as things are. trail: its last looks, as they are stored.
     """
 
     path: str
@@ -56,6 +65,25 @@ class Row:
     next: Millis | None
     tags: tuple[str, ...] = ()
     title: str = ""
+    box: Mailbox[Any] | None = None
+    pace: float | None = None
+    trail: bytes = b""
+    below: Below | None = None
+
+    @property
+    def waiting(self) -> int | None:
+        """How many messages wait for it; None without a mailbox."""
+        return None if self.box is None else self.box.statistics().depth
+
+    @property
+    def handled(self) -> int | None:
+        """How many messages it has taken since it was made; None without a mailbox."""
+        return None if self.box is None else self.box.statistics().received
+
+    @property
+    def well(self) -> bool:
+        """Whether nobody needs to look here first."""
+        return badness(self).rank >= WELL
 
 
 class Badness(NamedTuple):
@@ -72,6 +100,32 @@ def badness(row: Row) -> Badness:
     if rank in (_UNEASY, WELL) and row.flag in ("rotten", "degraded"):
         rank = _ROTTEN if row.flag == "rotten" else _DEGRADED
     return Badness(rank, 1.0 if row.health is None else row.health, -row.restarts)
+
+
+def worst_of(states: Sequence[PartState]) -> PartState:
+    """Return the state that a person should look at first; ok of none.
+
+    >>> worst_of(["ok", "resting", "failing"]), worst_of([])
+    ('failing', 'ok')
+    """
+    return min(states, key=lambda state: _RANK[state], default="ok")
+
+
+Key: TypeAlias = Any
+_LAST: Final = float("inf")
+KEYS: Final[Mapping[Sort, Callable[[Row], Key]]] = {
+    "worst": badness,
+    "path": lambda row: row.path,
+    "name": lambda row: (row.title or row.name.partition("//")[2] or row.path).casefold(),
+    "health": lambda row: _LAST if row.health is None else row.health,
+    "since": lambda row: -row.since,
+    "mailbox": lambda row: -(row.waiting or 0),
+    "rate": lambda row: (_LAST if row.pace is None else row.pace, -(row.handled or 0)),
+    "restarts": lambda row: -row.restarts,
+    "next": lambda row: _LAST if row.next is None else row.next,
+    "error": lambda row: (not row.error, row.error),
+}
+"""What rows are sorted by, lowest first: what somebody sorts for comes at the top."""
 
 
 def first_line(text: str | None) -> str:

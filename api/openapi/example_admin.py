@@ -22,6 +22,10 @@ ROW = wire.TreeRow(
     error=_ERROR,
     next=_NEXT,
     title=SOURCE.found_title,
+    mailbox=0,
+    handled=3,
+    pace_s=600.0,
+    marks="....+....x....+.....",
 )
 PAGE_OF_TREE = wire.TreePage(total=98412, start=0, rows=(ROW,))
 CRASH = wire.CrashSeen(at=LOOKED, error=_ERROR)

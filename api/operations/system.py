@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from actors.overseer.rows import Row
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from actors.overseer.order import Asked
+from actors.overseer.rows import Row, first_line
 from api.operations.context import OperationContext
 from api.schemas import admin as wire
+from storage.records import trail
+from storage.records.states import LOOKS
 from storage.records.times import rfc3339
+
+MARKS = 20
+"""Looks of a source that a row shows."""
 
 
 def row_of(row: Row) -> wire.TreeRow:
@@ -22,16 +32,48 @@ def row_of(row: Row) -> wire.TreeRow:
         error=row.error,
         next=None if row.next is None else rfc3339(row.next),
         title=row.title,
+        mailbox=row.waiting,
+        handled=row.handled,
+        pace_s=row.pace,
+        marks=marks_of(row.trail),
+        below=None if row.below is None else wire.BelowSeen(row.below.total, row.below.worst),
     )
+
+
+def marks_of(looks: bytes) -> str:
+    """Return the last looks of a trail, a mark each, newest last."""
+    found = ""
+    for row in reversed(trail.read(looks)):
+        found += LOOKS[row.verdict].short * min(row.looks, MARKS - len(found))
+        if len(found) >= MARKS:
+            break
+    return found[::-1]
 
 
 async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
     """Return a page of rows, or those that are named."""
     if query.paths:
         found = call.context.overseer.some(query.paths)
-        return wire.TreePage(len(found), 0, tuple(row_of(row) for row in found))
-    rows, total = await call.context.overseer.page(query.sort, query.filter, query.start, query.limit)
-    return wire.TreePage(total, query.start, tuple(row_of(row) for row in rows))
+        return wire.TreePage(len(found), 0, await _told(call, found))
+    asked = Asked(query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled))
+    rows, total = await call.context.overseer.page(asked, query.start, query.limit)
+    return wire.TreePage(total, query.start, await _told(call, rows))
+
+
+async def _told(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeRow, ...]:
+    """Return rows; those of destinations that fail with their last error and next try, which the storage knows."""
+    outbox = call.context.storage.outbox
+    failing = {row.path.partition("/")[2] for row in rows if row.kind == "destination" and row.state == "failing"}
+    waiting = await outbox.waiting(sorted(failing)) if failing else {}
+    found = []
+    for row in rows:
+        told, id = row_of(row), row.path.partition("/")[2]
+        if id in failing:
+            last, due = await outbox.attempts(id, 1), waiting[id].next_due if id in waiting else None
+            error = first_line(last[0].error) if last else ""
+            told = replace(told, error=told.error or error, next=None if due is None else rfc3339(due))
+        found.append(told)
+    return tuple(found)
 
 
 async def sizes(call: OperationContext, limit: int) -> wire.Sizes:

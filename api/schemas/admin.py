@@ -11,13 +11,35 @@ from api.schemas.sources import HeldEvents, Time
 from storage.records.delivery import Result
 from storage.records.destination import DeliveryMode
 from storage.records.health import Cause, Flag
-from storage.records.states import PARTS, PartState, SourceState
+from storage.records.states import LOOKS, PARTS, PartState, SourceState
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Which rows, and in which order."""
 
-    sort: Annotated[Sort, Meta(description="worst: by state, then health; next: who does something next")] = "worst"
+    sort: Annotated[
+        Sort,
+        Meta(
+            description="worst: by state, then health; next: who does something next; since: who changed its state "
+            "last; rate: whose looks are made most often; mailbox, restarts: the most; others: the lowest first"
+        ),
+    ] = "worst"
+    reverse: Annotated[bool, Meta(description="The other way round")] = False
+    tree: Annotated[
+        bool,
+        Meta(
+            description="As a tree: each part is followed by what it supervises, as `open` and `troubled` say; a "
+            "filter shows all that it finds"
+        ),
+    ] = False
+    open: Annotated[
+        tuple[Annotated[str, Meta(max_length=60)], ...],
+        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts of which all is shown"),
+    ] = ()
+    troubled: Annotated[
+        tuple[Annotated[str, Meta(max_length=60)], ...],
+        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts of which what is not well is shown"),
+    ] = ()
     filter: Annotated[
         str,
         Meta(
@@ -39,6 +61,13 @@ class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ()
 
 
+class BelowSeen(Struct, frozen=True):
+    """What a part supervises that comes and goes: how many, and the worst state among them."""
+
+    total: int
+    worst: PartState
+
+
 class TreeRow(Struct, frozen=True):
     """One part of the service, one source or one destination. `error` is one line of plain text, or empty."""
 
@@ -56,6 +85,17 @@ class TreeRow(Struct, frozen=True):
     error: str
     next: Annotated[Time | None, Meta(description="When it does something by itself: a look, or a life after a crash")]
     title: Annotated[str, Meta(description="What a source is called, by its user or else by itself")] = ""
+    mailbox: Annotated[int | None, Meta(description="Messages that wait for it; null without a mailbox")] = None
+    handled: Annotated[int | None, Meta(description="Messages that it has taken so far")] = None
+    pace_s: Annotated[float | None, Meta(description="Seconds between a source's looks at its present pace")] = None
+    marks: Annotated[
+        str,
+        Meta(
+            description="A source's last looks, newest last, a mark each. "
+            + " ".join(f"`{state.short}`: {state.word}." for state in LOOKS.values())
+        ),
+    ] = ""
+    below: Annotated[BelowSeen | None, Meta(description="What sources and destinations supervise")] = None
 
 
 class TreePage(Struct, frozen=True):

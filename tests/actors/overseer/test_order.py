@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pytest
 import trio
 
-from actors.overseer.order import AT_LEAST, MOST, Orders
+from actors.overseer.order import AT_LEAST, MOST, Asked, Orders
 from actors.overseer.rows import Row
 from storage.records.identity import Millis
 from tests.actors.overseer.test_rows import a_row
@@ -32,11 +33,11 @@ TREE = (
 
 async def test_the_orders_of_a_tree(autojump_clock: object) -> None:
     orders = Orders(Tree(*TREE).slices)
-    assert await orders.get("worst", "") == ["sources/2", "sources/4", "log", "sources/3", "sources/1"]
-    assert await orders.get("path", "") == ["log", "sources/1", "sources/2", "sources/3", "sources/4"]
-    assert (await orders.get("next", ""))[:3] == ["sources/3", "sources/4", "sources/2"]
-    assert await orders.get("path", "state:ok") == ["log", "sources/3", "sources/4"]
-    assert await orders.get("worst", "kind:part") == ["log"]
+    assert await orders.get(Asked("worst", "")) == ["sources/2", "sources/4", "log", "sources/3", "sources/1"]
+    assert await orders.get(Asked("path", "")) == ["log", "sources/1", "sources/2", "sources/3", "sources/4"]
+    assert (await orders.get(Asked("next", "")))[:3] == ["sources/3", "sources/4", "sources/2"]
+    assert await orders.get(Asked("path", "state:ok")) == ["log", "sources/3", "sources/4"]
+    assert await orders.get(Asked("worst", "kind:part")) == ["log"]
 
 
 async def test_an_order_is_shared_for_a_while_and_then_made_anew(autojump_clock: object) -> None:
@@ -44,18 +45,53 @@ async def test_an_order_is_shared_for_a_while_and_then_made_anew(autojump_clock:
     orders = Orders(tree.slices)
     async with trio.open_nursery() as nursery:
         for _ in range(10):
-            nursery.start_soon(orders.get, "worst", "")
+            nursery.start_soon(orders.get, Asked())
     assert tree.walks == 1
     await trio.sleep(AT_LEAST + 0.1)
-    await orders.get("worst", "")
+    await orders.get(Asked("worst", ""))
     assert tree.walks == 2
     orders.forget()
-    await orders.get("worst", "")
+    await orders.get(Asked("worst", ""))
     assert tree.walks == 3
 
 
 async def test_only_a_few_orders_are_kept(autojump_clock: object) -> None:
     orders = Orders(Tree(*TREE).slices)
     for number in range(MOST * 3):
-        await orders.get("worst", f"word{number}")
+        await orders.get(Asked(filter=f"word{number}"))
     assert len(orders._kept) == MOST
+
+
+FOREST = (
+    a_row(path="log", kind="part", health=None, flag=None, tags=(), error=""),
+    a_row(path="sources", kind="part", health=None, flag=None, tags=(), error=""),
+    a_row(path="web", kind="part", health=None, flag=None, tags=(), error="boom"),
+    a_row(path="destinations/9", kind="destination", health=None, flag=None, name="https://hooks.test/in", title=""),
+    a_row(path="destinations", kind="part", health=None, flag=None, tags=()),
+    a_row(path="sources/1", restarts=2),
+    a_row(path="sources/2", state="resting", title="Anchors"),
+    a_row(path="sources/3", state="failing"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "paths"),
+    [
+        (Asked(tree=True), "log sources web destinations"),
+        (Asked(tree=True, open=frozenset({"sources"})), "log sources sources/3 sources/2 sources/1 web destinations"),
+        (
+            Asked(tree=True, troubled=frozenset({"sources", "destinations"})),
+            "log sources sources/3 sources/2 web destinations",
+        ),
+        (Asked(tree=True, filter="anchors"), "sources sources/2"),
+        (Asked(tree=True, filter="state:ok kind:part"), "log sources web destinations"),
+        (
+            Asked("restarts", tree=True, open=frozenset({"sources"}), reverse=True),
+            "destinations web sources sources/3 sources/2 sources/1 log",
+        ),
+        (Asked("error"), "web log sources destinations/9 destinations sources/1 sources/2 sources/3"),
+        (Asked("name", "kind:html"), "sources/2 sources/1 sources/3"),
+    ],
+)
+async def test_a_tree_shows_of_each_part_as_much_as_is_open(asked: Asked, paths: str, autojump_clock: object) -> None:
+    assert await Orders(Tree(*FOREST).slices).get(asked) == paths.split()

@@ -42,6 +42,33 @@ async def test_the_tree_has_parts_sources_and_destinations(autojump_clock: objec
             assert log["mailbox"]["bound"] == 1024 and log["awaiting"].endswith(" in receive")
 
 
+async def test_a_row_says_what_waits_what_the_last_looks_came_to_and_why_a_destination_fails(
+    autojump_clock: object,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        town.statuses = [500]
+        async with town.running() as client:
+            source = await asked(client, "/v1/sources", url=FEED)
+            alert = await asked(client, "/v1/alerts", filter_query="", language="en", source_ids=[])
+            hook = await asked(client, f"/v1/alerts/{alert['id']}/destinations", url="https://hook.test/in")
+            town.titles += ["Weather"]
+            await trio.sleep(12 * HOUR)
+            found = await rows(client, tree=True, troubled=["sources", "destinations"])
+            feed, post = f"sources/{source['id']}", f"destinations/{hook['id']}"
+            assert (found[post]["state"], found[post]["error"]) == ("failing", "HTTP 500")
+            assert found[post]["next"] > found[post]["since"] and found[post]["mailbox"] == 0
+            assert found["destinations"]["below"] == {"total": 1, "worst": "failing"}
+            assert found["sources"]["below"] == {"total": 1, "worst": "ok"} and feed not in found
+            assert found["log"]["handled"] > 0 and found["log"]["below"] is None
+            row = (await rows(client, tree=True, open=["sources"]))[feed]
+            assert row["marks"] == 20 * "." and row["pace_s"] > 0
+            town.titles += ["Wind"]
+            await client.post(f"/v1/admin/tree/{feed}/check")
+            await trio.sleep(120)
+            assert (await rows(client, paths=[feed]))[feed]["marks"].rstrip(".").endswith("+")
+
+
 async def test_a_source_in_quarantine_is_the_worst_says_why_and_can_be_released(
     autojump_clock: object, monkeypatch: Any
 ) -> None:

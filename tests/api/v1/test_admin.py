@@ -14,6 +14,7 @@ from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
 from actors.overseer.journal import StateTurn
 from storage.records.delivery import Match
+from storage.records.event import Diff
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Seq
 from storage.records.source import SourceRuntime
@@ -58,6 +59,11 @@ async def test_rows_are_flat_and_paused_sources_are_among_them(house: House, cli
                 "error": "503 Service",
                 "next": None,
                 "title": "Site 1 by its own word",
+                "mailbox": None,
+                "handled": None,
+                "pace_s": None,
+                "marks": "",
+                "below": None,
             }
         ],
     }
@@ -198,8 +204,9 @@ async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clo
         assert [name for name, _ in await said(feed, 1)] == ["counts"]
         change = Change("sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad"))
         house.context.overseer.seen(change)
-        await house.publish(a_draft("Tide"))
-        _, (name, change_told), (_, event) = await said(feed, 3)
+        diff = Diff(("High tide",), (), ())
+        await house.publish(a_draft("Tide"), a_draft("Page", source_type="html", diff=diff, summary="Tide: low → high"))
+        _, (name, change_told), (_, event), (_, page) = await said(feed, 4)
         assert name == "change"
         assert {**change_told, "at": ""} == {
             "at": "",
@@ -208,7 +215,8 @@ async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clo
             "now": "backoff",
             "error": "Boom: bad",
         }
-        assert (event["title"], event["source_type"]) == ("Tide", "feed")
+        assert (event["title"], event["source_type"], event["change"]) == ("Tide", "feed", "")
+        assert page["change"] == "Tide: low → high"
         for number in range(60):
             await house.publish(a_draft(str(number)))
         told = await said(feed, 52)
