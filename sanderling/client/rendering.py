@@ -50,7 +50,7 @@ class Renderer:
             count = sum(len(diff.get(sort, ())) for sort in ("changed", "added", "removed"))
             if count == 1 and CUT not in summary:
                 return
-        changes = list(_changes(diff))
+        changes = list(changes_of(diff))
         for sort, change in changes[:MOST_CHANGES]:
             yield indent + self._paint(sort, f"{SIGNS[sort]} {fit(change, room - 2)}")
         if len(changes) > MOST_CHANGES:
@@ -63,7 +63,7 @@ class Renderer:
         return f"\x1b[{COLOURS[name]}m{text}\x1b[0m" if self._colour and name in COLOURS else text
 
 
-def _changes(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def changes_of(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the changes, each with where it is, altered blocks first: they say most."""
     for change in diff.get("changed", ()):
         where = where_of(change.get("context"))

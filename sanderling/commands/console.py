@@ -14,9 +14,10 @@ from sanderling.flags import client_flags, settings_flags
 
 
 @click.command()
+@click.option("--flat", is_flag=True, help="Begin with the list, worst first, instead of the tree.")
 @settings_flags()
 @client_flags
-def console(config: str | None, service: str | None, key_file: str | None) -> int:
+def console(config: str | None, service: str | None, key_file: str | None, *, flat: bool) -> int:
     """Watch and operate the running service on the whole terminal: `?` shows the keys.
 
     It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin
@@ -39,4 +40,4 @@ def console(config: str | None, service: str | None, key_file: str | None) -> in
     where = service or variables.get("SANDERLING_URL") or str(Path(folder) / ADMIN_SOCKET)
     first = client_of(folder, service, key_file, variables)
     asked(first, partial(first.ask, "GET", "/healthz"))  # whoever mistypes is told so before the screen is taken
-    return run(client_of(folder, service, key_file, variables), where)
+    return run(client_of(folder, service, key_file, variables), where, flat=flat)

@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.screen import Screen
 
 from sanderling.client.api import Client
+from sanderling.console.alert_screens import AlertsScreen
 from sanderling.console.delivery_screens import DeliveriesScreen
 from sanderling.console.event_lines import EventTail
+from sanderling.console.event_screen import EventScreen
 from sanderling.console.figures import Figures
 from sanderling.console.foot import bindings_of
 from sanderling.console.help_screen import HelpScreen
@@ -20,8 +23,11 @@ from sanderling.console.lines import key
 from sanderling.console.link import Link
 from sanderling.console.log_screen import LogScreen
 from sanderling.console.part_screen import PartScreen
+from sanderling.console.prompts import LONGEST, Question
 from sanderling.console.tree_screen import TreeScreen
 from sanderling.console.view import View
+from sanderling.console.why_screen import WhyScreen
+from sanderling.exits import CommandFailed
 
 STYLE = """
 Screen { background: ansi_default; color: ansi_default; overflow: hidden; }
@@ -32,16 +38,15 @@ Lines { height: 1fr; width: 1fr; text-wrap: nowrap; text-overflow: clip; pointer
 #tail { height: 4; }
 #attempt { height: 4; }
 .lost #rows, .lost #reading, .lost #tail, .lost #attempt { text-style: dim; }
-ModalScreen { background: transparent; }
-#ask { dock: bottom; height: 1; background: ansi_default; }
-#label { height: 1; }
-#field, #field:focus { width: 1fr; height: 1; background: ansi_default; color: ansi_default; }
-#confirm { dock: bottom; height: 1; }
 """
+PAST = 10
+"""Events from before that the tail begins with."""
+PASTED = {"/": "filter", ":": "jump"}
+"""Signs at the beginning of a pasted text that ask for something. No other letter of it is run as a command."""
 
 
 class Console(App[int]):
-    """where: what the client is connected to, in words."""
+    """where: what the client is connected to, in words. flat: begin with the list, worst first, not with the tree."""
 
     CSS = STYLE
     ENABLE_COMMAND_PALETTE = False
@@ -51,12 +56,14 @@ class Console(App[int]):
         key("q", "quit", "quit", "leave; the service goes on"),
     ]
 
-    def __init__(self, client: Client, where: str) -> None:
+    def __init__(self, client: Client, where: str, *, flat: bool = False) -> None:
         super().__init__(ansi_color=True)
+        self._flat = flat
         self.theme = "ansi-dark"
         self.figures = Figures(where)
         self.tail = EventTail()
         self.frozen = False
+        self.question: Question | None = None
         self._missed = False
         self.link = Link(client, self)
         self._lost_at: float | None = None
@@ -68,7 +75,7 @@ class Console(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """Begin with the tree."""
-        return TreeScreen()
+        return TreeScreen(flat=self._flat)
 
     def on_mount(self) -> None:
         self.run_worker(self.link.follow(), name="feed", group="feed")
@@ -86,6 +93,39 @@ class Console(App[int]):
         if self.figures.lost and self.views():
             self.views()[-1].query_one("#figures").refresh()
 
+    # --- the keyboard --------------------------------------------------------------------------------------------
+
+    def ask(self, question: Question) -> None:
+        """Give the keyboard to a question until it is answered."""
+        self.question = question
+        self._foot()
+
+    def on_key(self, event: events.Key) -> None:
+        """Hand a key to the question that is asked; without one it does what it is bound to."""
+        if self.question is not None:
+            event.prevent_default()
+            self._typed(event.key, event.character or "")
+
+    async def on_paste(self, event: events.Paste) -> None:
+        """Take what is pasted as if it were typed where something is asked, and else only what begins a question."""
+        text = event.text[:LONGEST]
+        if self.question is None and text[:1] in PASTED:
+            await self.run_action(f"screen.{PASTED[text[0]]}")
+            text = text[1:]
+        for sign in text:
+            if self.question is not None:
+                self._typed("enter" if sign in "\r\n" else sign, sign)
+
+    def _typed(self, key: str, sign: str) -> None:
+        asked = self.question
+        if asked is not None and asked.press(key, sign) and self.question is asked:
+            self.question = None
+        self._foot()
+
+    def _foot(self) -> None:
+        for view in self.views()[-1:]:
+            view.offer()
+
     # --- what the feed says --------------------------------------------------------------------------------------
 
     def connected(self) -> None:
@@ -97,11 +137,24 @@ class Console(App[int]):
         self._missed = self.frozen
         if not self.frozen:
             self.call_later(self._renew)
+        self.run_worker(self._past(), group="past", exclusive=True)
+
+    async def _past(self) -> None:
+        """Fill the tail with the newest events from before; whose key may not read them begins with none."""
+        try:
+            found = await self.link.get("/v1/events", order="desc", limit=PAST)
+        except CommandFailed:
+            return
+        self.tail.fill(found["events"][::-1])
+        for view in self.views():
+            view.told()
 
     def freeze(self) -> None:
         """Hold the picture, or let it go on: anew, when the service has been away meanwhile."""
         self.frozen = not self.frozen
         self.tail.pause(self.frozen)
+        for view in self.views():
+            view.told()
         if not self.frozen and self._missed:
             self._missed = False
             self._renew()
@@ -134,6 +187,8 @@ class Console(App[int]):
     def event(self, told: Mapping[str, Any]) -> None:
         """Take an event into the tail."""
         self.tail.take(told)
+        for view in self.views()[-1:]:
+            view.told()
 
     # --- where to go ---------------------------------------------------------------------------------------------
 
@@ -147,12 +202,21 @@ class Console(App[int]):
     def show_deliveries(self) -> None:
         self.push_screen(DeliveriesScreen())
 
+    def show_why(self, row: Mapping[str, Any]) -> None:
+        self.push_screen(WhyScreen(row))
+
+    def show_event(self, event: Mapping[str, Any]) -> None:
+        self.push_screen(EventScreen(event))
+
+    def show_alerts(self) -> None:
+        self.push_screen(AlertsScreen())
+
     def action_help(self) -> None:
         """Show what the keys of this screen do."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(bindings_of(self.screen)))
 
 
-def run(client: Client, where: str) -> int:
+def run(client: Client, where: str, *, flat: bool = False) -> int:
     """Run the console on this terminal until it is left; return the exit code."""
-    return Console(client, where).run(mouse=False) or 0
+    return Console(client, where, flat=flat).run(mouse=False) or 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sanderling.console.text import Line, fit, right
-from sanderling.console.words import FAINT, STYLES, ago, apart, bare, clock, short, until
+from sanderling.console.words import FAINT, STYLES, ago, apart, bare, day_and_clock, short, until
 from storage.records.states import ATTEMPTS, DESTINATIONS
 
 _FAILING, _WAITING, _OLDEST, _NEXT = 7, 7, 6, 4
@@ -65,16 +65,14 @@ def answered(line: Mapping[str, Any]) -> str:
 
 
 def attempt_heading(width: int) -> Line:
-    words = (
-        f" {fit('at (UTC)', 19)} {fit('delivery', _ID)} {right('try', 3)} {fit('result', _RESULT)} {right('next', 4)} "
-    )
+    words = f" {fit('at', 19)} {fit('delivery', _ID)} {right('try', 3)} {fit('result', _RESULT)} {right('next', 4)} "
     return [(fit(words + "answer", width), "bold")]
 
 
 def attempt_line(line: Mapping[str, Any], width: int, now: str) -> Line:
     """Return an attempt as a line of exactly so many cells."""
     result = ATTEMPTS[line["result"]]
-    at = f"{line['at'][:10]} {clock(line['at'])}"
+    at = fit(day_and_clock(line["at"]), 19)
     return [
         (f" {at} {fit('…' + line['webhook_id'][-7:], _ID)} {right(str(line['attempt']), 3)} ", ""),
         (fit(result.short, _RESULT), STYLES[result.mood]),

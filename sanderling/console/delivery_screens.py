@@ -75,7 +75,7 @@ class _Tries(View):
         hook = self.hook()
         if hook is not None:
             hint = "an event's id or a time such as 2026-04-21T10:00:00Z"
-            self.app.push_screen(Ask(" replay from ", "", hint), partial(self._replay_from, hook))
+            self.console_app.ask(Ask(" replay from ", "", hint, partial(self._replay_from, hook)))
 
     def _replay_from(self, hook: Mapping[str, Any], since: str | None) -> None:
         if since:

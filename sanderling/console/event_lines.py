@@ -28,6 +28,19 @@ class EventTail:
         self._events: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
         self._shown: Sequence[Mapping[str, Any]] = ()
 
+    @property
+    def shown(self) -> Sequence[Mapping[str, Any]]:
+        """What is to be seen, the newest last."""
+        return self._shown if self.paused else self._events
+
+    def fill(self, past: Sequence[Mapping[str, Any]]) -> None:
+        """Take events from before the first that came, oldest first."""
+        known = {event.get("id") for event in self._events}
+        older = [event for event in past if event["id"] not in known]
+        self._events.extendleft(reversed(older[-(KEPT - len(self._events)) :] if len(self._events) < KEPT else ()))
+        if self.paused and not self.held:
+            self._shown = tuple(self._events)
+
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a new event, or a word on how many were left out."""
         self._events.append(event)
@@ -37,13 +50,6 @@ class EventTail:
         """Hold the picture, or let it go on with what has come meanwhile."""
         self._shown = tuple(self._events)
         self.paused, self.held = on, 0
-
-    def lines(self, width: int, height: int) -> list[Line]:
-        """Return the newest of them, the newest last."""
-        if height <= 0:
-            return []
-        shown = self._shown if self.paused else tuple(self._events)
-        return [event_line(event, width) for event in shown[-height:]]
 
 
 def event_line(event: Mapping[str, Any], width: int) -> Line:
@@ -63,6 +69,8 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
 
 def said(event: Mapping[str, Any]) -> str:
     """Return what an event says in one line: of a page's change the change, of others the title."""
+    if event.get("change"):
+        return undirected(str(event["change"]))
     one = listed(event)
     lines = lines_of(one)
     if one.is_change and lines.summary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from sanderling.client.status_screen import by_state, span
@@ -13,6 +14,20 @@ from sanderling.console.words import BAD, POOR, apart, short
 WINDOW = 60
 """Ticks, of a second each, over which rates are taken."""
 _PAUSED = "FROZEN, space goes on"
+_BARS = "▁▂▃▄▅▆▇█"
+LATE = 0.1
+"""Seconds of lateness that fill a bar: a loop that is late by less is not drawn as if it were in trouble."""
+
+
+def sparkline(values: Sequence[float], width: int, least: float = 1.0) -> str:
+    """Return the newest values as bars, the newest last; the highest bar is the largest of them, or `least`.
+
+    >>> sparkline([0, 1, 2, 8], 4), sparkline([5, 0, 0], 2), sparkline([], 4)
+    ('▁▁▂█', '▁▁', '')
+    """
+    shown = values[-width:] if width > 0 else ()
+    top = max([least, *shown])
+    return "".join(_BARS[min(len(_BARS) - 1, int(value / top * (len(_BARS) - 1)))] for value in shown)
 
 
 class Figures:
@@ -47,6 +62,15 @@ class Figures:
         grown = last["totals"].get(name, 0) - first["totals"].get(name, 0)
         return f"{60 * grown / seconds:,.0f}/m" if seconds > 0 else ""
 
+    def looks(self) -> list[float]:
+        """Return the looks of each second of the last minute."""
+        totals = [figures["totals"].get("looks", 0) for figures in self._past]
+        return [float(max(0, later - earlier)) for earlier, later in pairwise(totals)]
+
+    def lags(self) -> list[float]:
+        """Return by how much the loop was late, in each second of the last minute."""
+        return [float(figures["loop_lag_s"]) for figures in self._past]
+
     def lines(self, width: int, age: float, *, frozen: bool) -> list[Line]:
         """Return the two lines. `age`: seconds since the connection was lost."""
         told = _PAUSED if frozen else ""
@@ -76,14 +100,18 @@ class Figures:
             return [(fit(f" NOT READY  {says}", width), BAD)]
         if late := now.get("matching", {}).get("says"):
             return [(fit(f" MATCHING LATE  {late}", width), BAD)]
-        totals, hooks = now["totals"], now["destinations"]
+        totals, hooks, room = (
+            now["totals"],
+            now["destinations"],
+            max(0, min(30, (width - 76) // 3)) if width >= 90 else 0,
+        )
         parts = [
             f"events {totals.get('events', 0):,} {self._grown('events')}".rstrip(),
-            f"looks {self.rate('looks') or '-'}",
+            f"looks {self.rate('looks') or '-'} {sparkline(self.looks(), room)}".rstrip(),
             f"sent {self.rate('attempts') or '-'}",
             f"overdue {now['sources']['overdue']:,}",
             f"queued {sum(now['queues'].values()):,}",
-            f"loop {now['loop_lag_s'] * 1000:.0f}ms",
+            f"loop {now['loop_lag_s'] * 1000:.0f}ms {sparkline(self.lags(), room, least=LATE)}".rstrip(),
             f"streams {now['streams']:,}",
         ]
         if hooks["backoff"] or hooks["quarantined"]:

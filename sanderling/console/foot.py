@@ -48,7 +48,15 @@ class Foot(Lines):
 
         self.set_timer(NOTICE_FOR, over)
 
+    def clear(self) -> None:
+        """Say no more what was said: it was about another screen."""
+        self._notice = None
+        self.refresh()
+
     def _drawn(self, width: int, height: int) -> Sequence[Line]:
+        question = getattr(self.app, "question", None)
+        if question is not None:
+            return [question.line(width)]
         if self._notice is not None:
             text, style = self._notice
             return [[(fit(f" {text}", width), style)]]

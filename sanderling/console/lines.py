@@ -48,7 +48,9 @@ MOVING: list[BindingType] = [
 
 
 class Picks(Lines, can_focus=True):
-    """A list with a cursor. `line` draws a position; `seen` hears which positions came into view."""
+    """A list with a cursor. `line` draws a position; `seen` hears which positions came into view. shy: without the
+    focus it shows no cursor.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = MOVING
 
@@ -58,9 +60,11 @@ class Picks(Lines, can_focus=True):
         seen: Callable[[int, int], None] = lambda _first, _last: None,
         *,
         empty: Callable[[], str] = lambda: "",
+        shy: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(self._drawn, id=id)
+        self._shy = shy
         self._line, self._seen, self._empty = line, seen, empty
         self.count = 0
         self.cursor = 0
@@ -94,7 +98,7 @@ class Picks(Lines, can_focus=True):
         lines = []
         for position in range(self.top, min(self.count, self.top + height)):
             line = self._line(position, width)
-            if position == self.cursor:
+            if position == self.cursor and (self.has_focus or not self._shy):
                 line = _under_cursor(line)
             lines.append(line)
         return lines

@@ -87,6 +87,10 @@ class Link:
         """Do something, and return the answer's JSON. Raises CommandFailed."""
         return (await self._client.ask("POST", path, json=body)).json()
 
+    async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Change something, and return the answer's JSON. Raises CommandFailed."""
+        return (await self._client.ask("PATCH", path, json=body)).json()
+
     async def aclose(self) -> None:
         """Close what is open."""
         await self._client.aclose()

@@ -10,10 +10,14 @@ from sanderling.console.event_lines import event_line
 from sanderling.console.text import Line, fit, safe
 from sanderling.console.words import BAD, FAINT, POOR, STYLES, VERDICTS, ago, apart, clock, short, state_of, until
 
-LABEL = 12
+LABEL = 13
 LOOKS = 20
 """Looks shown as marks."""
 _PLACES = 5
+_OF_THE_SOURCE = ("failing", "resting", "throttled", "overdue", "new")
+"""States of what is watched. `since` is of the actor, which is as it was."""
+CAUSES = {"reach": "answers", "yield": "brings news", "partial": "readable", "stuck": "can recover"}
+"""What a score is made of, in the words of the dashboard."""
 
 
 def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
@@ -27,7 +31,7 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
         yield [(fit(row["name"], width), "")]
     yield from _field(
         "state",
-        f"{state.word} for {short(apart(row['since'], now))}",
+        state.word if row["state"] in _OF_THE_SOURCE else f"{state.word} for {short(apart(row['since'], now))}",
         width,
         STYLES[state.mood],
         mark="" if state.short == state.word else state.short,
@@ -65,7 +69,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     for part in source["health"]:
         costs = part["left"] < 1
         yield from _field(
-            part["cause"],
+            CAUSES[part["cause"]],
             f"{part['left']:.2f}  {part['says']}",
             width,
             POOR if costs else FAINT,
@@ -77,7 +81,8 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
         yield [(fit(" " * LABEL + _legend(source["trail"]), width), FAINT)]
     yield from _field("next look", f"in {until(row['next'], now)}: {source['next_look']}", width)
     pace = f"every {short(source['interval_s'])} at its present pace; looks {source['looks']:,}, "
-    pace += f"unchanged {source['unchanged']:,}, events {source['events']:,}"
+    quiet = f"the last {source['unchanged']:,} without news, " if source["unchanged"] else ""
+    pace += f"{quiet}events {source['events']:,}"
     yield from _field("pace", pace, width)
     yield from _field("last good", ago(source["last_success_at"], now), width)
     yield from _field("last event", ago(source["last_event_at"], now), width)

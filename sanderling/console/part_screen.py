@@ -23,7 +23,7 @@ class PartScreen(View):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *ACT_KEYS,
-        key("o", "log", "log", "its log lines"),
+        key("L", "log", "log", "its log lines"),
         BACK,
     ]
 
@@ -73,8 +73,9 @@ class PartScreen(View):
             return [[(fit(f" {self.path} …", width), "dim")]]
         return list(part_lines(self.part, self.events, self.now, width))
 
-    def action_act(self, name: str) -> None:
-        self.act(self.part["row"] if self.part is not None else None, name)
+    def subject(self) -> Mapping[str, Any] | None:
+        """Return the row of this part."""
+        return None if self.part is None else self.part["row"]
 
     def action_log(self) -> None:
         self.console_app.show_log(self.path)

@@ -1,62 +1,118 @@
-"""Questions at the foot of the screen: a line to be typed, and whether something is really meant."""
+"""Questions in the foot: a line to be typed, and whether something is really meant. Pure.
+
+A question has the keyboard until it is answered. It is no screen of its own and takes no focus, so keys that were typed
+ahead, pasted or sent in one packet reach it in their order.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from textual import events
-from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.screen import ModalScreen
-from textual.widgets import Input
+from sanderling.console.text import Line, between, cells, fit
 
-from sanderling.console.lines import Lines, key
-from sanderling.console.text import fit
+Complete = Callable[[str], Sequence[str]]
+"""Takes what is typed, returns what it may become, best first."""
+LONGEST = 500
 
 
-class Ask(ModalScreen[str | None]):
-    """Asks for a line; gives None when that is given up."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [key("escape", "give_up", "back", "leave it as it is")]
-
-    def __init__(self, label: str, value: str, hint: str) -> None:
-        super().__init__()
-        self._label, self._value, self._hint = label, value, hint
-
-    def compose(self) -> ComposeResult:
-        """Make the label and the field."""
-        with Horizontal(id="ask"):
-            yield Lines(lambda width, _: [[(fit(self._label, width), "bold")]], id="label")
-            yield Input(self._value, placeholder=self._hint, compact=True, select_on_focus=False, id="field")
-
-    def on_mount(self) -> None:
-        """Give the label the room that it needs."""
-        self.query_one("#label").styles.width = len(self._label)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value.strip())
-
-    def action_give_up(self) -> None:
-        self.dismiss(None)
+def nothing(_text: str) -> Sequence[str]:
+    """Complete nothing."""
+    return ()
 
 
-class Confirm(ModalScreen[bool]):
+class Question(Protocol):
+    """What has the keyboard."""
+
+    def press(self, key: str, sign: str) -> bool:
+        """Take a key, and what it types if it types anything; return whether the question is answered."""
+
+    def line(self, width: int) -> Line:
+        """Return how it stands in the foot."""
+
+
+class Confirm:
     """Asks once; only `y` means yes, every other key no."""
 
-    def __init__(self, question: str) -> None:
-        super().__init__()
-        self._question = question
+    def __init__(self, question: str, answered: Callable[[bool], None]) -> None:
+        self._question, self._answered = question, answered
 
-    def compose(self) -> ComposeResult:
+    def press(self, key: str, sign: str) -> bool:
+        """Take the answer."""
+        self._answered(key == "y")
+        return True
+
+    def line(self, width: int) -> Line:
         says = "y yes, else no "
-        yield Lines(
-            lambda width, _: [
-                [(fit(f" {self._question}", width - len(says) - 1) + " ", "bold reverse"), (says, "reverse")]
-            ],
-            id="confirm",
-        )
+        return [(fit(f" {self._question}", width - len(says) - 1) + " ", "bold reverse"), (says, "reverse")]
 
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        self.dismiss(event.key == "y")
+
+class Ask:
+    """Asks for a line, and hands it on; None when that is given up. `changed` hears every change meanwhile."""
+
+    def __init__(
+        self,
+        label: str,
+        text: str,
+        hint: str,
+        answered: Callable[[str | None], None],
+        *,
+        changed: Callable[[str], None] = lambda _text: None,
+        complete: Complete = nothing,
+    ) -> None:
+        self._label, self._hint = label, hint
+        self._answered, self._changed, self._complete = answered, changed, complete
+        self.text = text
+        self.at = len(text)
+
+    def press(self, key: str, sign: str) -> bool:
+        """Edit the line; Enter hands it on, Escape gives it up, Tab completes."""
+        if key in ("enter", "escape"):
+            self._answered(self.text.strip() if key == "enter" else None)
+            return True
+        before = self.text
+        match key:
+            case "left" | "right":
+                self.at = max(0, min(len(self.text), self.at + (1 if key == "right" else -1)))
+            case "home" | "ctrl+a" | "end" | "ctrl+e":
+                self.at = 0 if key in ("home", "ctrl+a") else len(self.text)
+            case "tab":
+                self._put_word()
+            case "ctrl+u":
+                self._keep(self.text[self.at :], 0)
+            case "ctrl+w":
+                head = self.text[: self.at].rstrip().rpartition(" ")
+                self._keep(head[0] + head[1] + self.text[self.at :], len(head[0] + head[1]))
+            case "backspace" if self.at:
+                self._keep(self.text[: self.at - 1] + self.text[self.at :], self.at - 1)
+            case "delete":
+                self._keep(self.text[: self.at] + self.text[self.at + 1 :], self.at)
+            case _:
+                self.put(sign if sign.isprintable() else "")
+        if self.text != before:
+            self._changed(self.text.strip())
+        return False
+
+    def put(self, text: str) -> None:
+        """Put a text where the cursor is."""
+        self._keep((self.text[: self.at] + text + self.text[self.at :])[:LONGEST], self.at + len(text))
+
+    def _put_word(self) -> None:
+        found = self._complete(self.text)
+        if found and self.at == len(self.text):
+            self._keep(found[0], len(found[0]))
+
+    def _keep(self, text: str, at: int) -> None:
+        self.text, self.at = text, min(at, len(text))
+
+    def line(self, width: int) -> Line:
+        """Return label, text and cursor; at the right what it may become, or what may be typed at all."""
+        label = f"{self._label}"
+        room = max(4, width - cells(label) - 1)
+        start = max(0, self.at - room + 1)
+        shown = self.text[start:] + " "
+        before, under, after = shown[: self.at - start], shown[self.at - start], shown[self.at - start + 1 :]
+        may = "  ".join(found.rpartition(" ")[2] for found in self._complete(self.text)) if self.text else self._hint
+        left = width - cells(label) - cells(before) - cells(under)
+        tail = between(after, f" {may} " if may else "", left) if cells(may) + 2 < left else fit(after, left)
+        return [(label, "bold"), (before, ""), (under, "reverse"), (tail, "dim" if not after.strip() else "")]

@@ -1,61 +1,165 @@
-"""The tree's rows as lines of the terminal. Pure."""
+"""The tree's rows as lines of the terminal: narrow columns first, then who it is, then what went wrong. Pure.
+
+Who stands behind the narrow columns has the whole rest of the line while nothing is wrong with it, so at 80 cells a
+source still says which page it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sanderling.console.text import Line, fit, right
-from sanderling.console.words import FAINT, POOR, STYLES, called, named, state_of, until
+from sanderling.console.text import Line, Piece, cells, fit, middle, right
+from sanderling.console.words import FAINT, MARKS, POOR, STYLES, apart, bare, short, state_of, until
+from storage.records.states import PARTS
 
-STATE, HEALTH, RESTARTS, NEXT = 5, 4, 3, 4
-_FIXED = 1 + 1 + STATE + 1 + HEALTH + 1 + RESTARTS + 1 + 1 + NEXT
-_NARROW, _WIDE = 28, 60
-_PLAIN = 80
-
-
-class Columns(NamedTuple):
-    """The two columns that grow: who, and what went wrong last."""
-
-    who: int
-    says: int
+Row = Mapping[str, Any]
+FOLDED, TROUBLED, OPEN = "▸", "!", "▾"
+"""How much of a part's children is shown: none of them, those that are not well, all."""
+_WHO_LEAST, _WHO_MOST = 28, 60
+_NAME = "name"
 
 
-def columns(width: int) -> Columns:
-    """Return the columns of a screen of this width.
+class Context(NamedTuple):
+    """What a row is drawn with besides itself. rate: messages a minute, where that has been seen."""
 
-    >>> columns(80), columns(120), columns(200)
-    (Columns(who=28, says=30), Columns(who=44, says=54), Columns(who=60, says=118))
+    now: str
+    rate: float | None = None
+    changed: bool = False
+    fold: str = ""
+    last: bool = False
+    tree: bool = False
+
+
+class Column(NamedTuple):
+    """sort: what the service sorts by for it. from_width: the screen that has room for it."""
+
+    sort: str
+    head: str
+    width: int
+    from_width: int
+    draw: Callable[[Row, Context, int], Line]
+
+
+def _state(row: Row, at: Context, width: int) -> Line:
+    state = state_of(row)
+    return [(fit(state.short, width), STYLES[state.mood])]
+
+
+def _figure(text: Callable[[Row, Context], str]) -> Callable[[Row, Context, int], Line]:
+    return lambda row, at, width: [(right(text(row, at), width), "")]
+
+
+def _health(row: Row, at: Context) -> str:
+    return "" if row["health"] is None else f"{row['health']:.2f}"
+
+
+def _mailbox(row: Row, at: Context) -> str:
+    waiting = row.get("mailbox")
+    return "-" if waiting is None else f"{min(9999, waiting)}"
+
+
+def _rate(row: Row, at: Context) -> str:
+    if row.get("pace_s"):
+        return f"/{short(row['pace_s'])}"
+    return "-" if at.rate is None else f"{min(9999, at.rate):.0f}/m"
+
+
+def _marks(row: Row, at: Context, width: int) -> Line:
+    marks = str(row.get("marks", ""))[-width:]
+    return [(" " * (width - len(marks)), ""), *((mark, MARKS.get(mark, "")) for mark in marks)]
+
+
+COLUMNS = (
+    Column("worst", "state", 5, 0, _state),
+    Column("health", "hlth", 4, 0, _figure(_health)),
+    Column("restarts", "rst", 3, 0, _figure(lambda row, at: str(min(999, row["restarts"])))),
+    Column("next", "next", 4, 0, _figure(lambda row, at: until(row["next"], at.now))),
+    Column("since", "age", 4, 100, _figure(lambda row, at: short(apart(row["since"], at.now)) if at.now else "")),
+    Column("mailbox", "mbox", 4, 100, _figure(_mailbox)),
+    Column("rate", "rate", 6, 100, _figure(_rate)),
+    Column("", "last looks", 12, 120, _marks),
+)
+SORTS = ("worst", _NAME, "error", *(column.sort for column in COLUMNS[1:] if column.sort), "path")
+"""What rows can be sorted by, in the order in which a key goes through them."""
+
+
+def shown_at(width: int) -> Sequence[Column]:
+    """Return the narrow columns of a screen of this width.
+
+    >>> [column.head for column in shown_at(80)]
+    ['state', 'hlth', 'rst', 'next']
     """
-    who = max(12, min(_WIDE, _NARROW + (width - _PLAIN) * 2 // 5))
-    return Columns(who, max(0, width - _FIXED - who))
+    found = [column for column in COLUMNS if width >= column.from_width]
+    return [column._replace(width=20) if column.head == "last looks" and width >= 160 else column for column in found]
 
 
-def heading(width: int) -> Line:
-    at = columns(width)
-    words = f" {fit('path', at.who)} {fit('state', STATE)} {fit('hlth', HEALTH)} {fit('rst', RESTARTS)} "
-    return [(words + f"{fit('last error', at.says)} {right('next', NEXT)}", "bold")]
+def _rest(width: int) -> int:
+    return max(0, width - 1 - sum(column.width + 1 for column in shown_at(width)))
 
 
-def who(row: Mapping[str, Any], width: int) -> str:
-    """Return who a row is about: its path, and what it is called or else the URL, as far as it goes."""
-    short = named(str(row["path"]), 3 if width < 40 else 6)
-    return fit(f"{short} {called(row)}", width)
+def _who_width(rest: int) -> int:
+    return max(12, min(_WHO_MOST, max(_WHO_LEAST, rest // 2)))
 
 
-def line_of(row: Mapping[str, Any] | None, width: int, now: str, *, changed: bool = False) -> Line:
+def heading(width: int, sort: str = "") -> Line:
+    """Return the line above the rows; what they are sorted by is in capitals."""
+
+    def head(text: str, of: str) -> str:
+        return text.upper() if of and of == sort else text
+
+    words = " " + "".join(
+        (fit if column.head in ("state", "last looks") else right)(head(column.head, column.sort), column.width) + " "
+        for column in shown_at(width)
+    )
+    rest = _rest(width)
+    words += fit(head("name", _NAME), _who_width(rest)) + " " + head("last error", "error")
+    return [(fit(words, width), "bold")]
+
+
+def called(row: Row) -> str:
+    """Return what a row is called: a part by its path, others by their title, else by their URL without its scheme.
+
+    >>> called({"path": "log", "name": ""}), called({"path": "sources/1", "name": "https://a.test/b", "title": ""})
+    ('log', 'a.test/b')
+    """
+    return str(row.get("title") or bare(str(row["name"])) or row["path"])
+
+
+def who(row: Row, at: Context, width: int) -> Line:
+    """Return who a row is about, in so many cells: in a tree below whom it stands, and of a part what it holds."""
+    lead = _lead(row, at)
+    below, left = row.get("below"), width - cells(lead)
+    if below:
+        says = f"{row['path']}  {below['total']:,}"
+        worst = PARTS[below["worst"]]
+        tail = f"  worst: {worst.short}" if below["total"] else ""
+        return [
+            (lead, ""),
+            (fit(says, min(cells(says), left)), "bold"),
+            (fit(tail, left - cells(says)), STYLES[worst.mood]),
+        ]
+    name, url = called(row), bare(str(row["name"]))
+    if row.get("title") and cells(name) + 4 <= left and url != name:
+        return [(lead, FAINT), (fit(name, cells(name)), ""), (middle(f"  {url}", left - cells(name)), FAINT)]
+    return [(lead, FAINT), ((fit if row.get("title") else middle)(name, left), "")]
+
+
+def _lead(row: Row, at: Context) -> str:
+    if at.tree:
+        return f"{at.fold or ' '} " if "/" not in row["path"] else "└─ " if at.last else "├─ "
+    return "to " if row["kind"] == "destination" else ""
+
+
+def line_of(row: Row | None, width: int, at: Context) -> Line:
     """Return a row as a line of exactly so many cells; None is one that has not come yet."""
     if row is None:
         return [(fit(" …", width), FAINT)]
-    at = columns(width)
-    state = state_of(row)
-    health = "" if row["health"] is None else f"{row['health']:.2f}"
-    restarts = "999" if row["restarts"] > 999 else str(row["restarts"])
-    return [
-        ("*" if changed else " ", POOR),
-        (who(row, at.who) + " ", ""),
-        (fit(state.short, STATE), STYLES[state.mood]),
-        (f" {right(health, HEALTH)} {right(restarts, RESTARTS)} ", ""),
-        (fit(str(row["error"]), at.says), ""),
-        (f" {right(until(row['next'], now), NEXT)}", ""),
-    ]
+    line: list[Piece] = [("*" if at.changed else " ", POOR)]
+    for column in shown_at(width):
+        line += [*column.draw(row, at, column.width), (" ", "")]
+    rest = _rest(width)
+    if not row["error"] or rest < _WHO_LEAST:
+        return [*line, *who(row, at, rest)]
+    width_of_who = _who_width(rest)
+    return [*line, *who(row, at, width_of_who), (fit(f" {row['error']}", rest - width_of_who), "")]

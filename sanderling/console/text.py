@@ -58,6 +58,22 @@ def fit(text: str, width: int) -> str:
     return Content(text).truncate(width, ellipsis=True, pad=True).plain
 
 
+def middle(text: str, width: int) -> str:
+    """Return a text in exactly so many cells, cut in its middle: of a URL both ends say which one it is.
+
+    >>> middle('shop.test/a/long/way/prices', 16), middle('log', 5)
+    ('shop.te…y/prices', 'log  ')
+    """
+    whole = safe(text[: _FAR * width] if len(text) < _FAR * width else text[: 2 * width] + text[-2 * width :])
+    if width <= 2 or cells(whole) <= width:
+        return fit(whole, width)
+    left = (width - 1) // 2
+    end = whole[-(width - 1 - left) :]
+    while cells(end) > width - 1 - left:
+        end = end[1:]
+    return fit(fit(whole, left + 1).rstrip("… ") + "…" + end, width)
+
+
 def right(text: str, width: int) -> str:
     """Return a short text of our own, flush right.
 

@@ -1,4 +1,4 @@
-"""The first screen: the tree, worst first, and the newest events under it.
+"""The first screen: the tree of supervision, or all of it as a list with the worst first; and the newest events.
 
 Rows come a page at a time, those in view are brought up to date each second by their paths, and the order changes only
 when that is asked for.
@@ -6,7 +6,7 @@ when that is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,16 +15,22 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from sanderling.console import rows
+from sanderling.console.event_lines import event_line
+from sanderling.console.filtering import filters, places
+from sanderling.console.fold import Fold
 from sanderling.console.lines import Lines, Picks, key
 from sanderling.console.prompts import Ask
-from sanderling.console.row_cache import SIZE, RowCache
+from sanderling.console.rates import Rates
+from sanderling.console.row_cache import SIZE, Row, RowCache
 from sanderling.console.text import Line, between
 from sanderling.console.view import ACT_KEYS, View
 from sanderling.exits import CommandFailed
+from storage.records.tiers import TIERS
 
 TREE = "/v1/admin/tree"
-SORTS = ("worst", "path", "next")
 TROUBLE = "state:quar state:back state:fail state:rest state:rotten state:degraded"
+TYPING = 0.15
+"""Seconds without a key after which what has been typed of a filter is asked for."""
 _LOW, _HIGH = 18, 34
 """Heights of the screen from which on there is a small tail, and a large one."""
 
@@ -33,30 +39,40 @@ class TreeScreen(View):
     """The tree."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        key("slash", "filter", "filter", "only rows with these words, or state: host: tag: kind:"),
-        key("colon", "jump", "go", "to a row by its number, or into a part by its path, id or URL"),
+        key("slash", "filter", "filter", "only rows with these words, or state: host: tag: kind:; tab completes"),
+        key("colon", "jump", "go", "to a row by its number, into a part by its path, id or URL, to alerts, log, ..."),
+        key("t", "shape", "list", "the list, worst first; again: the tree"),
         key("s", "sort", "sort", "make the order anew"),
-        key("S", "order", "order", "worst first, by path, or by what is next", foot=False),
-        key("enter,l,right", "enter", "detail", "details", shown="⏎"),
+        key("S", "order", "by", "sort by the next column", foot=False),
+        key("v", "reverse", "reverse", "the other way round", foot=False),
+        key("enter", "enter", "detail", "details", shown="⏎"),
+        key("right,l", "unfold", "unfold", "show what is not well in this part, then all; else details", foot=False),
+        key("left,h", "fold", "fold", "show less of this part; from below it: go to it", foot=False),
+        key("z", "fold_all", "fold", "fold everything, or open everything", foot=False),
         *ACT_KEYS[:2],
         key("d", "deliveries", "deliveries", "destinations and attempts"),
-        key("o", "log", "log", "the log lines of the service"),
         *ACT_KEYS[2:],
+        key("L", "log", "log", "the log lines of the service"),
         key("D", "drain", "drain", "make no more looks, or make them again", foot=False),
         key("space", "freeze", "freeze", "hold the picture, or let it go on", foot=False),
+        key("tab", "other", "events", "between the rows and the events", foot=False, shown="Tab"),
         key("p", "pause", "hold", "hold the event tail", foot=False),
         key("f", "follow", "follow", "let the event tail go on", foot=False),
         key("0", "preset('')", "all", "all rows", foot=False),
         key("1", f"preset('{TROUBLE}')", "trouble", "only what is not well", foot=False),
         key("2", "preset('kind:part')", "system", "only the fixed parts", foot=False),
-        key("escape", "back", "back", "the whole tree again", foot=False, shown="esc"),
+        key("escape", "back", "back", "all rows again", foot=False, shown="esc"),
     ]
 
-    def __init__(self) -> None:
+    def __init__(self, *, flat: bool = False) -> None:
         super().__init__()
         self.book = RowCache()
-        self.sort, self.words = "worst", ""
+        self.sort, self.words, self.reverse, self.flat = "worst", "", False, flat
+        self.fold = Fold()
+        self.rates = Rates()
         self.picks = Picks(self._line, self._seen, empty=self._empty, id="rows")
+        self.tail_picks = Picks(self._tail_line, empty=lambda: "No event yet.", shy=True, id="tail")
+        self._typing = ""
 
     def middle(self) -> Sequence[Widget]:
         """Return the rows with their heading, and the tail with its title."""
@@ -64,36 +80,44 @@ class TreeScreen(View):
             Lines(self._heading, id="heading"),
             self.picks,
             Lines(self._tail_title, id="tail-title"),
-            Lines(self._tail, id="tail"),
+            self.tail_picks,
         )
 
     def on_mount(self) -> None:
         """Begin with the rows."""
         self.picks.focus()
+        self.call_after_refresh(self.told)
 
     def on_resize(self, event: events.Resize) -> None:
         """Give the tail a part of the room."""
         height = event.size.height
-        self.query_one("#tail").styles.height = 0 if height < _LOW else 4 if height < _HIGH else 10
-        self.query_one("#tail-title").display = height >= _LOW
+        self.tail_picks.styles.height = 0 if height < _LOW else 4 if height < _HIGH else 10
+        self.tail_picks.display = self.query_one("#tail-title").display = height >= _LOW
 
     # --- drawing -------------------------------------------------------------------------------------------------
 
     def _heading(self, width: int, height: int) -> Sequence[Line]:
         place = f"{self.picks.cursor + 1:,}/{self.book.total:,}" if self.book.total else "0"
         moved = f"{len(self.book.changed):,} changed, s sorts  " if self.book.changed else ""
-        words = (
-            f" filter {self.words}"
-            if self.words
-            else f" {self.sort} first"
-            if self.sort == "worst"
-            else f" by {self.sort}"
-        )
-        return [[(between(words, f" {moved}{place} ", width), "dim")], rows.heading(width)]
+        by = "worst first" if self.sort == "worst" else f"by {self.sort}"
+        words = f" {'' if self.flat else 'tree, '}{by}{', reversed' if self.reverse else ''}"
+        words = f" filter {self.words}  {words}" if self.words else words
+        return [[(between(words, f" {moved}{place} ", width), "dim")], rows.heading(width, self.sort)]
 
     def _line(self, position: int, width: int) -> Line:
         row = self.book.row(position)
-        return rows.line_of(row, width, self.now, changed=row is not None and row["path"] in self.book.changed)
+        if row is None:
+            return rows.line_of(None, width, rows.Context(self.now))
+        path, below = str(row["path"]), self.book.row(position + 1)
+        at = rows.Context(
+            self.now,
+            self.rates.of(path),
+            changed=path in self.book.changed,
+            fold="" if self.words else self.fold.of(path),
+            last="/" in path and (below is None or "/" not in below["path"]),
+            tree=not self.flat,
+        )
+        return rows.line_of(row, width, at)
 
     def _empty(self) -> str:
         if self.book.stale:
@@ -102,11 +126,20 @@ class TreeScreen(View):
 
     def _tail_title(self, width: int, height: int) -> Sequence[Line]:
         tail = self.console_app.tail
-        told = f" held, {tail.held:,} more, f follow ──" if tail.paused else " p hold ──"
+        told = f" held, {tail.held:,} more, f follow ──" if tail.paused else " p hold ── tab ⏎ read ──"
         return [[(between("── events " + "─" * width, told, width).replace("…", "─"), "dim")]]
 
-    def _tail(self, width: int, height: int) -> Sequence[Line]:
-        return self.console_app.tail.lines(width, height)
+    def _tail_line(self, position: int, width: int) -> Line:
+        shown = self.console_app.tail.shown
+        return event_line(shown[position], width) if position < len(shown) else [(" " * width, "")]
+
+    def told(self) -> None:
+        """Follow the newest event, unless somebody reads among them."""
+        if not self.is_mounted:
+            return
+        tail, picks = self.console_app.tail, self.tail_picks
+        picks.count = len(tail.shown)
+        picks.go(picks.cursor if tail.paused else picks.count - 1)
 
     # --- rows ----------------------------------------------------------------------------------------------------
 
@@ -133,6 +166,7 @@ class TreeScreen(View):
         edition = self.book.edition
         found = await self.console_app.link.get(TREE, paths=paths)
         if edition == self.book.edition and not self.console_app.frozen:
+            self.rates.take(self.now, found["rows"])
             self.book.update(first, paths, found["rows"])
             self.redraw()
 
@@ -142,10 +176,12 @@ class TreeScreen(View):
         for page in self.book.missing(first, last):
             self.run_worker(self._read(page), group="pages")
         self.query_one("#heading").refresh()
+        self.offer()
 
     async def _read(self, page: int, keep: str = "") -> None:
         book = self.book
-        edition, query = book.edition, {"sort": self.sort, "filter": self.words}
+        edition, query = book.edition, {"sort": self.sort, "filter": self.words, "reverse": self.reverse}
+        query |= {} if self.flat else self.fold.query
         try:
             found = await self.console_app.link.get(TREE, start=page * SIZE, limit=SIZE, **query)
         except CommandFailed as error:
@@ -170,6 +206,10 @@ class TreeScreen(View):
         row = self.book.row(self.picks.cursor)
         return "" if row is None else str(row["path"])
 
+    def subject(self) -> Row | None:
+        """Return the row under the cursor."""
+        return self.book.row(self.picks.cursor)
+
     # --- keys ----------------------------------------------------------------------------------------------------
 
     def action_sort(self) -> None:
@@ -178,16 +218,68 @@ class TreeScreen(View):
         self._renew()
 
     def action_order(self) -> None:
-        """Take the next of the orders."""
-        self.sort = SORTS[(SORTS.index(self.sort) + 1) % len(SORTS)]
+        """Sort by the next column."""
+        self.sort, self.reverse = rows.SORTS[(rows.SORTS.index(self.sort) + 1) % len(rows.SORTS)], False
         self.action_sort()
 
-    def action_filter(self) -> None:
-        hint = "words, state:quar host:shop tag:x kind:feed"
-        self.app.push_screen(Ask(" /", self.words, hint), self._filtered)
+    def action_reverse(self) -> None:
+        """Turn the order round."""
+        self.reverse = not self.reverse
+        self.action_sort()
 
-    def _filtered(self, words: str | None) -> None:
-        if words is not None and words != self.words:
+    def action_shape(self) -> None:
+        """Show the list instead of the tree, or the tree instead of the list."""
+        self.flat = not self.flat
+        if self.flat:
+            self.picks.go(0)
+        self._renew("" if self.flat else self._here())
+
+    def action_unfold(self) -> None:
+        """Show more of the part under the cursor; of what has no more to show, the details."""
+        if self.flat or not self.fold.of(self._here()) or not self.fold.turn(self._here(), wider=True):
+            self.action_enter()
+        else:
+            self._renew(self._here())
+
+    def action_fold(self) -> None:
+        """Show less of the part under the cursor, or of the one above it, and go there."""
+        path = self._here().partition("/")[0]
+        if self.flat or self.words:
+            self.action_back()
+        elif "/" in self._here() and (place := self.book.find(path)) is not None:
+            self.picks.go(place)
+        elif "/" in self._here() or self.fold.of(path):
+            self.fold.turn(path, wider=False)
+            self._renew(path)
+
+    def action_fold_all(self) -> None:
+        """Fold everything, or open everything."""
+        if not self.flat:
+            self.fold.turn_all()
+            self._renew(self._here().partition("/")[0])
+
+    def action_filter(self) -> None:
+        """Have a filter typed; rows follow while it is."""
+        hint = "words, state:quar host:shop tag:x kind:feed"
+        before = self.words
+
+        def answered(words: str | None) -> None:
+            self._filtered(before if words is None else words)
+
+        self.console_app.ask(Ask(" /", before, hint, answered, changed=self._typed, complete=filters))
+
+    def _typed(self, words: str) -> None:
+        self._typing = words
+
+        def ripe() -> None:
+            asked = self.console_app.question is not None and self._typing == words
+            if asked:
+                self._filtered(words)
+
+        self.set_timer(TYPING, ripe)
+
+    def _filtered(self, words: str) -> None:
+        if words != self.words:
             self.words = words
             self.action_sort()
 
@@ -196,15 +288,38 @@ class TreeScreen(View):
         self._filtered(words)
 
     def action_back(self) -> None:
-        """Show the whole tree again."""
-        self._filtered("")
+        """Leave the events, or show all rows again."""
+        if self.tail_picks.has_focus:
+            self.action_other()
+        else:
+            self._filtered("")
+
+    def action_other(self) -> None:
+        """Go from the rows to the events, which are held meanwhile, or back."""
+        reading = self.tail_picks.has_focus
+        self.console_app.tail.pause(not reading)
+        (self.picks if reading or not self.tail_picks.display else self.tail_picks).focus()
+        self.told()
+        self.redraw()
 
     def action_jump(self) -> None:
         """Ask where to go."""
-        self.app.push_screen(Ask(" :", "", "row number, path, id, a name or a part of a URL"), self._jumped)
+        hint = "row number, path, id, part of a URL; alerts, destinations, log, ..."
+        self.console_app.ask(Ask(" :", "", hint, self._jumped, complete=places))
 
     def _jumped(self, words: str | None) -> None:
-        if words and words.replace(",", "").isdigit():
+        to: Mapping[str | None, Callable[[], None]] = {
+            "alerts": self.console_app.show_alerts,
+            "destinations": self.console_app.show_deliveries,
+            "log": self.action_log,
+            "sources": lambda: self._filtered(" ".join(f"kind:{tier}" for tier in TIERS)),
+            "parts": lambda: self._filtered("kind:part"),
+            "trouble": lambda: self._filtered(TROUBLE),
+            "all": lambda: self._filtered(""),
+        }
+        if words in to:
+            to[words]()
+        elif words and words.replace(",", "").isdigit():
             self.picks.go(int(words.replace(",", "")) - 1)
         elif words:
             self.ask_for("jump", partial(self._find, words))
@@ -219,13 +334,13 @@ class TreeScreen(View):
             self.console_app.show_part(hits[0]["path"])
 
     def action_enter(self) -> None:
-        """Show the part under the cursor."""
-        if self._here():
-            self.console_app.show_part(self._here())
-
-    def action_act(self, name: str) -> None:
-        """Do something to the part under the cursor."""
-        self.act(self.book.row(self.picks.cursor), name)
+        """Show the part, or the event, under the cursor."""
+        shown = self.console_app.tail.shown
+        if not self.tail_picks.has_focus:
+            if self._here():
+                self.console_app.show_part(self._here())
+        elif self.tail_picks.cursor < len(shown) and "id" in (event := shown[self.tail_picks.cursor]):
+            self.console_app.show_event(event)
 
     def action_deliveries(self) -> None:
         self.console_app.show_deliveries()
@@ -254,9 +369,11 @@ class TreeScreen(View):
     def action_pause(self) -> None:
         """Hold the event tail."""
         self.console_app.tail.pause(True)
+        self.told()
         self.redraw()
 
     def action_follow(self) -> None:
         """Let the event tail go on."""
         self.console_app.tail.pause(False)
+        self.told()
         self.redraw()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -10,33 +11,35 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
+from sanderling.console.acts import ACTS, OF_A_PART, is_source, possible
 from sanderling.console.foot import Foot
 from sanderling.console.lines import Lines, key
 from sanderling.console.link import reason
 from sanderling.console.prompts import Confirm
 from sanderling.console.text import Line
 from sanderling.console.words import BAD
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed
 
 if TYPE_CHECKING:
     from sanderling.console.app import Console
 
 BACK = key("escape,left,h", "back", "back", "back to where you came from", shown="esc")
-ACTS: dict[str, tuple[str, str]] = {
-    "check": ("Look at it now", "a look is on its way"),
-    "restart": ("Restart it", "it was restarted"),
-    "release": ("Let it try again at once", "released"),
-    "disable": ("Pause it", "paused"),
-    "enable": ("Resume it", "resumed"),
-}
-"""What can be done to a part: the question, and what is said afterwards."""
-OF_A_PART = "Restart it, and all that was started after it"
+COPY_KEYS: list[BindingType] = [
+    key("y", "copy('name')", "copy", "copy its URL (OSC 52: the terminal must allow it)"),
+    key("Y", "copy('id')", "copy id", "copy its id, or its path", foot=False),
+    key("o", "open", "open", "open its URL in the browser, or show it where there is none"),
+]
 ACT_KEYS: list[BindingType] = [
     key("r", "act('restart')", "restart", "restart it"),
     key("c", "act('check')", "check", "look at a source now, within what politeness allows"),
     key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
-    key("e", "act('able')", "pause", "pause a source, or resume it"),
+    key("e", "act('disable')", "pause", "pause a source"),
+    key("e", "act('enable')", "resume", "resume a source"),
+    key("x", "why", "why", "why a source told something, or nothing"),
+    *COPY_KEYS,
 ]
+WEB = ("https://", "http://")
 
 
 class View(Screen[None]):
@@ -47,6 +50,11 @@ class View(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._asking: set[str] = set()
+
+    def on_screen_suspend(self) -> None:
+        """Say no more what was said: it was about what is left now."""
+        for foot in self.query(Foot):
+            foot.clear()
 
     @property
     def console_app(self) -> Console:
@@ -67,6 +75,9 @@ class View(Screen[None]):
 
     def change(self, path: str) -> None:
         """Hear that a part has changed its state."""
+
+    def told(self) -> None:
+        """Hear that there are other events in the tail."""
 
     def connected(self) -> None:
         """Hear that the feed stands, for the first time or again."""
@@ -125,18 +136,40 @@ class View(Screen[None]):
         async def run() -> None:
             self.notice(await work())
 
-        def answered(yes: bool | None) -> None:
+        def answered(yes: bool) -> None:
             if yes:
                 self.run_worker(self._tried(run))
 
-        self.app.push_screen(Confirm(question), answered)
+        self.console_app.ask(Confirm(question, answered))
 
-    def act(self, row: Mapping[str, Any] | None, name: str) -> None:
-        """Ask for, and do, one of ACTS to the part of a row; `able`: whichever of disable and enable changes it."""
+    def offer(self) -> None:
+        """Show which keys do something here now."""
+        for foot in self.query(Foot):
+            foot.refresh()
+
+    def subject(self) -> Mapping[str, Any] | None:
+        """Return the row of the tree that keys act on; None when there is none."""
+        return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer an act only where it can be done."""
+        row = self.subject()
+        match action:
+            case "act":
+                return parameters[0] in possible(row)
+            case "why":
+                return row is not None and is_source(row)
+            case "open":
+                return row is not None and bool(row["name"])
+            case "copy":
+                return row is not None
+        return True
+
+    def action_act(self, name: str) -> None:
+        """Ask for, and do, one of ACTS to what is meant."""
+        row = self.subject()
         if row is None:
             return
-        if name == "able":
-            name = "enable" if row["state"] == "paused" else "disable"
         question, done = ACTS[name]
         if name == "restart" and row["kind"] == "part":
             question = OF_A_PART
@@ -148,3 +181,34 @@ class View(Screen[None]):
             return f"{who}: {done}"
 
         self.confirmed(f"{question}?  {who}", run)
+
+    def action_why(self) -> None:
+        row = self.subject()
+        if row is not None:
+            self.console_app.show_why(row)
+
+    def action_copy(self, what: str) -> None:
+        """Hand its URL or id to the terminal's clipboard."""
+        row = self.subject()
+        if row is not None:
+            id = str(row["path"]).rpartition("/")[2]
+            text = str(row["name"] or id) if what == "name" else id
+            self.app.copy_to_clipboard(text)
+            self.notice(f"Copied {text}")
+
+    def action_open(self) -> None:
+        """Open its URL where there is a browser; a terminal's own browser would write over this screen."""
+        row = self.subject()
+        if row is None:
+            return
+        url = str(row["name"])
+        if has_browser(environ()) and url.startswith(WEB):
+            self.app.open_url(url)
+            self.notice(f"Opened {url}")
+        else:
+            self.notice(f"{url}  (there is no browser here; y copies it)")
+
+
+def has_browser(variables: Mapping[str, str]) -> bool:
+    """Return whether a browser opens in a window of its own."""
+    return sys.platform == "darwin" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from storage.records.states import LOOKS, PARTS, Mood, State
@@ -13,6 +13,8 @@ STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
 GONE = State("gone", "gone", "calm", "It is not there any more.")
 """Of a row that was read before and is no more."""
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
+MARKS = {state.short: STYLES[state.mood] for state in LOOKS.values()}
+"""How the mark of a look is drawn."""
 VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
 """What a look came to, by its name on the wire."""
 
@@ -51,13 +53,31 @@ def apart(earlier: str, later: str) -> float:
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
-def clock(moment: str) -> str:
-    """Return the time of day of a moment (RFC 3339, UTC) to the second.
+def clock(moment: str, zone: tzinfo | None = None) -> str:
+    """Return the time of day of a moment (RFC 3339) to the second, in a time zone, this machine's own unless given.
 
-    >>> clock('2026-04-21T12:00:41.120Z')
-    '12:00:41'
+    >>> from datetime import UTC
+    >>> clock('2026-04-21T12:00:41.120Z', UTC), clock('soon')
+    ('12:00:41', 'soon')
     """
-    return moment[11:19]
+    return _there(moment, "%H:%M:%S", zone)
+
+
+def day_and_clock(moment: str, zone: tzinfo | None = None) -> str:
+    """Return the day of a moment, and its time of day to the second.
+
+    >>> from datetime import UTC
+    >>> day_and_clock('2026-04-21T12:00:41.120Z', UTC)
+    '2026-04-21 12:00:41'
+    """
+    return _there(moment, "%Y-%m-%d %H:%M:%S", zone)
+
+
+def _there(moment: str, form: str, zone: tzinfo | None) -> str:
+    try:
+        return datetime.fromisoformat(moment).astimezone(zone).strftime(form)
+    except (ValueError, OverflowError):
+        return moment
 
 
 def bare(url: str) -> str:

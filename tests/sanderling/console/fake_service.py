@@ -12,6 +12,8 @@ import httpx
 
 from api.openapi.examples import example_of
 from api.schemas import admin
+from api.schemas.alerts import AlertRecord
+from api.schemas.why import SourceWhy
 from api.v1.events import EventsPage
 from storage.records.event import Event
 from tests.sanderling.client.documented import as_documented
@@ -92,6 +94,8 @@ class FakeService(httpx.AsyncBaseTransport):
         self.refusal: tuple[int, str] | None = None
         self.hooks: list[dict[str, Any]] = [HOOK, CALM_HOOK]
         self.lines: list[dict[str, Any]] = []
+        self.alert = example_of(AlertRecord)
+        self.past: list[dict[str, Any]] = []
         self.ticks = 0
         self._readers: list[asyncio.Queue[bytes | None]] = []
 
@@ -121,12 +125,22 @@ class FakeService(httpx.AsyncBaseTransport):
             "since": "2026-04-21T11:00:41.000Z",
             "error": self.errors.get(path, error),
             "next": f"2026-04-21T12:{1 + number % 58:02}:41.000Z",
+            "mailbox": number % 3,
+            "handled": 3,
+            "pace_s": 600.0,
+            "marks": ("X" * 6 if number < bad else "").rjust(20, "."),
         }
 
     def _part(self, name: str) -> dict[str, Any]:
         state = self.states.get(name, "ok")
         row = {"path": name, "name": "", "kind": "part", "state": state, "health": None, "flag": None, "restarts": 0}
-        return _ROW | row | {"since": STARTED, "error": self.errors.get(name, ""), "next": None}
+        found = _ROW | row | {"since": STARTED, "error": self.errors.get(name, ""), "next": None}
+        found |= {"mailbox": 0, "handled": 100 + 2 * self.ticks, "pace_s": None, "marks": "", "below": None}
+        if name == "sources":
+            found["below"] = {"total": self.sources, "worst": "quarantined" if self.sources else "ok"}
+        if name == "destinations":
+            found["below"] = {"total": 0, "worst": "ok"}
+        return found
 
     def find(self, path: str) -> dict[str, Any] | None:
         if path in PARTS:
@@ -228,6 +242,9 @@ class FakeService(httpx.AsyncBaseTransport):
             return httpx.Response(
                 200, headers={"Content-Type": "text/event-stream"}, stream=self._feed(), request=request
             )
+        if request.method == "PATCH":
+            self.alert |= json.loads(request.content)
+            return httpx.Response(200, json=as_documented("PATCH", path, 200, self.alert), request=request)
         if request.method == "POST":
             return self._acted(path, json.loads(request.content or b"null"), request)
         self.asked.append(str(request.url.raw_path.decode()))
@@ -251,7 +268,16 @@ class FakeService(httpx.AsyncBaseTransport):
         if path.endswith("/deliveries"):
             return ATTEMPTS
         if path == "/v1/events":
-            return example_of(EventsPage) | {"events": [event(2, "Prices fell"), event(1, "Hello")]}
+            told = [event(2, "Prices fell"), event(1, "Hello")] if "source" in query else self.past
+            return example_of(EventsPage) | {"events": told}
+        if path.startswith("/v1/events/"):
+            return example_of(Event)
+        if path == "/v1/alerts":
+            return [self.alert]
+        if path.endswith("/destinations"):
+            return []
+        if path.endswith("/why"):
+            return example_of(SourceWhy)
         return None
 
     def _page(self, query: httpx.QueryParams) -> dict[str, Any]:
@@ -259,12 +285,26 @@ class FakeService(httpx.AsyncBaseTransport):
             found = [row for row in map(self.find, query.get_list("paths")) if row is not None]
             return {"total": len(found), "start": 0, "rows": found}
         start, limit, words = int(query.get("start", 0)), int(query["limit"]), query["filter"].split()
+        if query.get("tree") == "true":
+            rows = [row for row in self._tree(query) if all(_holds(row, word) for word in words)]
+            return {"total": len(rows), "start": start, "rows": rows[start : start + limit]}
         if not words:
             rows = [self.row(position) for position in range(start, min(self.total, start + limit))]
             return {"total": self.total, "start": start, "rows": rows}
         every = [self.row(position) for position in range(self.total)]
         found = [row for row in every if all(_holds(row, word) for word in words)]
         return {"total": len(found), "start": start, "rows": found[start : start + limit]}
+
+    def _tree(self, query: httpx.QueryParams) -> list[dict[str, Any]]:
+        """Return parts in their order of start, under them what is open."""
+        found = []
+        for name in PARTS:
+            found.append(self._part(name))
+            whole = name in query.get_list("open") or (name == "sources" and bool(query["filter"]))
+            if name == "sources" and (whole or name in query.get_list("troubled")):
+                shown = self.sources if whole else min(len(TROUBLES), self.sources)
+                found += [self.row(number if number < 4 else number + len(PARTS)) for number in range(shown)]
+        return found
 
     def _acted(self, path: str, body: Any, request: httpx.Request) -> httpx.Response:
         self.acts.append((path.removeprefix("/v1/"), body))

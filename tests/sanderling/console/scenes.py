@@ -38,17 +38,26 @@ def _service() -> FakeService:
 async def visit(terminal: Terminal, keep: Callable[[str, list[str]], None]) -> None:
     """Go through all screens, and hand each in turn to `keep`."""
     shop = f"sources/{source_id(1)}"
-    await terminal.wait_for("site4.test")
-    await terminal.press("j")
+    await terminal.wait_for("└─ site3.test")
+    await terminal.press("j", "j", "j")
     terminal.service.states[f"sources/{source_id(3)}"] = "quarantined"
     await terminal.tick(("event", event(1, "Hello")), ("event", event(2, HOSTILE)))
     await terminal.wait_for("Hello", "*")
     keep("tree", terminal.lines())
-    await terminal.press("r")
+    await terminal.press("t", "S", "S")
+    await terminal.wait_for("by error")
+    keep("list", terminal.lines())
+    await terminal.press("t", *["S"] * 8)
+    await terminal.wait_for("tree, worst first", "└─ site3.test")
+    await terminal.press("g", "j", "j", "j", "r")
     keep("confirm", terminal.lines())
     await terminal.press("n", "slash")
+    await terminal.type("state:re")
+    await terminal.wait_for("filter state:re")
     keep("filter", terminal.lines())
-    await terminal.press("escape", "question_mark")
+    await terminal.press("escape")
+    await terminal.wait_for("└─ site3.test")
+    await terminal.press("g", "j", "j", "j", "question_mark")
     keep("help", terminal.lines())
     await terminal.press("escape", "enter")
     await terminal.wait_for("health 0.12")
@@ -57,7 +66,7 @@ async def visit(terminal: Terminal, keep: Callable[[str, list[str]], None]) -> N
     keep("part", terminal.lines())
     await terminal.press("G")
     keep("part-end", terminal.lines())
-    await terminal.press("o")
+    await terminal.press("L")
     await terminal.wait_for(f"log of {shop}", "lines 5")
     keep("log", terminal.lines())
     await terminal.press("escape", "escape", "d")
@@ -66,7 +75,17 @@ async def visit(terminal: Terminal, keep: Callable[[str, list[str]], None]) -> N
     await terminal.press("enter")
     await terminal.wait_for("newest attempts: 6")
     keep("attempts", terminal.lines())
-    await terminal.press("escape", "escape")
+    await terminal.press("escape", "escape", "x")
+    await terminal.wait_until(lambda: bool(getattr(terminal.app.screen, "answer", None)))
+    await terminal.pilot.pause()
+    keep("why", terminal.lines())
+    await terminal.press("escape", "colon")
+    await terminal.type("alerts")
+    await terminal.press("enter")
+    await terminal.wait_for("name and query")
+    await terminal.tick()
+    keep("alerts", terminal.lines())
+    await terminal.press("escape")
     terminal.service.cut()
     await terminal.wait_for("connection refused")
     await terminal.grow_old(725)
@@ -80,7 +99,7 @@ def played(size: tuple[int, int]) -> dict[str, list[str]]:
     async def play(terminal: Terminal) -> None:
         await visit(terminal, found.__setitem__)
 
-    on_terminal(play, size, _service())
+    on_terminal(play, size, _service(), flat=False)
     return found
 
 

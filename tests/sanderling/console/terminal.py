@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
@@ -14,6 +17,16 @@ from sanderling.console.app import Console
 from tests.sanderling.console.fake_service import FakeService
 
 SETTLE = 20.0
+
+
+@contextmanager
+def in_utc() -> Iterator[None]:
+    """Have times of day be those of UTC, wherever the tests run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 class Terminal:
@@ -65,14 +78,19 @@ class Terminal:
 
 
 def on_terminal(
-    play: Callable[[Terminal], Awaitable[None]], size: tuple[int, int] = (80, 24), service: FakeService | None = None
+    play: Callable[[Terminal], Awaitable[None]],
+    size: tuple[int, int] = (80, 24),
+    service: FakeService | None = None,
+    *,
+    flat: bool = True,
 ) -> None:
     """Run the console at a size, let `play` use it, and end it. Textual runs on asyncio, so a loop of its own."""
 
     async def run() -> None:
         fake = service or FakeService()
-        app = Console(Client("http://console.test", "key", fake), "data/admin.sock")
+        app = Console(Client("http://console.test", "key", fake), "data/admin.sock", flat=flat)
         async with app.run_test(size=size) as pilot:
             await play(Terminal(pilot, app, fake))
 
-    asyncio.run(run())
+    with in_utc():
+        asyncio.run(run())

@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.openapi.examples import example_of
+from api.schemas.alerts import AlertRecord
 from sanderling.console import delivery_lines, event_lines, log_lines, rows
+from sanderling.console.alert_screens import alert_line
 from sanderling.console.figures import Figures
+from sanderling.console.filtering import filters
 from sanderling.console.part_lines import part_lines
+from sanderling.console.prompts import Ask, Confirm
 from sanderling.console.row_cache import MOST, SIZE, RowCache
 from sanderling.console.text import Line, cells, fit, safe
 from sanderling.console.words import short, state_of
@@ -37,9 +42,14 @@ def test_every_line_is_as_wide_as_the_screen_whatever_a_page_says(text: str, wid
     row = SERVICE.row(0) | {"name": text, "title": text, "error": text}
     line = {"ts": NOW, "level": text, "event": text, "actor": f"sources/{text}", "fields": {"a": text}}
     told: list[Line] = [
-        rows.line_of(row, width, NOW),
-        rows.line_of(None, width, NOW),
-        rows.heading(width),
+        rows.line_of(row, width, rows.Context(NOW)),
+        rows.line_of(row | {"error": ""}, width, rows.Context(NOW, 7.0, changed=True, last=True, tree=True)),
+        rows.line_of(SERVICE.find("sources"), width, rows.Context(NOW, fold="▸", tree=True)),
+        rows.line_of(None, width, rows.Context(NOW)),
+        rows.heading(width, "name"),
+        alert_line(example_of(AlertRecord) | {"name": text, "filter_query": text}, width, NOW),
+        Ask(" /", text, "hint", lambda _: None, complete=filters).line(width),
+        Confirm(text, lambda _: None).line(width),
         event_lines.event_line(event(1, text), width),
         log_lines.log_line(line, width),
         delivery_lines.heading(width),
@@ -55,10 +65,14 @@ def test_every_line_is_as_wide_as_the_screen_whatever_a_page_says(text: str, wid
     assert {width_of(line) for line in whole} <= {width, 0}
 
 
+def who(row: dict[str, Any], width: int) -> str:
+    return "".join(text for text, _ in rows.who(row, rows.Context(NOW), width))
+
+
 def test_a_source_is_shown_by_its_name_and_on_its_own_screen_with_its_url_too() -> None:
     row = SERVICE.row(0) | {"title": "Harbour notices"}
-    assert "Harbour notices" in rows.who(row, 60) and "site0.test" not in rows.who(row, 60)
-    assert "site0.test/news" in rows.who(row | {"title": ""}, 60)
+    assert "Harbour notices  site0.test/news" in who(row, 60) and "site0.test" not in who(row, 20)
+    assert "site0.test/news" in who(row | {"title": ""}, 60)
     part = SERVICE.part(f"sources/{source_id(0)}")
     assert part is not None
     top = ["".join(text for text, _ in line) for line in part_lines(part | {"row": row}, [], NOW, 80)][1:3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sanderling.console.help_screen import HelpScreen
+from sanderling.console.rows import SORTS
 from sanderling.console.tree_screen import TROUBLE, TreeScreen
 from tests.sanderling.console.fake_service import FakeService, event, source_id
 from tests.sanderling.console.terminal import Terminal, on_terminal
@@ -43,9 +44,16 @@ def test_the_cursor_moves_by_arrows_letters_and_pages() -> None:
 
 @pytest.mark.parametrize(
     ("keys", "back"),
-    [(("enter",), "escape"), (("l",), "h"), (("right",), "left"), (("d",), "escape"), (("o",), "escape")],
+    [
+        (("enter",), "escape"),
+        (("l",), "h"),
+        (("right",), "left"),
+        (("d",), "escape"),
+        (("L",), "escape"),
+        (("x",), "escape"),
+    ],
 )
-def test_a_screen_is_entered_and_left_again(keys: tuple[str, ...], back: str) -> None:
+def test_a_screen_is_entered_and_left_again(keys: list[str], back: str) -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         first = terminal.app.screen
@@ -125,20 +133,26 @@ def test_the_order_changes_when_it_is_asked_to_and_never_by_itself() -> None:
 
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site5.test")
-        before = [line[:28] for line in terminal.lines()[4:18]]
+        before = [line[21:48] for line in terminal.lines()[4:18]]
         service.states[changed] = "quarantined"
         await terminal.tick(("change", {"path": changed}))
-        await terminal.wait_for("1 changed, s sorts", "*sources/…005 site5.test/news QUAR")
-        assert [line[1:28] for line in terminal.lines()[4:18]] == [line[1:] for line in before]
+        await terminal.wait_for("1 changed, s sorts", "*QUAR  1.00   0   5m site5.test")
+        assert [line[21:48] for line in terminal.lines()[4:18]] == before
         asked = len(service.asked)
         await terminal.press("s")
         await terminal.wait_until(lambda: "changed, s sorts" not in terminal.text)
         assert any("sort=worst" in path for path in service.asked[asked:])
+        for sort in SORTS[1:]:
+            await terminal.press("S")
+            await terminal.wait_for(f"by {sort}")
+            await terminal.wait_until(lambda sort=sort: any(f"sort={sort}" in path for path in service.asked))  # type: ignore[misc]
+        await terminal.press("v")
+        await terminal.wait_for("by path, reversed")
+        await terminal.wait_until(
+            lambda: any("sort=path&" in path and "reverse=true" in path for path in service.asked)
+        )
         await terminal.press("S")
-        await terminal.wait_for("by path")
-        await terminal.press("S")
-        await terminal.wait_for("by next")
-        assert any("sort=next" in path for path in service.asked)
+        await terminal.wait_for("worst first", "STATE")
 
     on_terminal(play, service=service)
 
@@ -157,7 +171,7 @@ def test_space_freezes_the_picture_and_lets_it_go_on() -> None:
         assert terminal.text == frozen
         await terminal.press("space")
         await terminal.tick()
-        await terminal.wait_for("*sources/…005", "Hello")
+        await terminal.wait_for("*QUAR", "Hello")
 
     on_terminal(play, service=service)
 
@@ -214,7 +228,7 @@ def test_the_log_follows_until_the_cursor_leaves_its_end() -> None:
     async def play(terminal: Terminal) -> None:
         for number in range(1, 31):
             say(number)
-        await terminal.press("o")
+        await terminal.press("L")
         await terminal.wait_for("of=30", "following")
         say(31)
         await terminal.tick()
