@@ -1,4 +1,4 @@
-"""What can be done to a part of the tree, and to which. Pure."""
+"""Acts on parts of the tree, and to which of them each can be done. Pure."""
 
 from __future__ import annotations
 

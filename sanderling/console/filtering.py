@@ -1,4 +1,4 @@
-"""What a filter of the tree, and a jump, may become while it is typed. Pure."""
+"""Completion of a filter of the tree, and of a jump, while it is typed. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the tree is open. Pure."""
+"""The folds of the tree: of each part nothing is shown, or what is not well, or all. Pure."""
 
 from __future__ import annotations
 

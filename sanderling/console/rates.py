@@ -1,4 +1,4 @@
-"""How many messages a minute each actor in view takes: what was seen of its counts in the last minute. Pure."""
+"""Rates of the actors in view: messages a minute, by what was seen of their counts in the last minute. Pure."""
 
 from __future__ import annotations
 

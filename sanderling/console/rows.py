@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sanderling.console.text import Line, Piece, cells, fit, middle, right
+from sanderling.console.text import Line, Piece, cells, fit, joined, middle, right
 from sanderling.console.words import FAINT, MARKS, POOR, STYLES, apart, bare, short, state_of, until
 from storage.records.states import PARTS
 
@@ -54,6 +54,10 @@ def _health(row: Row, at: Context) -> str:
     return "" if row["health"] is None else f"{row['health']:.2f}"
 
 
+def _age(row: Row, at: Context) -> str:
+    return short(apart(row["since"], at.now)) if at.now else ""
+
+
 def _mailbox(row: Row, at: Context) -> str:
     waiting = row.get("mailbox")
     return "-" if waiting is None else f"{min(9999, waiting)}"
@@ -75,7 +79,7 @@ COLUMNS = (
     Column("health", "hlth", 4, 0, _figure(_health)),
     Column("restarts", "rst", 3, 0, _figure(lambda row, at: str(min(999, row["restarts"])))),
     Column("next", "next", 4, 0, _figure(lambda row, at: until(row["next"], at.now))),
-    Column("since", "age", 4, 100, _figure(lambda row, at: short(apart(row["since"], at.now)) if at.now else "")),
+    Column("since", "age", 4, 100, _figure(_age)),
     Column("mailbox", "mbox", 4, 100, _figure(_mailbox)),
     Column("rate", "rate", 6, 100, _figure(_rate)),
     Column("", "last looks", 12, 120, _marks),
@@ -155,11 +159,11 @@ def line_of(row: Row | None, width: int, at: Context) -> Line:
     """Return a row as a line of exactly so many cells; None is one that has not come yet."""
     if row is None:
         return [(fit(" …", width), FAINT)]
-    line: list[Piece] = [("*" if at.changed else " ", POOR)]
+    line: list[Piece] = [("*", POOR) if at.changed else (" ", "")]
     for column in shown_at(width):
         line += [*column.draw(row, at, column.width), (" ", "")]
     rest = _rest(width)
     if not row["error"] or rest < _WHO_LEAST:
-        return [*line, *who(row, at, rest)]
+        return joined([*line, *who(row, at, rest)])
     width_of_who = _who_width(rest)
-    return [*line, *who(row, at, width_of_who), (fit(f" {row['error']}", rest - width_of_who), "")]
+    return joined([*line, *who(row, at, width_of_who), (fit(f" {row['error']}", rest - width_of_who), "")])

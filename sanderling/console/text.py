@@ -18,7 +18,7 @@ Piece = tuple[str, str]
 Line = Sequence[Piece]
 _FAR = 4
 """Characters looked at for each cell that there is room for: the rest of a hostile megabyte is never touched."""
-_PLAIN = re.compile("[ -~…─]*")
+_PLAIN = re.compile("[ -~…─├└▸▾▁▂▃▄▅▆▇█]*")
 """One cell a character: what nearly all lines are made of."""
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
@@ -92,6 +92,21 @@ def between(left: str, told: str, width: int) -> str:
     told = safe(told)
     room = width - cells(told)
     return fit(left, room) + told if room > 0 else fit(told, width)
+
+
+def joined(line: Line) -> Line:
+    """Return a line in as few pieces as it has changes of style: each piece costs when it is drawn.
+
+    >>> joined([("a", ""), ("b", ""), ("", "dim"), ("c", "dim")])
+    [('ab', ''), ('c', 'dim')]
+    """
+    found: list[Piece] = []
+    for text, style in line:
+        if found and found[-1][1] == style:
+            found[-1] = (found[-1][0] + text, style)
+        elif text:
+            found.append((text, style))
+    return found
 
 
 def as_content(lines: Sequence[Line]) -> Content:

@@ -1,4 +1,4 @@
-"""Why a source told something, or nothing: the answer of `sanderling why`, on a screen."""
+"""The answer of `sanderling why` on a screen: why a source told something, or nothing."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
 GONE = State("gone", "gone", "calm", "It is not there any more.")
 """Of a row that was read before and is no more."""
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
-MARKS = {state.short: STYLES[state.mood] for state in LOOKS.values()}
-"""How the mark of a look is drawn."""
+MARKS = {state.short: "" if state.mood == "calm" else STYLES[state.mood] for state in LOOKS.values()}
+"""How the mark of a look is drawn in a row: what is nothing new is plain, and costs nothing."""
 VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
 """What a look came to, by its name on the wire."""
 
