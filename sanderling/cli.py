@@ -172,7 +172,9 @@ keys.add_command(signing.rotate_master)
 
 
 @main.command()
-@click.option("--source", multiple=True, help="Only this source id; repeatable.")
+@click.option(
+    "--source", multiple=True, help="Only this source: its id, a name, its URL or a part of these; repeatable."
+)
 @click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
 @click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
 @click.option("--keyword", multiple=True, help="Only events whose title or content has this; repeatable.")
@@ -288,7 +290,12 @@ def simulate(seed: str, days: float, count: int, verbose: bool, only: str | None
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")
 @settings_flags(*(item.name for item in fields(Settings)))
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
-    """Show each setting's value and where it came from."""
+    """Show each setting's value and where it came from, as this shell has it; and what a running service has otherwise.
+
+    \b
+    sanderling settings --data /var/lib/sanderling
+    """
+    from sanderling.client.running import settings_at
     from sanderling.manual import settings_page
 
     if as_markdown:
@@ -298,12 +305,15 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
     from sanderling.json_lines import shown
 
     click.echo(shown(settings_page.as_json(found)) if as_json else settings_page.as_text(found))
+    if not as_json and (theirs := settings_at(found.settings)) is not None:
+        click.echo("\n".join(settings_page.beside(found.settings, theirs)), err=True)
     return Exit.WELL
 
 
 @main.command("setup-link")
+@json_flag
 @settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
-def setup_link(config: str | None, **flags: str | None) -> int:
+def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """Make a link that sets the dashboard's password, once; also beside a running service, and when it is forgotten.
 
     Whoever opens it can do everything. It is good for an hour. Using it signs everybody out. A newer link takes the
@@ -316,6 +326,11 @@ def setup_link(config: str | None, **flags: str | None) -> int:
     told = any(text is not None for name, text in flags.items() if name != "data")
     running = None if told else running_at(settings.data)
     link = keyring.set_up_link(settings, None if running is None else running.url)
+    if as_json:
+        from sanderling.json_lines import print_json
+
+        print_json({"url": link})
+        return Exit.WELL
     click.echo("Open this within an hour, in a browser that reaches the service:", err=True)
     click.echo(link)
     return Exit.WELL

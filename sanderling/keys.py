@@ -11,6 +11,8 @@ from storage.records.identity import Millis
 from storage.records.key import SHOWN, ApiKey, PublicKey, SigningKey
 from storage.records.times import rfc3339
 
+PART = 6
+"""Letters of an id that name its key, at its beginning or its end."""
 _TOLD = {
     "name": "{0} Name the key after what will use it, for example --name newsroom.",
     "scopes": "{0}",
@@ -84,12 +86,13 @@ def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ())
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:
-    """Return the one key that an id, a name or the beginning of a key (as shown, or whole) names.
+    """Return the one key that an id, a part of it at its beginning or end, a name or the beginning of a key names.
 
     Raises CommandFailed when there is none, or more than one.
     """
     shown = word.removesuffix("...")
     found = [k for k in keys if word in (k.id, k.name) or (shown.startswith("svc_") and k.prefix == shown[:SHOWN])]
+    found = found or [k for k in keys if len(word) >= PART and (k.id.startswith(word) or k.id.endswith(word))]
     if not found:
         raise CommandFailed(f"No key is called {word[:SHOWN]!r}; `sanderling keys list` shows them.")
     if len(found) > 1:

@@ -54,6 +54,7 @@ WATCHING = wire.Watching(
     trail=(LOOK,),
     held=HELD,
 )
+SETTINGS = wire.SettingsSeen({"host": "127.0.0.1", "port": 8080, "looks_per_second": 10.0})
 SIZES = wire.Sizes(
     48_300_032,
     1_212_416,
@@ -157,6 +158,7 @@ ALL: tuple[Struct, ...] = (
     DELIVERIES,
     *DELIVERIES.rows,
     SIZES,
+    SETTINGS,
     *SIZES.sources,
     DONE,
 )

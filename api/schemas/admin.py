@@ -188,6 +188,12 @@ class TreePart(Struct, frozen=True):
     source: Watching | None
 
 
+class SettingsSeen(Struct, frozen=True):
+    """The settings of a running service, by their names. A secret that is set is shown as asterisks."""
+
+    settings: dict[str, Any]
+
+
 class Sources(Struct, frozen=True):
     """Sources by health, by state, and what their actors do. `total` counts paused ones too."""
 

@@ -6,10 +6,12 @@ The same routes answer on the public listener, for keys with the scope `admin`, 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import fields
 from typing import Any
 
 from actors.messages.requests import SourcePatch
 from actors.overseer.overseer import Whole
+from actors.settings import Settings, masked
 from api.feed import Feed, overview_of
 from api.operations import sources, system
 from api.operations.system import row_of
@@ -101,6 +103,12 @@ def _watching(call: Call, whole: Whole, held: SourceSize) -> wire.Watching | Non
 async def overview(call: Call) -> Answer:
     """Return the figures of the whole."""
     return Answer(overview_of(call.context))
+
+
+async def settings(call: Call) -> Answer:
+    """Return the settings that the service runs with; of secrets only that there is one."""
+    found = call.context.settings
+    return Answer(wire.SettingsSeen({item.name: masked(found, item.name) for item in fields(Settings)}))
 
 
 async def feed(call: Call) -> Answer:
@@ -211,6 +219,7 @@ _PART = "/tree/{path}"
 _MAYBE = ("not-found", "conflict")
 ROUTES = (
     _read("/overview", overview, "Read the figures of the whole.", wire.Overview),
+    _read("/settings", settings, "Read the settings that it runs with.", wire.SettingsSeen),
     _read("/tree", tree, "Read a page of the tree, worst first.", wire.TreePage, query=wire.TreeQuery),
     _read(_PART, part, "Read all that is known of one part.", wire.TreePart, refuses=("not-found",)),
     _read("/feed", feed, "Follow figures, changes of states, and events.", str, media="text/event-stream"),

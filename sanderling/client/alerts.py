@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from sanderling.client.api import Client
+from sanderling.client.listing import Cell, ago, for_a_person, print_list, short_ids
 from sanderling.client.naming import ALERTS, SOURCES, id_of, record_of
 from sanderling.client.rendering import fit, moment
 from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
+from sanderling.real_world import wall
 from storage.records.plain import plain
 from storage.records.states import ALERTS as ALERT_STATES
 from storage.records.states import DESTINATIONS
@@ -33,18 +36,33 @@ def list_alerts(client: Client, *, as_json: bool) -> int:
     """Print all alerts, oldest first."""
 
     async def act() -> None:
-        any_yet = as_json
-        async for alert in client.every(ALERTS.path):
-            if as_json:
-                print_json(alert)
-            else:
-                click.echo(alert_line(alert))
-            any_yet = True
-        if not any_yet:
+        found = [alert async for alert in client.every(ALERTS.path)]
+        if not (found or as_json):
             click.echo(hinted("There is no alert yet: `sanderling alerts create QUERY`."), err=True)
+        elif as_json or not for_a_person():
+            for alert in found:
+                print_json(alert) if as_json else click.echo(alert_line(alert))
+        else:
+            print_list(ALERT_HEADS, alert_rows(found, datetime.fromtimestamp(wall(), UTC)))
 
     asked(client, act)
     return Exit.WELL
+
+
+ALERT_HEADS = ("state", "matches", "last", "id", "name", "query")
+
+
+def alert_rows(found: Sequence[Mapping[str, Any]], now: datetime) -> list[Sequence[Cell | str]]:
+    """Return alerts as a person reads them."""
+    ids = short_ids([alert["id"] for alert in found])
+    rows: list[Sequence[Cell | str]] = []
+    for alert in found:
+        state = ALERT_STATES["active" if alert["enabled"] else "paused"]
+        query = "" if alert["name"] == alert["filter_query"] else alert["filter_query"] or "everything"
+        count = Cell(f"{alert['match_count']:,}", right=True)
+        last = ago(alert["last_match_at"], now)
+        rows.append((Cell(state.word, state.mood), count, last, ids[alert["id"]], alert["name"], query))
+    return rows
 
 
 def alert_line(alert: Mapping[str, Any]) -> str:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import click
 import trio
 
 from sanderling.client.api import LONGEST_WAIT, Client
+from sanderling.client.listing import for_a_person, print_list, short_ids, within
 from sanderling.client.naming import BINS, id_of, record_of
 from sanderling.client.rendering import moment
 from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
+from sanderling.real_world import wall
 from storage.records.plain import plain
 
 EVERY = 2.0
@@ -46,15 +48,17 @@ def list_bins(client: Client, *, as_json: bool) -> int:
     """Print all bins, oldest first."""
 
     async def act() -> None:
-        any_yet = as_json
-        async for one in client.every(BINS.path):
-            if as_json:
-                print_json(one)
-            else:
-                click.echo(f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}")
-            any_yet = True
-        if not any_yet:
+        found = [one async for one in client.every(BINS.path)]
+        if not (found or as_json):
             click.echo(hinted("There is no bin yet: `sanderling bins create`."), err=True)
+        elif as_json or not for_a_person():
+            for one in found:
+                line = f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}"
+                print_json(one) if as_json else click.echo(line)
+        else:
+            now, ids = datetime.fromtimestamp(wall(), UTC), short_ids([one["id"] for one in found])
+            rows = [(ids[one["id"]], within(one["expires_at"], now), one["url"]) for one in found]
+            print_list(("id", "ends", "url"), rows)
 
     asked(client, act)
     return Exit.WELL

@@ -35,7 +35,7 @@ class SocketConnection(HTTPConnection):
         self.sock.connect(str(self._path))
 
 
-def health(data: str, url: str | None) -> int:
+def health(data: str, url: str | None, *, as_json: bool = False) -> int:
     """Print one line on how the service is, and return 0 when it is ready, else 1."""
     where = url or str(Path(data) / ADMIN_SOCKET)
     try:
@@ -43,7 +43,7 @@ def health(data: str, url: str | None) -> int:
         well, line = _asked(connection, urlsplit(url or "").path.rstrip("/"))
     except (OSError, HTTPException, ValueError) as error:
         well, line = False, f"not reachable: {where}: {str(error) or type(error).__name__}"
-    click.echo(line)
+    click.echo(json.dumps({"ready": well, "says": line}) if as_json else line)
     return Exit.WELL if well else Exit.FAILED
 
 

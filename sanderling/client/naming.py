@@ -1,4 +1,4 @@
-"""The naming of a thing by a person: by its id or how that begins, or by a part of its names or URL."""
+"""The naming of a thing by a person: by its id, its beginning or its end, or by a part of its names or URL."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def _found(client: Client, sort: Sort, name: str) -> dict[str, Any]:
     found = [
         one
         async for one in client.every(sort.path)
-        if one["id"].startswith(name) or any(name in text for text in _known_by(sort, one))
+        if one["id"].startswith(name) or one["id"].endswith(name) or any(name in text for text in _known_by(sort, one))
     ]
     found = [one for one in found if name in _known_by(sort, one)] or found
     if len(found) == 1:

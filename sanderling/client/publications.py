@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from sanderling.client.api import Client
+from sanderling.client.listing import for_a_person, print_list, short_ids
 from sanderling.client.naming import ALERTS, PUBLICATIONS, SOURCES, id_of, record_of
 from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
@@ -47,15 +48,19 @@ def list_publications(client: Client, *, as_json: bool) -> int:
     """Print all publications, oldest first."""
 
     async def act() -> None:
-        any_yet = as_json
-        async for one in client.every(PUBLICATIONS.path):
-            if as_json:
-                print_json(one)
-            else:
-                click.echo(f"{one['id']}  {plain(one['title'])}  {plain(one['url'] or hinted(LOST))}")
-            any_yet = True
-        if not any_yet:
+        found = [one async for one in client.every(PUBLICATIONS.path)]
+        ids = short_ids([one["id"] for one in found])
+        if not (found or as_json):
             click.echo(hinted("Nothing is published: `sanderling publications create TITLE`."), err=True)
+        elif as_json or not for_a_person():
+            for one in found:
+                line = f"{one['id']}  {plain(one['title'])}  {plain(one['url'] or hinted(LOST))}"
+                print_json(one) if as_json else click.echo(line)
+        else:
+            print_list(
+                ("id", "title", "address"),
+                [(ids[one["id"]], one["title"], one["url"] or hinted(LOST)) for one in found],
+            )
 
     asked(client, act)
     return Exit.WELL

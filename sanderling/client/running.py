@@ -8,19 +8,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from http.client import HTTPException
 from pathlib import Path
 from stat import S_ISSOCK
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 
+from actors.settings import Settings, meaning
 from sanderling import ADMIN_SOCKET
 from sanderling.client.api import Client
 from sanderling.client.health import ANSWER_CAP, SocketConnection
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import loaded, told_folder
+
+_OPEN = tuple(item.name for item in fields(Settings) if not meaning(item).secret and item.name != "data")
+"""Settings that are no secrets."""
 
 
 class Running(NamedTuple):
@@ -30,15 +35,36 @@ class Running(NamedTuple):
     local_url: str
 
 
+def settings_at(here: Settings) -> Settings | None:
+    """Return the settings of the service that runs on a data folder, with our own secrets; None when none answers."""
+    try:
+        told = _told(here.data, "/v1/admin/settings")["settings"]
+        theirs: dict[str, Any] = {name: told[name] for name in _OPEN if name in told}
+        theirs |= {name: tuple(value) for name, value in theirs.items() if isinstance(value, list)}
+        return replace(here, **theirs)
+    except (OSError, HTTPException, ValueError, LookupError, TypeError):
+        return None
+
+
+def unlike(here: Settings, there: Settings) -> list[str]:
+    """Return the names of the settings that two have otherwise, secrets aside."""
+    return [name for name in _OPEN if getattr(here, name) != getattr(there, name)]
+
+
 def running_at(folder: str) -> Running | None:
     """Return where the service is that runs on a data folder; None when none answers there."""
-    connection = SocketConnection(Path(folder) / ADMIN_SOCKET)
     try:
-        connection.request("GET", "/v1/admin/overview")
-        told = json.loads(connection.getresponse().read(ANSWER_CAP))
+        told = _told(folder, "/v1/admin/overview")
         return Running(str(told["url"]), str(told["local_url"]))
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
         return None
+
+
+def _told(folder: str, path: str) -> Any:
+    connection = SocketConnection(Path(folder) / ADMIN_SOCKET)
+    try:
+        connection.request("GET", path)
+        return json.loads(connection.getresponse().read(ANSWER_CAP))
     finally:
         connection.close()
 

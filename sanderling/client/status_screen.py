@@ -12,6 +12,9 @@ from storage.records.states import PARTS, SOURCES
 WORST = 10
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 PATH, STATE, HEALTH = 24, 12, 5
+TOTALS = ("looks", "events", "matches", "attempts", "http_requests")
+WORDS = {"http_requests": "API requests"}
+"""What is shown instead of a name of the API. Looks are requests too, to others."""
 
 
 def span(seconds: float) -> str:
@@ -52,8 +55,10 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     yield _line("health", sources, ("ok", "degraded", "rotten"))
     yield _line("actors", sources, ("running", "backoff", "quarantined"))
     yield _line("destinations", overview["destinations"])
-    yield _line("since start", overview["totals"], ("looks", "events", "matches", "attempts", "http_requests"))
-    yield _line("waiting", overview["queues"])
+    yield from _lines(
+        "since start", overview["totals"], width, ("looks", "events", "matches", "attempts", "http_requests")
+    )
+    yield from _lines("waiting", overview["queues"], width)
     yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
     for node in overview.get("nodes", ()):
         yield _node(node)[:width]
@@ -70,7 +75,7 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
         yield fit(f"! looks: {passed}", width)
     if worst:
         yield ""
-        yield fit(f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error", width)
+        yield f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error"[:width]
     for row in worst:
         yield _row(row, width)
 
@@ -93,6 +98,18 @@ def _node(node: Mapping[str, Any]) -> str:
 def _line(name: str, figures: Mapping[str, int], wanted: Sequence[str] = ()) -> str:
     shown = {key: figures[key] for key in wanted or figures if key in figures}
     return f"{name:<13} " + "  ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in shown.items())
+
+
+def _lines(name: str, figures: Mapping[str, int], width: int, wanted: Sequence[str] = ()) -> Iterator[str]:
+    """Yield figures, in as many lines as they need."""
+    line = f"{name:<13}"
+    for key in [key for key in wanted or figures if key in figures]:
+        part = f"  {WORDS.get(key, key.replace('_', ' '))} {figures[key]:,}"
+        if len(line) > 13 and len(line) + len(part) - 1 > width:
+            yield line
+            line = " " * 13
+        line += part[1:] if len(line) == 13 else part
+    yield line
 
 
 def _row(row: Mapping[str, Any], width: int) -> str:

@@ -14,13 +14,16 @@ import trio
 from httpx_sse import ServerSentEvent
 
 from sanderling.client.api import Client
-from sanderling.client.naming import called
+from sanderling.client.listing import Cell, for_a_person, print_list, short_ids
+from sanderling.client.naming import SOURCES as SOURCE
+from sanderling.client.naming import called, id_of
 from sanderling.client.rendering import Renderer, fit, pad
 from sanderling.environment import hinted, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import echo_json, print_json
 from storage.records.plain import plain
 from storage.records.states import SOURCES
+from storage.records.tiers import TIERS
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 FILTERS = ("source", "source_type", "tag", "keyword")
@@ -67,19 +70,24 @@ def tail(
     **filters: tuple[str, ...],
 ) -> int:
     """Print events as they come, until interrupted or `count` have come."""
-    query = [(name, value) for name in FILTERS for value in filters[name]]
-    if since:
-        query.append(("since", since))
+    since_then = [("since", since)] if since else []
     path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
     audience = Audience(variables, count, as_json=as_json)
 
     async def run() -> None:
         with audience.scope:
             async with client:
-                await client.follow(path, query, audience.take, tell=_tell)
+                named = filters | {"source": tuple([await _meant(client, name) for name in filters["source"]])}
+                query = [(name, value) for name in FILTERS for value in named[name]]
+                await client.follow(path, query + since_then, audience.take, tell=_tell)
 
     trio.run(run)
     return Exit.WELL
+
+
+async def _meant(client: Client, name: str) -> str:
+    """Return the id of a source that is named; an id and a pattern are what they are, and need no scope to read."""
+    return name if name.endswith(".*") else await id_of(client, SOURCE, name)
 
 
 def _tell(words: str) -> None:
@@ -148,23 +156,50 @@ def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> N
 def list_sources(client: Client, *, as_json: bool) -> int:
     """Print all sources, worst health first."""
 
+    kept: list[dict[str, Any]] | None = [] if for_a_person() and not as_json else None
+
     async def run() -> None:
         any_yet = as_json
         async with client:
             async for source in client.every("/v1/sources"):
-                print_json(source) if as_json else click.echo(source_line(source))
                 any_yet = True
+                if kept is not None:
+                    kept.append(source)
+                else:
+                    print_json(source) if as_json else click.echo(source_line(source))
         if not any_yet:
             click.echo(hinted("Nothing is watched yet: `sanderling add URL`."), err=True)
 
     trio.run(run)
+    print_list(SOURCE_HEADS, source_rows(kept or ()))
     return Exit.WELL
+
+
+SOURCE_HEADS = ("state", "health", "type", "id", "source", "why")
+
+
+def source_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
+    """Return sources as a person reads them."""
+    ids = short_ids([source["id"] for source in found])
+    rows: list[Sequence[Cell | str]] = []
+    for source in found:
+        state, health = SOURCES[source["state"]], source["health"]
+        bare = str(source["url"]).removeprefix("https://").removeprefix("http://")
+        name = f"{called(source)}  {bare}" if called(source) else bare
+        why = str(health["reason"]) if _to_be_said(source) else ""
+        cells = Cell(state.word, state.mood), Cell(f"{health['score']:.2f}", right=True)
+        rows.append((*cells, TIERS[source["type"]].noun, ids[source["id"]], name, why))
+    return rows
+
+
+def _to_be_said(source: Mapping[str, Any]) -> bool:
+    return SOURCES[source["state"]].mood in ("bad", "warn") or source["health"]["flag"] != "ok"
 
 
 def source_line(source: Mapping[str, Any]) -> str:
     """Return a source as one line: state, score, tier, id, URL, its name, and why when it is not well."""
     health, state = source["health"], SOURCES[source["state"]]
-    why = "  " + fit(str(health["reason"]), 120) if state.mood in ("bad", "warn") or health["flag"] != "ok" else ""
+    why = "  " + fit(str(health["reason"]), 120) if _to_be_said(source) else ""
     name = f"  ({fit(called(source), 60)})" if called(source) else ""
     stands = f"{pad(state.word, 13)} {health['score']:4.2f}  {source['type']:<4}"
     return f"{stands}  {source['id']}  {plain(source['url'])}{name}{why}"

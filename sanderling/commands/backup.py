@@ -163,8 +163,8 @@ def check(*, as_json: bool) -> int:
 def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | None) -> int:
     """Look over this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS.
 
-    Changes nothing; works beside a running service, and on a broken folder. Run it as the service's user, with its
-    settings. Exit code: 0 well or only warnings, 1 something must be mended.
+    Changes nothing; works beside a running service, whose settings it asks for, and on a broken folder. Run it as the
+    service's user. Exit code: 0 well or only warnings, 1 something must be mended.
 
     \b
     sanderling doctor --data /var/lib/sanderling

@@ -5,13 +5,17 @@ There is no way over the API to make a key: what holds one could then make itsel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
+from datetime import UTC, datetime
 
 import click
 
 from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.flags import loaded, settings_flags
+from storage.records.key import ApiKey
+from storage.records.times import rfc3339
 
 JSON_HELP = "As JSON, for programs."
 
@@ -61,16 +65,46 @@ def create(
 def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
+    from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
     from sanderling.keys import key_document, key_lines
+    from sanderling.real_world import wall
 
     found = keyring.every(loaded(config, flags).settings)
     for key in found if as_json else ():
         print_json(key_document(key))
+    if for_a_person() and not as_json:
+        print_list(HEADS, key_rows(found, datetime.fromtimestamp(wall(), UTC)))
+        return Exit.WELL if found else _none()
     for line in () if as_json else key_lines(found):
         click.echo(line)
-    if not (found or as_json):
-        click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
+    return Exit.WELL if found or as_json else _none()
+
+
+HEADS = ("key", "id", "name", "a minute", "made", "used", "scopes")
+
+
+def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
+    """Return keys as a person at a terminal reads them: with ends of ids, and ages."""
+    from sanderling.client.listing import ago, short_ids
+
+    ids = short_ids([key.id for key in keys])
+    return [
+        (
+            f"{key.prefix}...",
+            ids[key.id],
+            key.name,
+            str(key.rate_per_minute),
+            ago(rfc3339(key.created_at), now),
+            ago(None if key.last_used_at is None else rfc3339(key.last_used_at), now),
+            ", ".join(key.scopes),
+        )
+        for key in keys
+    ]
+
+
+def _none() -> int:
+    click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
     return Exit.WELL
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sanderling.environment import environ
-from sanderling.flags import client_flags, loaded, settings_flags
+from sanderling.flags import client_flags, json_flag, loaded, settings_flags
 
 
 @click.command()
@@ -33,7 +33,8 @@ def status(config: str | None, service: str | None, key_file: str | None, *, as_
 @click.command()
 @settings_flags("data")
 @click.option("--url", metavar="URL", help="The service's address, instead of its admin socket.")
-def health(config: str | None, data: str | None, url: str | None) -> int:
+@json_flag
+def health(config: str | None, data: str | None, url: str | None, *, as_json: bool) -> int:
     """Ask whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key.
 
     \b
@@ -42,4 +43,4 @@ def health(config: str | None, data: str | None, url: str | None) -> int:
     """
     from sanderling.client.health import health as ask
 
-    return ask(loaded(config, {"data": data}).settings.data, url)
+    return ask(loaded(config, {"data": data}).settings.data, url, as_json=as_json)

@@ -70,7 +70,7 @@ def add(urls: tuple[str, ...], service: str | None, key_file: str | None, **aske
 @click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
 @client_flags
 def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
-    """List the watched URLs, worst health first."""
+    """List the watched URLs, worst health first. On a terminal with heads and ends of ids, elsewhere with whole ids."""
     from sanderling.client import terminal
     from sanderling.client.running import client_here
 

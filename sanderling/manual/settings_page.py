@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
 from actors.settings import Meaning, Settings, masked, meaning
+from sanderling.client.running import unlike
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 INTRODUCTION = f"""# Settings
@@ -26,6 +28,17 @@ def as_text(loaded: Loaded) -> str:
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
     return "\n".join([*table, *loaded.retired])
+
+
+def beside(here: Settings, theirs: Settings) -> Iterator[str]:
+    """Yield what the running service has otherwise than this shell, a line each."""
+    others = [item.name for item in fields(Settings) if item.name in unlike(here, theirs)]
+    yield "These are this shell's. The service that runs on the data folder has " + (
+        "otherwise:" if others else "the same."
+    )
+    for name in others:
+        value = getattr(theirs, name)
+        yield f"  {name} = {','.join(value) if isinstance(value, tuple) else value}"
 
 
 def as_json(loaded: Loaded) -> str:

@@ -98,7 +98,8 @@ def test_programs_are_told_all_but_the_hash() -> None:
 
 def test_a_key_is_found_by_id_name_beginning_or_whole() -> None:
     (plaintext, first), (_, second) = a_key("one", 0), a_key("two", 100)
-    for word in (first.id, "one", first.prefix, first.prefix + "...", plaintext):
+    assert first.id[-6:] != second.id[-6:]
+    for word in (first.id, first.id[-6:], "one", first.prefix, first.prefix + "...", plaintext):
         assert find_key([first, second], word) is first
 
 

@@ -23,13 +23,21 @@ OPERATIONS: dict[str, Operation] = {
 Costs the same for any number of sources. `totals` are counted from `started_at` on: the difference of two answers is \
 a rate.""",
     ),
+    "GET /v1/admin/settings": Operation(
+        name="readSettings",
+        tag=_TAG,
+        explains="""\
+As flags, variables and the file made them when it was started. What a shell beside it would make of its own variables \
+may be something else: `sanderling settings` and `sanderling doctor` ask here.""",
+    ),
     "GET /v1/admin/tree": Operation(
         name="listTree",
         tag=_TAG,
         explains="""\
 Fixed parts, destinations and sources, paused ones too. Sorted worst first, the fixed parts come before all others \
 that are as well. An order is kept for a second or some, so a part may have changed since it got its place: the row \
-says how it is now. `start` may be anywhere; there is no cursor. With `paths`, the rows of just these: what is on a \
+says how it is now. With `tree`, each part is followed by what it supervises, as far as `open` and `troubled` say. \
+`start` may be anywhere; there is no cursor. With `paths`, the rows of just these: what is on a \
 screen is kept up without its order changing.""",
     ),
     "GET /v1/admin/tree/{path}": Operation(

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from errno import ENOSPC
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import trio
 
 from actors.settings import Settings
 from sanderling.client.health import at_socket
+from sanderling.client.running import running_at, settings_at, unlike
 from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.finding import Finding, tell
@@ -60,12 +62,23 @@ async def findings(
     else:
         ready, says = service
         second = Finding("ok" if ready else "warn", "service", says, "" if ready else f"{typed('status')} says more.")
-    patient = DoctorContext(settings, place, variables, service is not None, offline)
-    found = [first, second]
+    found, theirs = [first, second], None if service is None else settings_at(settings)
+    if theirs is not None:
+        found.append(_of_the_service(settings, theirs))
+        running = running_at(settings.data)  # its port may have been chosen by the system
+        theirs = replace(theirs, port=(running and urlsplit(running.local_url).port) or theirs.port)
+    patient = DoctorContext(theirs or settings, place, variables, service is not None, offline)
     with as_owner(place):
-        for what, question in _questions(settings).items():
+        for what, question in _questions(patient.settings).items():
             found += await _answers(what, question, patient)
     return found
+
+
+def _of_the_service(here: Settings, theirs: Settings) -> Finding:
+    """Return whose settings are looked at: the service's, whatever this shell has."""
+    others = unlike(here, theirs)
+    says = "the running service's are looked at"
+    return Finding("ok", "settings", f"{says}; this shell has otherwise: {', '.join(others)}" if others else says)
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
@@ -113,4 +126,5 @@ def _read(found: Loaded) -> tuple[Finding, Settings]:
     own = Path(found.settings.data) / FILE_NAME
     source = f", {own}" if own.is_file() else ""
     set_here = sum(origin != "default" for origin in found.origins.values())
-    return Finding("ok", "settings", f"{set_here} are set{source}"), found.settings
+    count = f"{set_here} {'is' if set_here == 1 else 'are'} set"
+    return Finding("ok", "settings", f"{count}{source}"), found.settings

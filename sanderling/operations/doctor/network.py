@@ -73,7 +73,7 @@ async def _port(patient: DoctorContext, host: str, number: int, flag: str) -> Fi
         listeners = await open_listeners(host, number)
     except OSError as error:
         if patient.running:
-            return Finding("ok", "port", f"{where} is taken, and the service runs")
+            return Finding("ok", "port", f"{where} is in use, as it should be: the service runs")
         do = f"Stop what is there (ss -ltnp), or choose another with {flag}."
         return Finding("fail", "port", f"can't listen on {where}: {error.strerror or error}", do)
     for listener in listeners:

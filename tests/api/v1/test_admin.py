@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
 from actors.overseer.journal import StateTurn
+from actors.settings import Settings, meaning
 from storage.records.delivery import Match
 from storage.records.event import Diff
 from storage.records.health import BreakerState, Health
@@ -177,6 +179,14 @@ async def test_a_drain_is_seen_until_it_is_resumed(house: House, client: httpx.A
     assert (await client.get("/v1/admin/overview")).json()["draining"] is True
     await client.post("/v1/admin/resume")
     assert (await client.get("/v1/admin/overview")).json()["draining"] is False
+
+
+async def test_the_settings_are_those_that_it_runs_with_and_no_secret(house: House, client: httpx.AsyncClient) -> None:
+    told = (await client.get("/v1/admin/settings")).json()["settings"]
+    assert told.keys() == {item.name for item in fields(Settings)}
+    assert told["port"] == house.context.settings.port
+    hidden = [item.name for item in fields(Settings) if meaning(item).secret and getattr(Settings(), item.name)]
+    assert {told[name] for name in hidden} <= {"********"}
 
 
 async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> None:

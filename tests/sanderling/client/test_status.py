@@ -210,6 +210,14 @@ def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
     assert list(screen(OVERVIEW, [{**rows[0], "title": "Kettles"}], 80))[-1].split()[-3:] == ["Kettles", "503", "x6"]
 
 
+def test_no_line_of_the_screen_is_wider_than_80_cells_and_requests_are_those_of_the_api() -> None:
+    totals = dict.fromkeys(("looks", "events", "matches", "attempts", "http_requests"), 123_456_789)
+    queues = dict.fromkeys(("log", "matcher", "registry", "importer", "hub"), 12_345)
+    lines = list(screen(OVERVIEW | {"totals": totals, "queues": queues}, [], 80))
+    assert max(map(len, lines)) <= 80
+    assert any(line.endswith("  API requests 123,456,789") for line in lines)
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0s"), (59, "59s"), (3600, "1h"), (3661, "1h 1m"), (90_000, "1d 1h"), (86_460, "1d")]
 )

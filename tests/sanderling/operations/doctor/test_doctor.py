@@ -295,9 +295,12 @@ async def test_beside_a_running_service(tmp_path: Path) -> None:
         keys.add_signing(a_signing_key("old"))
     async with a_service(tmp_path) as service:
         port = service.url.rpartition(":")[2]
-        done = await run_command("doctor", "--offline", "--json", "--data", str(tmp_path), "--port", port)
+        done = await run_command("doctor", "--offline", "--json", "--data", str(tmp_path), "--port", "1")
         report = json.loads(done.stdout)
         assert done.returncode == Exit.WELL, report
         says = {finding["what"]: finding["says"] for finding in report["findings"]}
-        assert says["service"] == "ready" and "the service runs" in says["port"]
+        assert says["service"] == "ready" and "this shell has otherwise: port" in says["settings"]
+        assert f"port {port} is in use, as it should be" in says["port"]
+        shown = await run_command("settings", "--data", str(tmp_path), "--port", "1")
+        assert f"  port = {port}".encode() in shown.stderr.splitlines()
         assert await service.end() == Exit.WELL

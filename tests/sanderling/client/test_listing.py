@@ -1,0 +1,104 @@
+"""Lists on a terminal, and what of them goes into a pipe."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.openapi.example_records import SOURCE
+from sanderling.client import alerts, bins, listing, publications, terminal
+from sanderling.client.listing import LEAST, Cell, ago, short_ids, table, within
+from sanderling.client.naming import SOURCES, id_of
+from sanderling.client.rendering import cells
+from sanderling.commands.keys import key_rows
+from storage.records.identity import Millis
+from storage.records.key import ApiKey
+from tests.sanderling.client.documented import client
+
+NOW = datetime.fromisoformat("2026-04-21T13:10:00Z")
+LISTS = {
+    "sources": lambda: terminal.list_sources(client([]), as_json=False),
+    "alerts": lambda: alerts.list_alerts(client([]), as_json=False),
+    "bins": lambda: bins.list_bins(client([]), as_json=False),
+    "publications": lambda: publications.list_publications(client([]), as_json=False),
+}
+WHOLE_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@pytest.fixture
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for where in (listing, terminal, alerts, bins, publications):
+        monkeypatch.setattr(where, "for_a_person", lambda: True)
+
+
+@pytest.mark.parametrize("name", list(LISTS))
+def test_on_a_terminal_a_list_has_heads_and_ends_of_ids(
+    name: str, at_terminal: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    LISTS[name]()
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert "id" in head.split() and not WHOLE_ID.search(first.partition("http")[0])
+
+
+@pytest.mark.parametrize("name", list(LISTS))
+def test_elsewhere_a_list_has_whole_ids_and_no_heads(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    LISTS[name]()
+    assert WHOLE_ID.search(capsys.readouterr().out.splitlines()[0])
+
+
+def test_a_source_is_named_before_its_url_and_its_state_has_a_colour() -> None:
+    record: dict[str, Any] = {
+        "id": SOURCE.id,
+        "state": "failing",
+        "type": "html",
+        "title": "Prices",
+        "found_title": "",
+        "url": "https://shop.test/p",
+        "health": {"score": 0.5, "flag": "degraded", "reason": "404"},
+    }
+    lines = list(table(terminal.SOURCE_HEADS, terminal.source_rows([record]), 100, colour=True))
+    assert "Prices https://" not in lines[1] and "Prices shop.test/p" in lines[1] and "page" in lines[1]
+    assert "\x1b[31mfailing" in lines[1] and lines[0].startswith("\x1b[1mstate")
+    assert "\x1b" not in "".join(table(terminal.SOURCE_HEADS, terminal.source_rows([record]), 100, colour=False))
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=200)), min_size=1, max_size=5), st.integers(60, 160))
+def test_no_line_is_wider_than_the_terminal_whatever_a_page_says(rows: list[tuple[str, str]], width: int) -> None:
+    told = [(Cell("ok", "good"), Cell("1", right=True), *row) for row in rows]
+    lines = list(table(("state", "n", "name", "says"), told, width, colour=False))
+    assert all(cells(line) <= width for line in lines)
+    assert not any(ord(sign) < 32 or 0x7F <= ord(sign) < 0xA0 for line in lines for sign in line)
+
+
+@pytest.mark.parametrize("word", [SOURCE.id[:10], SOURCE.id[-6:], SOURCE.id])
+async def test_an_id_is_named_by_its_beginning_or_its_end(word: str) -> None:
+    assert await id_of(client([]), SOURCES, word) == SOURCE.id
+
+
+@given(st.lists(st.uuids().map(str), unique=True, max_size=40))
+def test_short_ids_tell_all_apart(ids: list[str]) -> None:
+    short = short_ids(ids)
+    assert short.keys() == set(ids)
+    assert all(len(short[id]) >= LEAST and [one for one in ids if one.endswith(short[id])] == [id] for id in ids)
+
+
+def test_times_are_ages() -> None:
+    assert ago("2026-04-19T10:00:00.000Z", NOW) == "2d ago" and ago(None, NOW) == "never"
+    assert within("2026-04-21T13:40:00Z", NOW) == "in 30m" and within("2026-04-21T13:00:00Z", NOW) == "over"
+    key = ApiKey(
+        id=SOURCE.id,
+        name="me",
+        prefix="svc_abc",
+        sha256="",
+        scopes=("stream:read",),
+        rate_per_minute=600,
+        burst=100,
+        created_at=Millis(int(NOW.timestamp() * 1000) - 3_600_000),
+        last_used_at=None,
+    )
+    assert key_rows([key], NOW) == [("svc_abc...", SOURCE.id[-6:], "me", "600", "1h ago", "never", "stream:read")]

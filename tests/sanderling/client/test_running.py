@@ -1,0 +1,25 @@
+"""The settings of a running service beside a shell's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from actors.settings import Settings
+from sanderling.client.running import settings_at, unlike
+from sanderling.manual.settings_page import beside
+
+HERE = Settings()
+THERE = replace(HERE, port=9000, allow_networks=("10.0.0.0/8",), data="elsewhere")
+
+
+def test_what_two_have_otherwise_is_named_and_shown() -> None:
+    assert unlike(HERE, THERE) == ["port", "allow_networks"] and unlike(HERE, HERE) == []
+    assert list(beside(HERE, THERE))[1:] == ["  port = 9000", "  allow_networks = 10.0.0.0/8"]
+    assert list(beside(HERE, HERE)) == [
+        "These are this shell's. The service that runs on the data folder has the same."
+    ]
+
+
+def test_where_no_service_answers_there_are_no_settings_of_one(tmp_path: Path) -> None:
+    assert settings_at(replace(HERE, data=str(tmp_path))) is None
