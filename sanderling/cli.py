@@ -173,7 +173,7 @@ keys.add_command(signing.rotate_master)
 
 @main.command()
 @click.option(
-    "--source", multiple=True, help="Only this source: its id, a name, its URL or a part of these; repeatable."
+    "--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable."
 )
 @click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
 @click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
