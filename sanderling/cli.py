@@ -172,9 +172,7 @@ keys.add_command(signing.rotate_master)
 
 
 @main.command()
-@click.option(
-    "--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable."
-)
+@click.option("--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable.")
 @click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
 @click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
 @click.option("--keyword", multiple=True, help="Only events whose title or content has this; repeatable.")
