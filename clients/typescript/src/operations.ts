@@ -304,9 +304,14 @@ export abstract class Operations implements Asks {
     return this.ask<r.Overview>("GET", "/v1/admin/overview");
   }
 
+  /** Read the settings that it runs with. */
+  readSettings(): Promise<r.SettingsSeen> {
+    return this.ask<r.SettingsSeen>("GET", "/v1/admin/settings");
+  }
+
   /** Read a page of the tree, worst first. */
-  listTree(options: { sort?: "next" | "path" | "worst"; filter?: string; start?: number; limit?: number; paths?: Array<string> } = {}): Promise<r.TreePage> {
-    return this.ask<r.TreePage>("GET", "/v1/admin/tree", { query: { sort: options.sort, filter: options.filter, start: options.start, limit: options.limit, paths: options.paths } });
+  listTree(options: { sort?: "error" | "health" | "mailbox" | "name" | "next" | "path" | "rate" | "restarts" | "since" | "worst"; reverse?: boolean; tree?: boolean; open?: Array<string>; troubled?: Array<string>; filter?: string; start?: number; limit?: number; paths?: Array<string> } = {}): Promise<r.TreePage> {
+    return this.ask<r.TreePage>("GET", "/v1/admin/tree", { query: { sort: options.sort, reverse: options.reverse, tree: options.tree, open: options.open, troubled: options.troubled, filter: options.filter, start: options.start, limit: options.limit, paths: options.paths } });
   }
 
   /** Read all that is known of one part. */

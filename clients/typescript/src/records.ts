@@ -149,6 +149,12 @@ export interface BatchResult {
   error?: Problem | null;
 }
 
+/** What a part supervises that comes and goes: how many, and the worst state among them. */
+export interface BelowSeen {
+  total: number;
+  worst: "backoff" | "ended" | "failing" | "held" | "new" | "ok" | "overdue" | "paused" | "quarantined" | "resting" | "starting" | "stopping" | "throttled" | (string & {});
+}
+
 /** A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there. */
 export interface BinRecord {
   id: string;
@@ -1334,6 +1340,11 @@ export interface RobotsVerdict {
   says: string;
 }
 
+/** The settings of a running service, by their names. A secret that is set is shown as asterisks. */
+export interface SettingsSeen {
+  settings: Record<string, unknown>;
+}
+
 /** What is sent, marked up as the service takes it. `failure`: why the template was not used for this event. */
 export interface ShownMessage {
   /** The newest event, a digest of the newest, or a sample if there is none */
@@ -1656,6 +1667,19 @@ export interface TreeRow {
   next: string | null;
   /** What a source is called, by its user or else by itself */
   title?: string;
+  /** Messages that wait for it; null without a mailbox */
+  mailbox?: number | null;
+  /** Messages that it has taken so far */
+  handled?: number | null;
+  /** Seconds between a source's looks at its present pace */
+  pace_s?: number | null;
+  /**
+   * A source's last looks, newest last, a mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`: failed.
+   * `t`: asked to wait. `X`: failed for good. `?`: not readable. `o`: our line.
+   */
+  marks?: string;
+  /** What sources and destinations supervise */
+  below?: BelowSeen | null;
 }
 
 /**

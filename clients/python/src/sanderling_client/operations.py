@@ -854,10 +854,25 @@ class Operations(Asks):
         )
         return found
 
+    def read_settings(
+        self,
+    ) -> r.SettingsSeen:
+        """Read the settings that it runs with."""
+        found: r.SettingsSeen = self._ask(
+            "GET",
+            "/v1/admin/settings",
+            (r.SettingsSeen,),
+        )
+        return found
+
     def list_tree(
         self,
         *,
-        sort: Literal["next", "path", "worst"] | None = None,
+        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"] | None = None,
+        reverse: bool | None = None,
+        tree: bool | None = None,
+        open: list[str] | None = None,
+        troubled: list[str] | None = None,
         filter: str | None = None,
         start: int | None = None,
         limit: int | None = None,
@@ -868,7 +883,7 @@ class Operations(Asks):
             "GET",
             "/v1/admin/tree",
             (r.TreePage,),
-            query={"sort": sort, "filter": filter, "start": start, "limit": limit, "paths": paths},
+            query={"sort": sort, "reverse": reverse, "tree": tree, "open": open, "troubled": troubled, "filter": filter, "start": start, "limit": limit, "paths": paths},
         )
         return found
 
@@ -1888,10 +1903,25 @@ class AsyncOperations(AsyncAsks):
         )
         return found
 
+    async def read_settings(
+        self,
+    ) -> r.SettingsSeen:
+        """Read the settings that it runs with."""
+        found: r.SettingsSeen = await self._ask(
+            "GET",
+            "/v1/admin/settings",
+            (r.SettingsSeen,),
+        )
+        return found
+
     async def list_tree(
         self,
         *,
-        sort: Literal["next", "path", "worst"] | None = None,
+        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"] | None = None,
+        reverse: bool | None = None,
+        tree: bool | None = None,
+        open: list[str] | None = None,
+        troubled: list[str] | None = None,
         filter: str | None = None,
         start: int | None = None,
         limit: int | None = None,
@@ -1902,7 +1932,7 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/admin/tree",
             (r.TreePage,),
-            query={"sort": sort, "filter": filter, "start": start, "limit": limit, "paths": paths},
+            query={"sort": sort, "reverse": reverse, "tree": tree, "open": open, "troubled": troubled, "filter": filter, "start": start, "limit": limit, "paths": paths},
         )
         return found
 

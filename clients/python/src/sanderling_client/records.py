@@ -138,6 +138,13 @@ class BatchResult(Struct, frozen=True, kw_only=True):
     error: Problem | None = None
 
 
+class BelowSeen(Struct, frozen=True, kw_only=True):
+    """What a part supervises that comes and goes: how many, and the worst state among them."""
+
+    total: int
+    worst: str
+
+
 class BinRecord(Struct, frozen=True, kw_only=True):
     """A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there."""
 
@@ -1388,6 +1395,12 @@ class RobotsVerdict(Struct, frozen=True, kw_only=True):
     says: str
 
 
+class SettingsSeen(Struct, frozen=True, kw_only=True):
+    """The settings of a running service, by their names. A secret that is set is shown as asterisks."""
+
+    settings: dict[str, Any]
+
+
 class ShownMessage(Struct, frozen=True, kw_only=True):
     """What is sent, marked up as the service takes it. `failure`: why the template was not used for this event."""
 
@@ -1726,6 +1739,18 @@ class TreeRow(Struct, frozen=True, kw_only=True):
     """When it does something by itself: a look, or a life after a crash"""
     title: str | None = None
     """What a source is called, by its user or else by itself"""
+    mailbox: int | None = None
+    """Messages that wait for it; null without a mailbox"""
+    handled: int | None = None
+    """Messages that it has taken so far"""
+    pace_s: float | None = None
+    """Seconds between a source's looks at its present pace"""
+    marks: str | None = None
+    """A source's last looks, newest last, a mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`:
+    failed. `t`: asked to wait. `X`: failed for good. `?`: not readable. `o`: our line.
+    """
+    below: BelowSeen | None = None
+    """What sources and destinations supervise"""
 
 
 class TypedChange(Struct, frozen=True, kw_only=True):
