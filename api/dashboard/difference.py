@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
+from actors.versions import Step
 from storage.records.event import Context, Contexts, Delta, Diff, Span, Spans
 
 MOST_WORDS: Final = 600
@@ -83,6 +84,24 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
     lines += (_whole("+", text) for text in (+came).elements())
     places = diff.context if diff.context is not UNSET else Contexts((), ())
     lines += (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
+    return lines
+
+
+def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
+    """Return the lines of two versions that were compared; what is beyond `most` steps is only counted."""
+    lines: list[Line] = []
+    for step in steps[:most]:
+        where = where_of(step.context)
+        if step.before is None or step.after is None:
+            came = step.before is None
+            lines.append(_whole("+" if came else "-", step.after if came else step.before, where))
+        elif step.same:
+            lines.append(Line("=", (Piece(step.after),)))
+        else:
+            lines += _pair(step.before, step.after, step.spans or Spans((), ()), where)
+    lines = list(_each_place_once(lines))
+    if len(steps) > most:
+        lines.append(_said(f"{len(steps) - most:,} more texts are not shown."))
     return lines
 
 

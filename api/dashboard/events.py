@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from actors.notices import asked_for
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
@@ -110,6 +110,7 @@ async def show(visit: Visit) -> Page:
             "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
             "typed": typed_lines(event),
             "cut": event.content_truncated is True,
+            "versioned": watched is not None and event.delta is not UNSET and watched.source.type == "html",
             "alerts": alerts,
             "earlier": "" if earlier is None else _decode(earlier.body).id,
             "later": "" if later is None else _decode(later.body).id,

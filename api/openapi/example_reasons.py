@@ -1,11 +1,12 @@
-"""Examples of the answers to "why did I get this" and "why didn't I", and of values over time."""
+"""Examples of the answers to "why did I get this" and "why didn't I", of values over time, and of versions."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
-from api.schemas import values, why
+from api.schemas import values, versions, why
+from storage.records.event import Context, Spans
 
 _TOLD = why.LookPart(
     text="Day ticket: 14 euros.", rule="price", key="p:6f2a90c1d5e8b743", came=True, told=True, score=0.91
@@ -87,4 +88,25 @@ VALUES = values.Values(
         ),
     ),
 )
-ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON, VALUES)
+_START = versions.KeptVersion(version="start", at=None, event_id=None, says="", kept="whole")
+_LATEST = versions.KeptVersion(
+    version=EVENT_ID, at=LOOKED, event_id=EVENT_ID, says="Day ticket: 12 → 14.50 euros", kept="whole"
+)
+VERSIONS = versions.Versions(id=SOURCE_ID, versions=(_LATEST, _START))
+COMPARISON = versions.VersionComparison(
+    id=SOURCE_ID,
+    from_=_START,
+    to=_LATEST,
+    partial=False,
+    truncated=False,
+    steps=(
+        versions.VersionStep(
+            op="replace",
+            before="Day ticket: 12 euros.",
+            after="Day ticket: 14.50 euros.",
+            context=Context(heading="Prices"),
+            spans=Spans(((12, 14),), ((12, 17),)),
+        ),
+    ),
+)
+ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON, VALUES, VERSIONS, COMPARISON)

@@ -69,6 +69,7 @@ from api.v1 import (
     stream,
     templates,
     values,
+    versions,
     why,
 )
 
@@ -86,8 +87,8 @@ NOUNS: Final = (
     Noun("Sources", "What is watched.", sources.ROUTES, about_sources.OPERATIONS),
     Noun(
         "Watching",
-        "How it goes: health, looks, values, previews, and why something was told or not.",
-        (*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *why.ROUTES, *values.ROUTES),
+        "How it goes: health, looks, values, versions, previews, and why something was told or not.",
+        (*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *why.ROUTES, *values.ROUTES, *versions.ROUTES),
         about_watching.OPERATIONS,
     ),
     Noun(

@@ -35,17 +35,23 @@ class Where(Struct, frozen=True):
 
 def compare(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> tuple[Diff, Delta]:
     """Return the diff and the delta. `apply(before, delta)` gives `after` unless the delta is truncated."""
+    ops = ops_of(before, after, where)
+    counts = Counter(op.op for op in ops)
+    added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
+    stats = DeltaStats(added, removed, changed, len(before) - removed - changed)
+    kept, cut = _capped(ops)
+    return _diff(ops), Delta(tuple(kept), stats, truncated=cut)
+
+
+def ops_of(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> list[Op]:
+    """Return all steps from one sequence to the other, in reading order."""
     ops: list[Op] = []
     where = where or Where()
     for gap in gaps(before, after):
         a, b, c, d = gap
         matched = _pair(before[a:b], after[c:d], where.before[a:b], where.after[c:d])
         ops += _ops(before, after, gap, matched, where)
-    counts = Counter(op.op for op in ops)
-    added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
-    stats = DeltaStats(added, removed, changed, len(before) - removed - changed)
-    kept, cut = _capped(ops)
-    return _diff(ops), Delta(tuple(kept), stats, truncated=cut)
+    return ops
 
 
 def apply(before: Sequence[str], delta: Delta) -> list[str]:

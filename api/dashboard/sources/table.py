@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, changing, listing, moving, one, told
+from api.dashboard.sources import add, changing, comparing, listing, moving, one, told
 
 SCREENS: tuple[Screen, ...] = (
     *listing.SCREENS,
@@ -11,5 +11,6 @@ SCREENS: tuple[Screen, ...] = (
     *moving.SCREENS,
     *one.SCREENS,
     *told.SCREENS,
+    *comparing.SCREENS,
     *changing.SCREENS,
 )

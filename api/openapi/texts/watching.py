@@ -55,6 +55,22 @@ Read from the `changes` of its events, as far back as the log goes, of the newes
 the next one, and the first is what stood there before its first change. With `format=csv` one line for each value.""",
         others={"text/csv": "at,label,path,type,value,unit\r\n2026-04-21T10:24:00Z,Day ticket,,money,14.50,EUR\r\n"},
     ),
+    "GET /v1/sources/{id}/versions": Operation(
+        name="listVersions",
+        tag="Watching",
+        explains="""\
+Each change of a page that is kept left a version; of the newest 100. They are rebuilt from the texts that are watched \
+now, back through what each event told. Where that ends (a difference was too long, or another part of the page was \
+chosen), earlier ones are only what their events carry: `kept` says so.""",
+    ),
+    "GET /v1/sources/{id}/compare": Operation(
+        name="compareVersions",
+        tag="Watching",
+        explains="""\
+`from` is always the earlier one, whatever order they were named in. Where only the main text of one is kept, that is \
+compared and `partial` is true; 409 where too little is kept to know. What only moved is no difference. 2,000 steps at \
+most.""",
+    ),
     "GET /v1/sources/{id}/why": Operation(
         name="whyNot",
         tag="Watching",

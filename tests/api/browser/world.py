@@ -56,6 +56,7 @@ def furnish(service: Service, origin: Origin) -> World:
         "source, changed": f"/sources/{ids['tickets']}?text=leash#why",
         "source, failing": f"/sources/{ids['gone']}",
         "source, edited": f"/sources/{ids['tickets']}/edit",
+        "source, versions compared": f"/sources/{ids['tickets']}/compare?show=text",
         "alerts": "/alerts",
         "alert": f"/alerts/{ids['alert']}",
         "alert, new": "/alerts/new",

@@ -1,0 +1,91 @@
+"""Two versions of a page side by side with what differs, as a screen that can be printed as a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from actors.errors import Conflict
+from api.dashboard.difference import of_steps
+from api.dashboard.lists import address
+from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.sources import words
+from api.operations import sources, versions
+from api.operations.versions import NOW, START, Version
+
+PATH: Final = "/sources/{id}/compare"
+MOST_STEPS: Final = 2_000
+"""Texts that are shown; a page has a weight."""
+_Id = Annotated[str, Meta(max_length=40)]
+
+
+class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """Which versions, in whatever order; without them the newest and the one before. show: only what differs, or that
+    in the whole text.
+    """
+
+    from_: _Id = ""
+    to: _Id = ""
+    show: Literal["", "text"] = ""
+
+
+async def show(visit: Visit) -> Page:
+    """Show what differs between two versions. Raises NotFound."""
+    query: CompareQuery = visit.query
+    view = await sources.view(visit, visit.path["id"])
+    kept = await versions.versions(visit, view.source.id)
+    name = words.name_of(view.source)
+    one, other = _chosen(kept, query)
+    shows = {
+        "id": view.source.id,
+        "name": name,
+        "url": view.source.watch_url,
+        "options": [(each.id, _called(visit, each)) for each in kept],
+        "from_": one,
+        "to": other,
+        "whole_text": query.show == "text",
+        "trouble": "",
+    }
+    if one == other:
+        return Page("sources/compare.html", f"Versions of {name}", shows)
+    try:
+        found = await versions.compare(visit, view.source.id, one, other)
+    except Conflict as error:
+        return Page("sources/compare.html", f"Versions of {name}", shows | {"trouble": str(error)})
+    changes = [step for step in found.steps if not step.same]
+    own = f"/sources/{view.source.id}/compare"
+    asked = {"from": found.earlier.id, "to": found.later.id}
+    shows |= {
+        "from_": found.earlier.id,
+        "to": found.later.id,
+        "earlier": found.earlier,
+        "later": found.later,
+        "partial": found.partial,
+        "count": len(changes),
+        "lines": of_steps(found.steps if query.show else changes, MOST_STEPS),
+        "only": address(own, **asked),
+        "all": address(own, **asked, show="text"),
+        "address": visit.context.settings.public_url() + address(own, **asked, show=query.show),
+    }
+    return Page("sources/compare.html", f"Versions of {name}", shows)
+
+
+def _chosen(kept: Sequence[Version], query: CompareQuery) -> tuple[str, str]:
+    """Return which two are compared: those asked for; in place of one that is not, the newest, or the one before."""
+    ids = [each.id for each in kept]
+    to = query.to or next((id for id in ids if id != query.from_), "")
+    place = ids.index(to) + 1 if to in ids else 0
+    return query.from_ or (ids[place] if place < len(ids) else to), to
+
+
+def _called(visit: Visit, version: Version) -> str:
+    if version.id == NOW:
+        return "As it is watched now"
+    if version.id == START:
+        return "Before the oldest change that is kept"
+    return f"{visit.moment(version.at).full}: {version.says}"[:140]
+
+
+SCREENS = (Screen(path=PATH, run=show, query=CompareQuery),)

@@ -1,0 +1,83 @@
+"""Earlier versions of a page out of its deltas, and two compared."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from actors.content.changes.diff import Where, compare
+from actors.versions import Paragraph, Step, aligned, compared, undone
+from storage.records.event import Context, Delta
+
+texts = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "g h"]), max_size=12)
+SEATS = Context("Plans", "Team", "Seats")
+
+
+def delta_of(before: list[str], after: list[str], where: Where | None = None) -> Delta:
+    return compare(before, after, where)[1]
+
+
+def says(paragraphs: list[Paragraph] | None) -> list[str] | None:
+    return None if paragraphs is None else [one.text for one in paragraphs]
+
+
+@given(st.lists(texts, min_size=2, max_size=5))
+def test_every_version_of_a_history_is_had_whole_by_taking_back_its_deltas(history: list[list[str]]) -> None:
+    held: list[Paragraph] | None = [Paragraph(text) for text in history[-1]]
+    found = [held]
+    for before, after in list(pairwise(history))[::-1]:
+        assert held is not None
+        held = undone(held, delta_of(before, after))
+        found.append(held)
+    assert [says(one) for one in found] == history[::-1]
+    oldest, newest = found[-1], found[0]
+    assert oldest is not None and newest is not None
+    steps = compared(oldest, newest)
+    assert [step.after for step in steps if step.after is not None] == history[-1]
+    gone = [step.before for step in steps if step.before is not None]
+    assert sorted(gone) == sorted(history[0]), "each text of the older version stands there once"
+
+
+def test_a_delta_that_was_cut_or_does_not_fit_ends_the_chain() -> None:
+    delta = delta_of(["one", "two"], ["one", "three words here", "two"])
+    now = [Paragraph(text) for text in ("one", "three words here", "two")]
+    assert says(undone(now, delta)) == ["one", "two"]
+    assert undone(now, replace(delta, truncated=True)) is None
+    assert undone(now[:2], delta) is None, "another number of texts"
+    assert undone([Paragraph("one"), Paragraph("another"), Paragraph("two")], delta) is None, "another text there"
+    assert undone([Paragraph("x")], Delta((delta_of(["y"], ["z"]).ops[0],), delta.stats)) is None
+
+
+def test_what_was_altered_twice_is_one_change_with_the_place_that_the_events_told() -> None:
+    first, second, third = (["Plans", f"{count} seats", "end"] for count in (5, 7, 9))
+    where = Where([Context(), SEATS, Context()], [Context(), SEATS, Context()])
+    newest = [Paragraph(text) for text in third]
+    middle = undone(newest, delta_of(second, third, where))
+    assert middle is not None
+    oldest = undone(middle, delta_of(first, second, where))
+    assert oldest is not None
+    steps = compared(oldest, newest)
+    assert [step for step in steps if not step.same] == [Step("5 seats", "9 seats", SEATS)]
+    assert compared(oldest, oldest) == [Step(text, text, step.context) for text, step in zip(first, steps, strict=True)]
+
+
+def test_what_came_and_went_again_is_no_difference_and_what_only_moved_is_none() -> None:
+    a, b, c = ["one", "two words", "end"], ["one", "end"], ["one", "end", "two words"]
+    newest = [Paragraph(text) for text in c]
+    middle = undone(newest, delta_of(b, c))
+    assert middle is not None
+    oldest = undone(middle, delta_of(a, b))
+    assert oldest is not None
+    assert all(step.same for step in compared(oldest, newest))
+    assert [step.before for step in compared(oldest, middle) if not step.same] == ["two words"]
+
+
+def test_two_texts_without_events_between_them_are_compared_by_themselves() -> None:
+    steps = compared(*aligned(["one", "it costs 19 now", "end"], ["one", "it costs 29 now", "more", "end"]))
+    assert [step for step in steps if not step.same] == [
+        Step("it costs 19 now", "it costs 29 now"),
+        Step(None, "more"),
+    ]
