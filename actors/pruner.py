@@ -1,7 +1,8 @@
 """Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
 
-Bins that have expired go the same way, with what they captured, and so do kept answers of repeatable calls and the
-dashboard's sessions. When much of the storage's room is free afterwards, some of it goes back to the disk.
+Bins that have expired go the same way, with what they captured, and so do deleted sources that have rested, kept
+answers of repeatable calls and the dashboard's sessions. When much of the storage's room is free afterwards, some of it
+goes back to the disk.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from storage.interface import Storage
 from storage.records.cursor import MATCHED
 from storage.records.identity import START, Millis, Seq, millis_of
 from storage.records.kept_call import LIFE, MOST
+from storage.records.source import RESTS
 from storage.retention import Keep, Trust, most_aged, next_return, next_slice, too_roomy
 from supervision import Child
 
@@ -29,6 +31,7 @@ BINS_AT_ONCE: Final = 5
 CALLS_AT_ONCE: Final = 200
 """Kept answers that go in one transaction, of some KB each."""
 SESSIONS_AT_ONCE: Final = 200
+SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
@@ -73,8 +76,8 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, sessions and kept answers that have expired, and retractions of what is gone; return how many
-        went. A full disk ends it early.
+        """Delete bins, deleted sources, sessions and kept answers that have expired, and retractions of what is gone;
+        return how many went. A full disk ends it early.
 
         Nothing has expired by a clock that is not believed.
         """
@@ -87,6 +90,8 @@ class Pruner:
             "sessions", lambda: self._storage.people.sweep(now, SESSIONS_AT_ONCE), SESSIONS_AT_ONCE
         )
         floor = (await self._storage.log.bounds()).floor
+        rested, sources = Millis(now - RESTS), self._storage.sources
+        swept += await self._swept("sources", lambda: sources.forget_deleted(rested, SOURCES_AT_ONCE), SOURCES_AT_ONCE)
         swept += await self._swept(
             "retractions",
             lambda: self._storage.publications.forget_retractions(floor, RETRACTIONS_AT_ONCE),

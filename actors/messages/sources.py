@@ -80,11 +80,21 @@ class Teach:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSource:
-    """Stop watching and forget; the events stay. Fails with NotFound, Stale."""
+    """Stop watching, and forget after a rest (`RESTS`); the events stay. Fails with NotFound, Stale."""
 
     source: SourceId
     reply: Reply[None]
     expected: Expected = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreSource:
+    """Have a deleted source back that still rests. Fails with NotFound, Conflict (its URL is watched again),
+    LibraryFull.
+    """
+
+    source: SourceId
+    reply: Reply[SourceView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +187,7 @@ RegistryMessage = (
     | EditSource
     | Teach
     | DeleteSource
+    | RestoreSource
     | CheckNow
     | ShowPractice
     | ChangePractice

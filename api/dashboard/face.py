@@ -26,6 +26,7 @@ from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
 from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
+from api.dashboard.undoing import Undos
 from api.hosts import is_ours
 from api.problems import KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
@@ -60,6 +61,7 @@ class Dashboard:
         self.sessions = Sessions.of_context(api.context)
         self.attempts = Attempts(api.limiter, api.context.storage.people)
         self.notes = Notes()
+        self.undos = Undos()
         self.hours = Hours(api.context.storage.log)
         self.screens = {screen.label: screen for screen in screens}
         self.limit = max((screen.limit for screen in screens), default=0)
@@ -188,6 +190,7 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
         zone=zone_of(request.cookies.get("tz", "")),
         now=app.context.world.now(),
         hours=app.hours,
+        undos=app.undos,
     )
 
 
@@ -248,7 +251,8 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             return response
         case Go():
             if reply.says or reply.secret:
-                app.notes.leave(reply.who or visit.who, reply.says, bad=reply.bad, secret=reply.secret)
+                undo = app.undos.keep(visit.who, reply.undo, visit.now) if reply.undo is not None else ""
+                app.notes.leave(reply.who or visit.who, reply.says, bad=reply.bad, secret=reply.secret, undo=undo)
             response = Response("", 303, {"Location": reply.to})
             for cookie in reply.cookies:
                 response.headers.add("Set-Cookie", cookie)

@@ -19,12 +19,13 @@ KEPT = 300.0
 
 
 class Note(NamedTuple):
-    """A sentence, a secret, or both. bad: no good news. until: on Trio's clock."""
+    """A sentence, a secret, or both. bad: no good news. until: on Trio's clock. undo: the key of what takes it back."""
 
     says: str
     bad: bool
     secret: Secret | None
     until: float
+    undo: str = ""
 
 
 class Notes:
@@ -33,10 +34,10 @@ class Notes:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, list[Note]] = OrderedDict()
 
-    def leave(self, who: str, says: str, *, bad: bool = False, secret: Secret | None = None) -> None:
+    def leave(self, who: str, says: str, *, bad: bool = False, secret: Secret | None = None, undo: str = "") -> None:
         """Keep a note for a browser's next page."""
         notes = self._kept.setdefault(who, [])
-        notes.append(Note(says, bad, secret, trio.current_time() + KEPT))
+        notes.append(Note(says, bad, secret, trio.current_time() + KEPT, undo))
         del notes[:-OF_ONE]
         self._kept.move_to_end(who)
         if len(self._kept) > BROWSERS:

@@ -18,6 +18,7 @@ from werkzeug.datastructures import Headers
 from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import Moment, Stamp, moment_of
+from api.dashboard.undoing import Undo, Undos
 from api.pagination import next_path
 from api.route import NoQuery
 from storage.records.identity import Millis
@@ -42,7 +43,7 @@ class Visit:
     query, form: the structs that the screen declares, filled in. draft: what was typed, when it is shown again.
     session: None on the few screens for anyone. who: names the browser, for what is kept for its next page.
     token: what its forms carry. zone: the reader's. target: path and query, for links.
-    hours: how many events each hour brought.
+    hours: how many events each hour brought. undos: changes that can be taken back.
     """
 
     context: AppContext
@@ -62,6 +63,7 @@ class Visit:
     zone: ZoneInfo
     now: Millis
     hours: Hours
+    undos: Undos
     form: Any = None
     draft: Draft = EMPTY
 
@@ -103,6 +105,8 @@ class Go:
     secret: Secret | None = None
     cookies: tuple[str, ...] = ()
     """Set-Cookie headers."""
+    undo: Undo | None = None
+    """What takes it back, offered there."""
     who: str = ""
     """Whose next page it is, when the cookies make that another session's."""
 

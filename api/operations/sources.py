@@ -24,6 +24,7 @@ from actors.messages.sources import (
     ListSources,
     PreviewSource,
     RegistryMessage,
+    RestoreSource,
     ShowTold,
     Teach,
 )
@@ -44,7 +45,7 @@ from api.operations.context import OperationContext, known_id
 from api.schemas.previews import PreviewRequest
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected, revision_of
-from storage.records.source import OWN_NAMESPACES, tag_of
+from storage.records.source import OWN_NAMESPACES, RESTS, Source, tag_of
 from storage.records.times import seconds_of
 from supervision import Reply
 
@@ -174,6 +175,18 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
     return await _asked(call, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
 
 
+async def pause(call: OperationContext, id: str) -> str:
+    """Stop watching, keep the source; return its id, "" when it was paused already. Raises as `change` does."""
+    if not (await view(call, id)).source.enabled:
+        return ""
+    return (await change(call, id, SourcePatch(enabled=False))).source.id
+
+
+async def resume(call: OperationContext, id: str) -> str:
+    """Watch again; return the source's id. Raises as `change` does."""
+    return (await change(call, id, SourcePatch(enabled=True))).source.id
+
+
 async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
     """Give a source a tag, or take it; a bare word is a label. Raises NotFound, Unprocessable, Stale."""
     wanted = tag_of(tag.strip())
@@ -191,9 +204,21 @@ async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> Source
 
 
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
-    """Stop watching and forget; the events stay. Raises NotFound, Stale."""
+    """Stop watching, and forget after a rest; the events stay. Raises NotFound, Stale."""
     source = known(id)
     await _asked(call, lambda reply: DeleteSource(source, reply, expected))
+
+
+async def restore(call: OperationContext, id: str) -> SourceView:
+    """Have a deleted source back that still rests. Raises NotFound, Conflict, LibraryFull."""
+    source = known(id)
+    return await _asked(call, lambda reply: RestoreSource(source, reply))
+
+
+async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
+    """Return the deleted sources that can be had back, the newest first."""
+    since = Millis(call.context.world.now() - RESTS + 1)
+    return await call.context.storage.sources.deleted(since, limit)
 
 
 async def check(call: OperationContext, id: str) -> Millis:

@@ -78,17 +78,30 @@ async def versions(call: OperationContext, id: str) -> Sequence[Version]:
     return [known.version for known in await _known(call, sources.known(id))]
 
 
-async def compare(call: OperationContext, id: str, one: str, other: str) -> Comparison:
-    """Return what differs between two versions, in whatever order they are named.
+def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str, str]:
+    """Return which two are compared: those asked for, else the newest for `other`, and the one before that for `one`.
+
+    Both are the same, or "", when there are not two.
+    """
+    ids = [each.id for each in kept]
+    other = other or next((id for id in ids if id != one), "")
+    before = ids.index(other) + 1 if other in ids else 0
+    return one or (ids[before] if before < len(ids) else other), other
+
+
+async def compare(call: OperationContext, id: str, one: str = "", other: str = "") -> Comparison:
+    """Return what differs between two versions, in whatever order they are named; by default as `chosen` does.
 
     Raises NotFound for what is no kept version, Conflict for two of which too little is kept.
     """
     source = sources.known(id)
     known = await _known(call, source)
+    one, other = chosen([each.version for each in known], one, other)
     places = {each.version.id: place for place, each in enumerate(known)}
     for name in (one, other):
         if name not in places:
-            raise NotFound(f"There is no version {name!r} of this source, or it is no longer kept.")
+            says = f"There is no version {name!r} of this source, or it is no longer kept."
+            raise NotFound(says if name else "There are no versions of this source.")
     earlier, later = (known[place] for place in sorted((places[one], places[other]), reverse=True))
     before, after, partial = _sides(earlier, later)
     return Comparison(source, earlier.version, later.version, partial, compared(before, after))

@@ -10,16 +10,14 @@ from api.schemas.sources import Time
 from storage.records.event import Context, Spans
 
 _VERSION = "The `version` of one that is kept, from `GET /v1/sources/{id}/versions`"
-VersionId = Annotated[str, Meta(max_length=40)]
+_Id = Annotated[str, Meta(max_length=40)]
 
 
 class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """Which versions, in whatever order, and how much of them."""
 
-    from_: Annotated[VersionId, Meta(description=f"{_VERSION}.", examples=["start"])]
-    to: Annotated[
-        VersionId, Meta(description=f"{_VERSION}, or another.", examples=["019db0a4-6a10-7000-8000-0000000000a7"])
-    ]
+    from_: Annotated[_Id, Meta(description=f"{_VERSION}; by default the one before `to`.", examples=["start"])] = ""
+    to: Annotated[_Id, Meta(description=f"{_VERSION}; by default the newest.", examples=["now"])] = ""
     show: Annotated[
         Literal["changes", "text"],
         Meta(description="Only what differs, or that in the whole text.", examples=["text"]),
@@ -32,7 +30,7 @@ class KeptVersion(Struct, frozen=True, kw_only=True):
     event carries, or only a `part`.
     """
 
-    version: VersionId
+    version: str
     at: Time | None
     event_id: str | None
     says: str

@@ -153,6 +153,12 @@ async def delete(call: Call) -> Answer:
     return Answer(status=204)
 
 
+async def restore(call: Call) -> Answer:
+    """Have a deleted source back."""
+    view = await operations.restore(call, call.path["id"])
+    return Answer(record_of(view), headers=tag_of(view.source))
+
+
 async def check(call: Call) -> Answer:
     due = await operations.check(call, call.path["id"])
     return Answer(wire.CheckAnswer(operations.known(call.path["id"]), rfc3339(due)), 202)
@@ -206,6 +212,15 @@ ROUTES = (
         headers=_TAGGED,
     ),
     _route("POST", "/{id}/enable", enable, "Watch again.", _ONE, refuses=_UNLESS_STALE, headers=_TAGGED),
+    _route(
+        "POST",
+        "/{id}/restore",
+        restore,
+        "Have a deleted source back, within ten minutes.",
+        _ONE,
+        refuses=(*_MAYBE, "conflict", "library-full"),
+        headers=_TAGGED,
+    ),
     _route("GET", "/{id}/health", health, "Read how a source is doing.", {200: wire.SourceHealth}, refuses=_MAYBE),
     _route(
         "POST",

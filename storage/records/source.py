@@ -34,6 +34,10 @@ def tag_of(text: str) -> str:
     return text if ":" in text else f"label:{text}"
 
 
+RESTS = Millis(600_000)
+"""Milliseconds for which a deleted source can be had back."""
+
+
 class Detection(Struct, frozen=True):
     """What the service found a URL to be; `evidence` is a sentence that a person can check.
 
@@ -94,6 +98,8 @@ class Source(Struct, frozen=True):
     """The user's own name for it."""
     found_title: str = ""
     """What the page or the feed calls itself, as its last looks found it."""
+    deleted_at: Millis | None = None
+    """When it was deleted: it rests for a while, unseen, and can be had back."""
     headers: str | None = None
     """What each look sends beside our own headers, to the origin of `url` only: `Name: value`, one a line. It may hold
     a secret: it is sent, never shown or logged."""

@@ -8,6 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 
@@ -19,6 +20,7 @@ from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq
 from storage.records.kept_call import KeptCall
 from storage.records.session import Password, Session
+from storage.records.source import RESTS
 from storage.retention import LITTLE, STEP, FreeSpace
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
@@ -173,6 +175,18 @@ async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
     clock.now = Millis(NOW + DAY + 2)
     assert await pruner.sweep() == 2
     assert [key for (key,) in storage.disk.connection.execute("SELECT key FROM call")] == ["key 2"]
+
+
+async def test_a_deleted_source_is_forgotten_when_it_has_rested(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    await storage.sources.update(msgspec.structs.replace(a_source(), deleted_at=NOW), storage.lease)
+    pruner, _ = a_pruner(storage, clock)
+    clock.now = Millis(NOW + RESTS)
+    assert await pruner.sweep() == 0
+    clock.now = Millis(NOW + RESTS + 1)
+    assert await pruner.sweep() == 1
+    assert await storage.sources.get(a_source_id(), deleted=True) is None
 
 
 async def test_r7_a_clock_that_is_ahead_at_the_start_deletes_nothing_and_says_so(autojump_clock: object) -> None:

@@ -22,6 +22,7 @@ from actors.messages.sources import (
     ListSources,
     PreviewSource,
     RegistryMessage,
+    RestoreSource,
     ShowPractice,
     ShowTold,
     Teach,
@@ -62,6 +63,7 @@ class FakeRegistry:
         self.silent: set[str] = set()
         self.seen: list[Any] = []
         self.told: dict[str, ToldPage] = {}
+        self.deleted: dict[str, SourceView] = {}
         self.preview = Preview(NOW)
 
     async def run(self) -> None:
@@ -105,8 +107,10 @@ class FakeRegistry:
                 return SourceExamination(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)
             case DeleteSource():
                 self._refuse_stale(message)
-                del self.views[self._known(message.source)]
+                self.deleted[message.source] = self.views.pop(self._known(message.source))
                 return None
+            case RestoreSource():
+                return self._restored(message.source)
             case CheckNow():
                 if not self.views[self._known(message.source)].source.enabled:
                     raise Conflict("The source is disabled.")
@@ -154,6 +158,12 @@ class FakeRegistry:
         if source not in self.views:
             raise NotFound("There is no such source.")
         return source
+
+    def _restored(self, source: SourceId) -> SourceView:
+        if source not in self.deleted:
+            raise NotFound("There is no such deleted source.")
+        self.views[source] = self.deleted.pop(source)
+        return self.views[source]
 
     def _refuse_stale(self, message: EditSource | DeleteSource) -> None:
         if not is_expected(self.views[self._known(message.source)].source, message.expected):

@@ -32,6 +32,7 @@ from actors.messages.sources import (
     OfOneSource,
     PreviewSource,
     RegistryMessage,
+    RestoreSource,
     ShowPractice,
     ShowTold,
     Teach,
@@ -171,6 +172,8 @@ class Registry:
             case DeleteSource():
                 await self._service.delete(message.source, message.expected)
                 return None
+            case RestoreSource():
+                return await self._service.restore(message.source)
             case CheckNow() if not self._watches(message.source):
                 return await self._service.check_elsewhere(message.source)
             case CheckNow():

@@ -87,7 +87,7 @@ class OtherNodes:
 
     async def _take(self, change: SourceChange) -> None:
         known = self._table.look_up(change.source)
-        if change.watched is None:
+        if change.watched is None or change.watched.source.deleted_at is not None:
             if known is not None:
                 await self._drop(known)
         elif known is None or not self._same(known, change.watched):

@@ -43,7 +43,16 @@ from storage.records import note
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
-from storage.records.source import MOST_NOISE, OWN_NAMESPACES, Harvest, Source, SourceRuntime, SourceState, Validators
+from storage.records.source import (
+    MOST_NOISE,
+    OWN_NAMESPACES,
+    RESTS,
+    Harvest,
+    Source,
+    SourceRuntime,
+    SourceState,
+    Validators,
+)
 from storage.records.tiers import TIERS
 from supervision import MailboxFull
 
@@ -294,7 +303,10 @@ class SourceService:
         return b"" if stored is None else note.sealed(note.opened(stored.base)._replace(tier=b""))
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
-        """Stop watching and forget; a look under way ends first, so no event comes after the answer."""
+        """Stop watching and let it rest; a look under way ends first, so no event comes after the answer.
+
+        Practice is forgotten at once.
+        """
         async with self.locks.hold(self._table.get(source).source.url):
             storage = self._ports.storage
             while True:
@@ -303,7 +315,10 @@ class SourceService:
                 await self._table.stop(live)
                 known = live.source if self._ports.ownership.shared else None
                 try:
-                    await storage.sources.delete(source, storage.lease, before=known)
+                    if live.source.practice is None:
+                        await self._lay_to_rest(live, known)
+                    else:
+                        await storage.sources.delete(source, storage.lease, before=known)
                 except StateMoved:
                     await self._read_back(source)
                 except StorageError:
@@ -312,6 +327,34 @@ class SourceService:
                 else:
                     self._table.drop(source)
                     return
+
+    async def _lay_to_rest(self, live: LiveSource, known: Source | None) -> None:
+        storage, version = self._ports.storage, drawn(self._ports.world)
+        resting = replace(live.source, deleted_at=self._ports.world.now())
+        state = SourceState(resting.id, live.hot, None, live.version, version) if live.unsaved else None
+        await storage.sources.update(resting, storage.lease, version, state, before=known)
+
+    async def restore(self, source: SourceId) -> SourceView:
+        """Have a source back that was deleted a short while ago, with all that was learned of it."""
+        storage = self._ports.storage
+        resting = await storage.sources.get(source, deleted=True)
+        if resting is None or not _rests(resting.source, self._ports.world.now()):
+            raise NotFound(f"there is no deleted source {source} that can be had back")
+        async with self.locks.hold(resting.source.url):
+            self._check_room()
+            back, version = replace(resting.source, deleted_at=None), drawn(self._ports.world)
+            try:
+                await storage.sources.update(back, storage.lease, version, before=resting.source)
+            except Duplicate as duplicate:
+                there = duplicate.existing.id
+                raise Conflict(f"{back.url} was added again meanwhile, as source {there}: delete that first") from None
+            except StateMoved:
+                raise Conflict(f"source {source} is no longer deleted") from None
+            if await storage.sources.get(source) is None:
+                raise NotFound(f"source {source} was forgotten meanwhile")
+            live = LiveSource(back, resting.hot, version)
+            self._table.put(live)
+            return self._table.describe(source)
 
     def check(self, source: SourceId) -> Millis:
         """Ask for a look now. Raises TooSoon while politeness forbids it."""
@@ -398,6 +441,10 @@ class SourceService:
 def _refuse_stale(source: Source, expected: Expected) -> None:
     if not is_expected(source, expected):
         raise Stale
+
+
+def _rests(source: Source, now: Millis) -> bool:
+    return source.deleted_at is not None and now - source.deleted_at < RESTS
 
 
 def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:

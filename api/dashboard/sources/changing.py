@@ -12,8 +12,10 @@ from actors.messages.views import SourceView
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
+from api.dashboard.sources.deleted import RESTING
 from api.dashboard.sources.one import PATH, show
 from api.dashboard.sources.options import Options, ignore_of, settings_in, shown_of
+from api.dashboard.undoing import Undo
 from api.operations import sources
 from api.problems import Refusal
 from api.refusals import refusal_of
@@ -81,8 +83,11 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 
 async def pause(visit: Visit) -> Go:
     """Stop watching, keep the source."""
-    view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=False))
-    return Go(f"/sources/{view.source.id}", "Paused. It is not looked at until you resume it.")
+    id = await sources.pause(visit, visit.path["id"])
+    undo = Undo("resume", (id,)) if id else None
+    return Go(
+        f"/sources/{sources.known(visit.path['id'])}", "Paused. It is not looked at until you resume it.", undo=undo
+    )
 
 
 async def resume(visit: Visit) -> Go:
@@ -97,7 +102,8 @@ async def delete(visit: Visit) -> Go:
     if form.confirm != CONFIRM:
         raise Wrong(confirm=f"Type “{CONFIRM}”.")
     await sources.delete(visit, visit.path["id"])
-    return Go("/sources", f"Deleted: {words.name_of(view.source)}. Its past events stay until retention takes them.")
+    says = f"Deleted: {words.name_of(view.source)}. {RESTING} Its past events stay until retention takes them."
+    return Go("/sources", says, undo=Undo("restore", (view.source.id,)))
 
 
 async def edit(visit: Visit) -> Page:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
@@ -37,7 +36,7 @@ async def show(visit: Visit) -> Page:
     view = await sources.view(visit, visit.path["id"])
     kept = await versions.versions(visit, view.source.id)
     name = words.name_of(view.source)
-    one, other = _chosen(kept, query)
+    one, other = versions.chosen(kept, query.from_, query.to)
     shows = {
         "id": view.source.id,
         "name": name,
@@ -70,14 +69,6 @@ async def show(visit: Visit) -> Page:
         "address": visit.context.settings.public_url() + address(own, **asked, show=query.show),
     }
     return Page("sources/compare.html", f"Versions of {name}", shows)
-
-
-def _chosen(kept: Sequence[Version], query: CompareQuery) -> tuple[str, str]:
-    """Return which two are compared: those asked for; in place of one that is not, the newest, or the one before."""
-    ids = [each.id for each in kept]
-    to = query.to or next((id for id in ids if id != query.from_), "")
-    place = ids.index(to) + 1 if to in ids else 0
-    return query.from_ or (ids[place] if place < len(ids) else to), to
 
 
 def _called(visit: Visit, version: Version) -> str:

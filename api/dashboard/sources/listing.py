@@ -20,7 +20,9 @@ from api.dashboard.lists import address
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import words
+from api.dashboard.sources.deleted import RESTING
 from api.dashboard.sources.ticks import Strip, strip
+from api.dashboard.undoing import Undo
 from api.operations import sources
 from api.operations.batches import Failed
 from api.operations.context import OperationContext
@@ -159,7 +161,9 @@ async def many(visit: Visit) -> Go | Page:
     if form.act == "delete":
         return await sure(visit)
     act, done = _act(form)
-    return Go(own_path(form.back), *_outcome(await sources.each(visit, ids, act), done))
+    outcomes = await sources.each(visit, ids, act)
+    paused = tuple(one for one in outcomes if isinstance(one, str) and one) if form.act == "pause" else ()
+    return Go(own_path(form.back), *_outcome(outcomes, done), undo=Undo("resume", paused) if paused else None)
 
 
 async def _meant(visit: Visit) -> tuple[str, ...]:
@@ -205,9 +209,10 @@ def _act(form: Many) -> tuple[Act, str]:
             patch = SourcePatch(schedule=_schedule(form.schedule.strip()))
             rhythm = "as often as they change" if patch.schedule is None else f"every {patch.schedule}"
             return lambda call, id: sources.change(call, id, patch), f"looked at {rhythm}"
+        case "pause":
+            return sources.pause, "paused"
         case _:
-            patch = SourcePatch(enabled=form.act != "pause")
-            return lambda call, id: sources.change(call, id, patch), "resumed" if patch.enabled else "paused"
+            return sources.resume, "resumed"
 
 
 def _schedule(text: str) -> str | None:
@@ -252,7 +257,11 @@ async def delete_many(visit: Visit) -> Go:
     ids = await _meant(visit)
     if form.confirm != sure_word(len(ids)):
         raise Wrong(confirm=f"Type “{sure_word(len(ids))}”.")
-    return Go(own_path(form.back), *_outcome(await sources.each(visit, ids, sources.delete), "deleted"))
+    outcomes = await sources.each(visit, ids, sources.delete)
+    gone = tuple(id for id, outcome in zip(ids, outcomes, strict=True) if not isinstance(outcome, Failed))
+    says, bad = _outcome(outcomes, "deleted")
+    undo = Undo("restore", gone) if gone else None
+    return Go(own_path(form.back), f"{says} {RESTING}" if gone else says, bad, undo=undo)
 
 
 def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:

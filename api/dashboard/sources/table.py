@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, changing, comparing, listing, moving, one, told
+from api.dashboard.sources import add, changing, comparing, deleted, listing, moving, one, told
 
 SCREENS: tuple[Screen, ...] = (
     *listing.SCREENS,
@@ -12,5 +12,6 @@ SCREENS: tuple[Screen, ...] = (
     *one.SCREENS,
     *told.SCREENS,
     *comparing.SCREENS,
+    *deleted.SCREENS,
     *changing.SCREENS,
 )

@@ -78,7 +78,17 @@ them.""",
     "DELETE /v1/sources/{id}": Operation(
         name="deleteSource",
         tag="Sources",
-        explains="It is no longer watched. Its events stay in the log until retention deletes them.",
+        explains="""\
+It is no longer watched, nor listed. It rests for ten minutes, in which it can be had back, and is forgotten then: its \
+settings and what was learned of it. Its URL is free at once: added again, it is another source with a first look of \
+its own. Its events stay in the log until retention deletes them.""",
+    ),
+    "POST /v1/sources/{id}/restore": Operation(
+        name="restoreSource",
+        tag="Sources",
+        explains="""\
+With its settings and all that was learned of it, as it was when it was deleted; a paused one is paused. Alerts that \
+name it know it again. 404 ten minutes after its deletion; 409 when its URL has been added again.""",
     ),
     "POST /v1/sources/{id}/disable": Operation(
         name="disableSource",

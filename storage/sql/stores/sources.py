@@ -8,7 +8,7 @@ import msgspec
 
 from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
-from storage.records.identity import SourceId
+from storage.records.identity import Millis, SourceId
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import HELLOS
@@ -18,6 +18,9 @@ from storage.sql.transaction import Readers, Transaction, Writer
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key JOIN source_base b ON b.key=k.key """
+_DELETED = "deleted:"
+"""How the `url` of a source that was deleted begins: no URL does. Then comes when, and its id."""
+_THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
 _GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_BASE = "UPDATE source_base SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
@@ -62,7 +65,7 @@ class SqlSources:
                 raise Duplicate(existing)
             _check_unmoved(transaction, before)
             update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
-            transaction.execute(update, (source.url, *_row(source, transaction.vault), source.id))
+            transaction.execute(update, (_url(source), *_row(source, transaction.vault), source.id))
             transaction.place(source)
             transaction.execute(_GIVE_VERSION, (version, source.id))
             if state is not None:
@@ -80,10 +83,32 @@ class SqlSources:
 
         await self._writer.submit(job, rows=3)
 
-    async def get(self, source: SourceId) -> WatchedSource | None:
+    async def forget_deleted(self, before: Millis, limit: int) -> int:
+        """Forget sources that have rested; see Sources."""
+
+        def job(transaction: Transaction) -> int:
+            query = "SELECT key FROM source WHERE url>=? AND url<? ORDER BY url LIMIT ?"
+            keys = transaction.execute(query, (_DELETED, _deleted_at(before), limit)).fetchall()
+            transaction.executemany("DELETE FROM source WHERE key=?", keys)
+            return len(keys)
+
+        return await self._writer.submit(job, rows=3)
+
+    async def deleted(self, since: Millis, limit: int) -> Sequence[Source]:
+        """Return sources that rest; see Sources."""
+
+        def look(connection: Connection) -> Sequence[Source]:
+            query = "SELECT body, sealed FROM source WHERE url>=? AND url<'deleted;' ORDER BY url DESC LIMIT ?"
+            rows = connection.execute(query, (_deleted_at(since), limit)).fetchall()
+            return [_source(body, sealed, self._vault) for body, sealed in rows]
+
+        return await self._readers.run(look)
+
+    async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
         """Return one source; see Sources."""
         row = await self._readers.run(lambda c: c.execute(_WATCHED + "WHERE k.id=?", (source,)).fetchone())
-        return None if row is None else watched_of(row, self._vault)
+        found = None if row is None else watched_of(row, self._vault)
+        return found if found is not None and (found.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
         """Return the source of a URL; see Sources."""
@@ -93,7 +118,9 @@ class SqlSources:
         """Return sources in id order; see Sources."""
 
         def look(connection: Connection) -> Sequence[WatchedSource]:
-            rows = connection.execute(_WATCHED + "WHERE k.id>? ORDER BY k.id LIMIT ?", (after or "", limit))
+            rows = connection.execute(
+                _WATCHED + f"WHERE k.id>? AND {_THERE} ORDER BY k.id LIMIT ?", (after or "", limit)
+            )
             return [watched_of(row, self._vault) for row in rows.fetchall()]
 
         return await self._readers.run(look)
@@ -115,7 +142,7 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
 
 def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]:
     """Return all sources in the order of their ids."""
-    return [watched_of(row, vault) for row in connection.execute(_WATCHED + "ORDER BY k.id").fetchall()]
+    return [watched_of(row, vault) for row in connection.execute(_WATCHED + f"WHERE {_THERE} ORDER BY k.id").fetchall()]
 
 
 def by_url(transaction: Transaction, url: str) -> Source | None:
@@ -128,6 +155,15 @@ def write_state(transaction: Transaction, state: SourceState) -> None:
     transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
     if state.base is not None:
         transaction.execute(_WRITE_BASE, (state.base, state.source))
+
+
+def _url(source: Source) -> str:
+    """Return what is unique of a source: its URL, as long as nobody has deleted it."""
+    return source.url if source.deleted_at is None else f"{_deleted_at(source.deleted_at)}:{source.id}"
+
+
+def _deleted_at(moment: Millis) -> str:
+    return f"{_DELETED}{max(0, moment):015d}"
 
 
 def _check_unmoved(transaction: Transaction, before: Source | None) -> None:

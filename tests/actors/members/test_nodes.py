@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.errors import NotFound, Stale
 from actors.matcher.actor import Matcher
 from actors.messages.requests import SourcePatch
-from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource
+from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource, RestoreSource
 from actors.messages.views import AddedSource
 from storage.errors import Unavailable
 from storage.records.delivery import Match
@@ -70,6 +70,22 @@ async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: 
         looks = len(land.origins["site1.test"].asked)
         await trio.sleep(LOOKED)
         assert len(land.origins["site1.test"].asked) == looks
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_one_node_deletes_another_may_have_back(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        source = (await a.add(url)).view.source.id
+        await trio.sleep(2)
+        await a.system.registry_box.ask(lambda reply: DeleteSource(source, reply))
+        await trio.sleep(2)
+        assert a.knows() == b.knows() == set() and not a.watched() | b.watched()
+        await b.system.registry_box.ask(lambda reply: RestoreSource(source, reply))
+        await trio.sleep(2)
+        assert a.knows() == b.knows() == {url} == a.watched() | b.watched()
         nursery.cancel_scope.cancel()
 
 

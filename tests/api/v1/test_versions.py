@@ -83,6 +83,8 @@ async def test_two_versions_differ_by_what_changed_between_them_in_whatever_orde
         "spans": {"before": [[0, 1]], "after": [[0, 1]]},
     }
     assert (came["op"], came["after"]) == ("insert", "A new offer")
+    newest = await asked(client, f"{HERE}/compare")
+    assert [step["before"] for step in newest["steps"] if step["op"] == "replace"] == ["7 seats"]
     whole = await asked(client, f"{HERE}/compare?from=start&to={second}&show=text")
     assert [step["op"] for step in whole["steps"]] == ["keep", "replace", "keep", "insert"]
 
@@ -129,4 +131,5 @@ async def test_a_version_that_is_not_kept_and_an_unknown_source_are_not_found(
     missing = await asked(client, f"{HERE}/compare?from=start&to=019db0a4-6a10-7000-8000-0000000000a7", 404)
     assert "no longer kept" in missing["detail"]
     await asked(client, f"/v1/sources/{a_source_id(9)}/versions", 404)
-    await asked(client, f"{HERE}/compare?from=start", 400)
+    house.registry.told.clear()
+    assert "no versions" in (await asked(client, f"{HERE}/compare", 404))["detail"]

@@ -8,7 +8,7 @@ from storage.errors import Duplicate
 from storage.interface import Storage
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime, Validators, WatchedSource
+from storage.records.source import SourceRuntime, Validators, Version, WatchedSource
 from tests.storage.contract.builders import NOW, a_source, a_source_id, a_state
 
 
@@ -109,3 +109,55 @@ async def test_pages_walk_all_sources_in_id_order(storage: Storage) -> None:
         seen += [watched.source.id for watched in page]
         after = seen[-1]
     assert seen == [a_source_id(number) for number in (1, 3, 5, 7, 9)]
+
+
+async def test_a_source_that_was_deleted_is_unseen_frees_its_url_and_comes_back_as_it_was(storage: Storage) -> None:
+    source = a_source(1, tags=("label:x",), headers="Cookie: a=b")
+    await storage.sources.add(source, a_state(1, b"base", looks=4), storage.lease)
+    await storage.sources.add(a_source(2), a_state(2), storage.lease)
+    resting = msgspec.structs.replace(source, deleted_at=NOW)
+    await storage.sources.update(resting, storage.lease, Version(7), before=source)
+    assert await storage.sources.get(source.id) is None
+    assert await storage.sources.by_url(source.url) is None
+    assert [one.source.id for one in await storage.sources.page(None, 1)] == [a_source_id(2)]
+    found = await storage.sources.get(source.id, deleted=True)
+    assert found is not None and (found.source, found.hot.looks, found.base) == (resting, 4, b"base")
+    assert await storage.sources.get(a_source_id(2), deleted=True) is None
+    await storage.sources.update(source, storage.lease, Version(8), before=resting)
+    assert await storage.sources.get(source.id, deleted=True) is None
+    found = await storage.sources.get(source.id)
+    assert found is not None and (found.source, found.hot.looks, found.base) == (source, 4, b"base")
+
+
+async def test_a_source_whose_url_was_added_again_does_not_come_back(storage: Storage) -> None:
+    source, again = a_source(1), a_source(2, url=a_source(1).url)
+    await storage.sources.add(source, a_state(1), storage.lease)
+    resting = msgspec.structs.replace(source, deleted_at=NOW)
+    await storage.sources.update(resting, storage.lease)
+    await storage.sources.add(again, a_state(2), storage.lease)
+    with pytest.raises(Duplicate) as caught:
+        await storage.sources.update(source, storage.lease, before=resting)
+    assert caught.value.existing == again
+    await storage.sources.update(msgspec.structs.replace(again, deleted_at=NOW), storage.lease)
+    assert {one.id for one in await storage.sources.deleted(NOW, 10)} == {source.id, again.id}, "both rest"
+
+
+async def test_deleted_sources_are_listed_newest_first_and_forgotten_oldest_first(storage: Storage) -> None:
+    for number in (1, 2, 3):
+        await storage.sources.add(a_source(number), a_state(number), storage.lease)
+        resting = msgspec.structs.replace(a_source(number), deleted_at=Millis(NOW + number))
+        await storage.sources.update(resting, storage.lease)
+    assert [one.id for one in await storage.sources.deleted(Millis(NOW + 2), 10)] == [a_source_id(3), a_source_id(2)]
+    assert [one.id for one in await storage.sources.deleted(Millis(0), 1)] == [a_source_id(3)]
+    assert await storage.sources.forget_deleted(Millis(NOW + 3), 1) == 1
+    assert await storage.sources.get(a_source_id(1), deleted=True) is None
+    assert await storage.sources.forget_deleted(Millis(NOW + 3), 10) == 1
+    assert [one.id for one in await storage.sources.deleted(Millis(0), 10)] == [a_source_id(3)]
+
+
+async def test_a_harvest_of_a_source_that_was_deleted_meanwhile_is_refused(storage: Storage) -> None:
+    await storage.sources.add(a_source(1), a_state(1), storage.lease)
+    await storage.sources.update(msgspec.structs.replace(a_source(1), deleted_at=NOW), storage.lease, Version(7))
+    await storage.log.save_states((a_state(1, looks=9),), storage.lease)
+    found = await storage.sources.get(a_source_id(1), deleted=True)
+    assert found is not None and found.hot.looks != 9

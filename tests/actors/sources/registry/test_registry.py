@@ -18,6 +18,7 @@ from actors.messages.sources import (
     EditSource,
     ExamineSource,
     ListSources,
+    RestoreSource,
 )
 from actors.messages.views import SourcePage, SourceView
 from actors.selection import SourceSelection
@@ -231,6 +232,64 @@ async def test_a_deleted_source_is_gone_and_its_events_stay(autojump_clock: obje
         assert not service.sources.has(source)
         assert await service.titles() == ["a"]
         assert (await service.add(URL)).created
+
+
+async def restore(service: Watching, source: SourceId) -> SourceView:
+    return await service.registry_box.ask(lambda reply: RestoreSource(source, reply))
+
+
+async def test_a_deleted_source_comes_back_within_ten_minutes_with_all_that_was_learned(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL, tags=("t:1",))).view.source.id
+        await trio.sleep(3600)
+        before = await describe(service, source)
+        await delete(service, source)
+        looks = len(origin.looks("/feed"))
+        assert (await listed(service)).views == []
+        await trio.sleep(590)
+        assert len(origin.looks("/feed")) == looks, "nobody looks at what was deleted"
+        back = await restore(service, source)
+        assert back.source == before.source and back.hot.looks == before.hot.looks and back.hot.looks > 1
+        assert service.sources.has(source)
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(7200)
+        assert await service.titles() == ["b"], "what it knew it still knows"
+        with pytest.raises(NotFound):
+            await restore(service, source)
+
+
+async def test_after_ten_minutes_or_once_its_url_was_added_again_it_does_not_come_back(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        first = (await service.add(URL)).view.source.id
+        await delete(service, first)
+        second = (await service.add(URL)).view.source.id
+        assert second != first
+        with pytest.raises(Conflict, match="added again"):
+            await restore(service, first)
+        await delete(service, second)
+        assert (await restore(service, first)).source.id == first
+        await delete(service, first)
+        await trio.sleep(600)
+        with pytest.raises(NotFound):
+            await restore(service, first)
+
+
+async def test_a_paused_source_comes_back_paused_and_a_full_library_takes_none_back(autojump_clock: object) -> None:
+    async with watching(max_sources=1) as (service, origin):
+        origin.bodies["/feed"] = origin.bodies["/other"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await edit(service, source, enabled=False)
+        await delete(service, source)
+        other = (await service.add("https://site.example/other")).view.source.id
+        with pytest.raises(LibraryFull):
+            await restore(service, source)
+        await delete(service, other)
+        assert not (await restore(service, source)).source.enabled
+        assert not service.sources.has(source)
 
 
 async def test_edits_and_deletes_that_race_leave_one_actor_or_none(autojump_clock: object) -> None:
