@@ -131,7 +131,7 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
     transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
     (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
     row = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
-    transaction.execute(row, (key, source.url, *_row(source, transaction.vault)))
+    transaction.execute(row, (key, _url(source), *_row(source, transaction.vault)))
     transaction.place(source)
     transaction.execute(
         "INSERT INTO source_hot(key, body, version) VALUES(?,?,?)", (key, encode_hot(state.hot), state.version)
