@@ -6,12 +6,15 @@ from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from storage.records.source import Source, tag_of
 
+LABEL = "label"
+"""The namespace of tags of one word."""
+
 
 def picks(where: SourceSelection, view: SourceView) -> bool:
     source = view.source
     if where.kinds and source.type not in where.kinds:
         return False
-    if where.tags and not any(tag_of(tag) in source.tags for tag in where.tags):
+    if where.tags and not any(_has(source, tag_of(tag)) for tag in where.tags):
         return False
     if where.states and view.state not in where.states:
         return False
@@ -21,6 +24,30 @@ def picks(where: SourceSelection, view: SourceView) -> bool:
         return True
     text = text_of(source)
     return all(word.casefold() in text for word in where.words)
+
+
+def _has(source: Source, tag: str) -> bool:
+    if not tag.endswith(("/*", ":*")):
+        return tag in source.tags
+    above, below = tag[:-2], tag[:-1]
+    return any(one == above or one.startswith(below) for one in source.tags)
+
+
+def folders_of(source: Source) -> set[str]:
+    """Return the tags of a source, and as conditions those above them: "news/*" of "news/sweden", "topic:*" of
+    "topic:ai".
+
+    "news" is in "news/*" too, where others are.
+    """
+    found = set[str]()
+    for tag in source.tags:
+        found.add(tag)
+        space, _, words = tag.partition(":")
+        if space != LABEL:
+            found.add(f"{space}:*")
+        parts = words.split("/")
+        found.update(f"{space}:{'/'.join(parts[:end])}/*" for end in range(1, len(parts) + 1))
+    return found
 
 
 def text_of(source: Source) -> str:

@@ -14,6 +14,7 @@ from storage.records.tiers import SourceType
 class SourceSelection:
     """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
 
+    tags: one that ends with "/*" or ":*" means all below it; "news/*" means `news` itself as well.
     words: parts of the URL, the title or a tag, whatever their case. flags: of the health of what is not paused.
     """
 
@@ -27,8 +28,10 @@ class SourceSelection:
         return bool(self.words or self.states or self.flags or self.tags or self.kinds)
 
 
-SourceSort = Literal["worst", "name", "changed", "next", "added"]
-"""The order of a list: worst health first, by name, by the last change, by the next look, the newest first."""
+SourceSort = Literal["worst", "name", "-name", "changed", "-changed", "next", "-next", "added", "-added"]
+"""The order of a list: worst health first, by name, by the last change, by the next look, the newest first; with a
+minus the other way round.
+"""
 
 ALL = SourceSelection()
 """Every source."""

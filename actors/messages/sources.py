@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
@@ -169,8 +169,8 @@ class ExamineSource:
 class ListSources:
     """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave.
 
-    where: only these. All sources are walked over for a rare one, with turns for everybody else. sort: another order,
-    in which a place is a number, and the list ends after some thousands.
+    where: only these. All sources are walked over for a rare one, and for another order (`sort`), with turns for
+    everybody else.
     """
 
     limit: int
@@ -178,6 +178,13 @@ class ListSources:
     after: tuple[int, float, str, int] | None = None
     where: SourceSelection = ALL
     sort: SourceSort = "worst"
+
+
+@dataclass(frozen=True, slots=True)
+class CountTags:
+    """Return how many sources have each tag, and how many have one below it: see `selecting.folders_of`."""
+
+    reply: Reply[Mapping[str, int]]
 
 
 RegistryMessage = (
@@ -196,6 +203,7 @@ RegistryMessage = (
     | ExplainSource
     | ExamineSource
     | ListSources
+    | CountTags
     | ShowTold
 )
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from itertools import chain
-from math import inf
 from random import Random
 
 import trio
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound
 from actors.messages.views import SourcePage, SourceView
-from actors.selecting import picks
+from actors.selecting import folders_of, picks
 from actors.selection import SourceSelection, SourceSort
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
@@ -42,8 +41,6 @@ PAGE = 200
 SLICE = 1000
 """Sources that are walked over, or started, in one step of the loop."""
 START_SLICE = 50
-MOST_SORTED = 2_000
-"""Sources that a list has in an order that nobody keeps."""
 MANY = 5000
 """From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
 LONGEST_WAIT = 3_600_000
@@ -178,12 +175,9 @@ class SourceIndex:
     async def find(
         self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort = "worst"
     ) -> SourcePage:
-        """Return the next `limit` sources after a place that are meant: worst health first or by `sort`.
-
-        By another order the list ends after `MOST_SORTED`.
-        """
+        """Return the next `limit` sources after a place that are meant: worst health first or by `sort`."""
         if sort != "worst":
-            return await self._sorted(0 if after is None else int(after[1]), limit, where, sort)
+            return await self._sorted(after, limit, where, sort)
         if not where:
             ids, rest = self._ranking.page(after, limit)
             return SourcePage([self._view(self._live[source]) for source in ids], rest, self.states())
@@ -202,18 +196,30 @@ class SourceIndex:
             rest = None
         return SourcePage(found, rest, self.states())
 
-    async def _sorted(self, start: int, limit: int, where: SourceSelection, sort: SourceSort) -> SourcePage:
-        """Return sources from a position on, in an order that nobody keeps: found anew, a slice at a time."""
-        key, most = _SORTS[sort], min(start + limit + 1, MOST_SORTED + 1)
-        first: list[tuple[str | float, SourceId]] = []
+    async def _sorted(self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort) -> SourcePage:
+        """Return sources in an order that nobody keeps: found anew for each page, a slice at a time."""
+        backwards, key = sort.startswith("-"), _SORTS[sort.removeprefix("-")]
+        last = None if after is None else _sorted_place(after)
+        best, first = nlargest if backwards else nsmallest, list[_Sorted]()
         for part in self.slices():
-            meant = (live for live in part if not where or picks(where, self._view(live)))
-            first = nsmallest(most, chain(first, ((key(live), live.source.id) for live in meant)))
+            meant = (live for live in part if live.source.practice is None)
+            ranked = ((key(live), live.source.id) for live in meant if not where or picks(where, self._view(live)))
+            ahead = (one for one in ranked if last is None or (one < last if backwards else one > last))
+            first = best(limit + 1, chain(first, ahead))
             await trio.lowlevel.checkpoint()
-        end = min(start + limit, MOST_SORTED)
-        ids = [source for _, source in first[start:end] if source in self._live]
-        rest = (0, float(end), "", 0) if len(first) > end and end < MOST_SORTED else None
-        return SourcePage([self._view(self._live[source]) for source in ids], rest, self.states())
+        found = [self._live[source] for _, source in first[:limit] if source in self._live]
+        rest = _place_of(first[limit - 1]) if len(first) > limit else None
+        return SourcePage([self._view(live) for live in found], rest, self.states())
+
+    async def tags(self) -> Mapping[str, int]:
+        """Return how many sources have each tag, and how many have one below it (`folders_of`). Walks over all."""
+        found = Counter[str]()
+        for part in self.slices():
+            for live in part:
+                if live.source.practice is None:
+                    found.update(folders_of(live.source))
+            await trio.lowlevel.checkpoint()
+        return found
 
     def state_of(self, live: LiveSource) -> SourceState:
         """Return how a source is now."""
@@ -362,12 +368,27 @@ def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[Liv
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
 
 
-_SORTS: Mapping[SourceSort, Callable[[LiveSource], str | float]] = {
-    "name": lambda live: live.source.called.casefold(),
-    "changed": lambda live: -(live.hot.last_event_at or 0),
-    "next": lambda live: (live.hot.next_look_at or inf) if live.source.enabled else inf,
-    "added": lambda live: -live.source.created_at,
+_Sorted = tuple[tuple[float, str], SourceId]
+"""By what a source is sorted, and its id, which tells apart those that are alike."""
+_MOST_NAME = 100
+"""Characters of a name that count in an order: a place in it travels in an address."""
+_NEVER = 1e18
+_SORTS: Mapping[str, Callable[[LiveSource], tuple[float, str]]] = {
+    "name": lambda live: (0.0, live.source.called.casefold()[:_MOST_NAME]),
+    "changed": lambda live: (-float(live.hot.last_event_at or 0), ""),
+    "next": lambda live: (float((live.hot.next_look_at if live.source.enabled else None) or _NEVER), ""),
+    "added": lambda live: (-float(live.source.created_at), ""),
 }
+
+
+def _place_of(one: _Sorted) -> Place:
+    (number, name), source = one
+    return 0, number, f"{source} {name}", 0
+
+
+def _sorted_place(place: Place) -> _Sorted:
+    source, _, name = place[2].partition(" ")
+    return (place[1], name), SourceId(source)
 
 
 def _polled(live: LiveSource) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.sources import (
     AddSource,
     CheckNow,
+    CountTags,
     DeleteSource,
     DescribeSource,
     DetectUrl,
@@ -165,6 +166,11 @@ async def page(
     """Return a page of sources, worst health first unless asked otherwise."""
     looks = bool(where) or sort != "worst"
     return await _asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
+
+
+async def tags(call: OperationContext) -> Mapping[str, int]:
+    """Return how many sources have each tag, and how many have one below it: "news/*", "topic:*"."""
+    return await _asked(call, CountTags)
 
 
 async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from actors.messages.sources import (
     AddSource,
     ChangePractice,
     CheckNow,
+    CountTags,
     DeleteSource,
     DescribeSource,
     DetectUrl,
@@ -41,7 +43,7 @@ from actors.messages.views import (
 )
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
-from actors.selecting import picks
+from actors.selecting import folders_of, picks
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
 from storage.records.source import SourceRuntime
@@ -93,8 +95,9 @@ class FakeRegistry:
             case ListSources():
                 meant = [view for view in self.views.values() if picks(message.where, view)]
                 views = sorted(meant, key=lambda view: (view.hot.health.score, view.source.id))
-                if message.sort == "name":
-                    views = sorted(meant, key=lambda view: view.source.called.casefold())
+                if message.sort.endswith("name"):
+                    backwards = message.sort.startswith("-")
+                    views = sorted(meant, key=lambda view: view.source.called.casefold(), reverse=backwards)
                 start = 0 if message.after is None else int(message.after[1])
                 page = views[start : start + message.limit]
                 end = start + len(page)
@@ -102,6 +105,8 @@ class FakeRegistry:
                 census = {state: states.count(state) for state in SOURCES}
                 following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
                 return SourcePage(page, following, census)
+            case CountTags():
+                return Counter(tag for view in self.views.values() for tag in folders_of(view.source))
             case ExamineSource():
                 view = self.views[self._known(message.source)]
                 return SourceExamination(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)

@@ -21,6 +21,7 @@ from actors.messages.sources import (
     AddSource,
     ChangePractice,
     CheckNow,
+    CountTags,
     DeleteSource,
     DescribeSource,
     DetectUrl,
@@ -196,6 +197,8 @@ class Registry:
                 return examined(view, limits_of(view.source, settings), self._ports.world.now())
             case ListSources():
                 return await self.table.find(message.after, message.limit, message.where, message.sort)
+            case CountTags():
+                return await self.table.tags()
             case _:
                 assert_never(message)
 

@@ -13,6 +13,7 @@ from actors.errors import Busy
 from actors.messages.sources import (
     AddSource,
     CheckNow,
+    CountTags,
     DescribeSource,
     DetectUrl,
     ExamineSource,
@@ -62,7 +63,7 @@ class Lanes:
     def of(self, message: RegistryMessage) -> Lane | None:
         """Return the lane of a question; None for what memory answers."""
         match message:
-            case CheckNow() | DescribeSource() | ExamineSource() | ListSources():
+            case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
                 return None
             case AddSource() | DetectUrl() | PreviewSource() | ExplainSource(look=True):
                 return self.network

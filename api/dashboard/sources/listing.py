@@ -21,6 +21,8 @@ from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import words
 from api.dashboard.sources.deleted import RESTING
+from api.dashboard.sources.folders import MOST as MOST_FOLDERS
+from api.dashboard.sources.folders import folders
 from api.dashboard.sources.ticks import Strip, strip
 from api.dashboard.undoing import Undo
 from api.operations import sources
@@ -37,13 +39,27 @@ MOST_AT_ONCE = SIZES[-1]
 MOST_OF_ALL = 10_000
 """Sources that one act is for at most."""
 PATH = "/sources"
-_SORTS: tuple[tuple[SourceSort, str], ...] = (
-    ("worst", "worst first"),
-    ("name", "name"),
-    ("changed", "last change"),
-    ("next", "next look"),
-    ("added", "newest"),
+_COLUMNS: tuple[tuple[str, tuple[SourceSort, ...]], ...] = (
+    ("State", ("worst",)),
+    ("Source", ("name", "-name")),
+    ("Last looks", ()),
+    ("Last change", ("changed", "-changed")),
+    ("Next look", ("next", "-next")),
 )
+"""Heads of the list, and the orders that a press on one brings, by turns."""
+_SAID: dict[SourceSort, str] = {
+    "worst": "worst health first",
+    "name": "by name",
+    "-name": "by name, from the end",
+    "changed": "by last change, the newest first",
+    "-changed": "by last change, the oldest first",
+    "next": "by next look, the soonest first",
+    "-next": "by next look, the latest first",
+    "added": "newest first",
+    "-added": "oldest first",
+}
+_RISES: frozenset[SourceSort] = frozenset(("name", "next", "-changed", "-added"))
+"""Orders in which what a column shows goes up."""
 _Text = Annotated[str, Meta(max_length=200)]
 Act = Callable[[OperationContext, str], Awaitable[object]]
 Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]
@@ -58,7 +74,7 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     kind: SourceType | Literal[""] = ""
     tag: _Text = ""
     sort: SourceSort = "worst"
-    cursor: Annotated[str, Meta(max_length=500)] = ""
+    cursor: Annotated[str, Meta(max_length=1_000)] = ""
     size: Annotated[int, Meta(ge=SIZES[0], le=SIZES[-1])] = SIZES[0]
 
 
@@ -97,12 +113,35 @@ class SourceLine(NamedTuple):
     strip: Strip
 
 
+class Head(NamedTuple):
+    """The head of a column. to: the list in its order, "" of one that sorts nothing. sorted: as `aria-sort` has it."""
+
+    says: str
+    to: str = ""
+    sorted: Literal["", "ascending", "descending"] = ""
+
+
+def _heads(query: ListQuery) -> list[Head]:
+    found = []
+    for says, sorts in _COLUMNS:
+        if not sorts:
+            found.append(Head(says))
+            continue
+        other = sorts[(sorts.index(query.sort) + 1) % len(sorts)] if query.sort in sorts else sorts[0]
+        way: Literal["", "ascending", "descending"] = ""
+        if query.sort in sorts:
+            way = "ascending" if query.sort in _RISES else "descending"
+        found.append(Head(says, _target(replace(query, sort=other)), way))
+    return found
+
+
 async def listing(visit: Visit) -> Page:
     query: ListQuery = visit.query
     target = _target(query)
     after = decode_cursor(query.cursor, tuple[int, float, str, int], target) if query.cursor else None
     where = picked(query)
     page = await sources.page(visit, query.size, after, where, query.sort)
+    tags = await sources.tags(visit)
     cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
     shows = {
         "lines": [_line(view) for view in page.views],
@@ -113,7 +152,10 @@ async def listing(visit: Visit) -> Page:
         "following": _target(query, cursor=cursor) if cursor is not None else "",
         "first": target if query.cursor else "",
         "here": _target(query, cursor=query.cursor),
-        "sorts": [(name, says, _target(replace(query, sort=name))) for name, says in _SORTS],
+        "heads": _heads(query),
+        "order": _SAID[query.sort],
+        "newest": _target(replace(query, sort="added")) if query.sort != "added" else "",
+        "folders": folders(tags)[:MOST_FOLDERS],
         "sizes": [(size, _target(replace(query, size=size))) for size in SIZES],
         "states": [(name, state.word) for name, state in SOURCES.items()],
         "healths": [(name, state.word) for name, state in HEALTH.items()],

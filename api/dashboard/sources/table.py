@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, changing, comparing, deleted, listing, moving, one, told
+from api.dashboard.sources import add, changing, comparing, deleted, listing, moving, one, tagging, told
 
 SCREENS: tuple[Screen, ...] = (
     *listing.SCREENS,
@@ -13,5 +13,6 @@ SCREENS: tuple[Screen, ...] = (
     *told.SCREENS,
     *comparing.SCREENS,
     *deleted.SCREENS,
+    *tagging.SCREENS,
     *changing.SCREENS,
 )

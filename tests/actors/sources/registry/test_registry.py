@@ -12,6 +12,7 @@ from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, To
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import (
     CheckNow,
+    CountTags,
     DeleteSource,
     DescribeSource,
     DetectUrl,
@@ -30,6 +31,7 @@ from actors.sources.schedule.look_price import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
+from storage.records.source import tag_of
 from storage.records.states import SOURCES
 from storage.records.tiers import TIERS
 from storage.sqlite.in_loop import Disk
@@ -548,11 +550,42 @@ async def test_the_list_comes_by_name_by_change_by_next_look_and_by_age(autojump
         assert await names("name", where=SourceSelection(words=("site.example/1",))) == ["C"]
 
 
-async def test_another_order_ends_after_some_thousands(monkeypatch: pytest.MonkeyPatch, autojump_clock: object) -> None:
-    monkeypatch.setattr("actors.sources.index.MOST_SORTED", 2)
+async def test_another_order_is_paged_to_its_end_also_backwards_and_while_sources_go(autojump_clock: object) -> None:
     async with watching() as (service, origin):
-        for number in range(4):
+        for number in range(7):
             origin.bodies[f"/{number}"] = rss("News")
-            await service.add(f"https://site.example/{number}")
-        page = await listed(service, sort="name", limit=3)
-        assert len(page.views) == 2 and page.next_after is None
+            await service.add(f"https://site.example/{number}", title=f"{number // 2} things")
+
+        async def paged(sort: str, drop: bool = False) -> list[str]:
+            found, after = list[str](), None
+            while True:
+                page = await listed(service, sort=sort, limit=2, after=after)
+                found += [view.source.url[-1] for view in page.views]
+                after = page.next_after
+                if after is None:
+                    return found
+                if drop:
+                    await delete(service, page.views[-1].source.id)
+
+        assert await paged("name") == list("0123456")
+        assert await paged("-name") == list("6543210")
+        assert sorted(await paged("-next")) == sorted(await paged("changed")) == list("0123456")
+        assert await paged("-added") == list("0123456") == (await paged("added"))[::-1]
+        assert await paged("name", drop=True) == list("0123456"), "a place is not lost with its source"
+
+
+async def test_tags_are_counted_and_those_below_one_are_found(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        for number, tags in enumerate((("news/sweden", "topic:ai"), ("news",), ("newspapers",), ())):
+            origin.bodies[f"/{number}"] = rss("News")
+            await service.add(f"https://site.example/{number}", tags=tuple(map(tag_of, tags)))
+        counted = await service.registry_box.ask(CountTags)
+        assert counted["label:news"] == counted["topic:ai"] == 1
+        assert counted["label:news/*"] == 2 and counted["topic:*"] == 1 and counted["label:news/sweden/*"] == 1
+
+        async def urls(tag: str) -> list[str]:
+            page = await listed(service, where=SourceSelection(tags=(tag,)))
+            return sorted(view.source.url[-1] for view in page.views)
+
+        assert await urls("news/*") == ["0", "1"] and await urls("news") == ["1"]
+        assert await urls("topic:*") == ["0"] and await urls("topic:*x") == []

@@ -227,6 +227,8 @@ async def test_the_list_comes_in_another_order_and_keeps_it(house: House, browse
     await browser.get("/sources?sort=name")
     names = [row.partition(" things")[0][-2:] for row in rows(browser)]
     assert names == [f"{number:02}" for number in range(30)] and "Sources, by name" in browser.text
+    assert browser.page.xpath("//thead//th[@aria-sort]/@aria-sort") == ["ascending"]
+    assert browser.page.xpath("//thead//th[@aria-sort]/a/@href") == ["/sources?sort=-name"], "another press turns it"
     (more,) = browser.page.xpath("//a[@rel='next']/@href")
     assert "sort=name" in more
     await browser.get(more)
