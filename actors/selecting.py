@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection
 from storage.records.source import Source, tag_of
@@ -33,14 +35,14 @@ def _has(source: Source, tag: str) -> bool:
     return any(one == above or one.startswith(below) for one in source.tags)
 
 
-def folders_of(source: Source) -> set[str]:
-    """Return the tags of a source, and as conditions those above them: "news/*" of "news/sweden", "topic:*" of
+def folders_of(tags: Sequence[str]) -> set[str]:
+    """Return tags, and as conditions those above them: "news/*" of "news/sweden", "topic:*" of
     "topic:ai".
 
     "news" is in "news/*" too, where others are.
     """
     found = set[str]()
-    for tag in source.tags:
+    for tag in tags:
         found.add(tag)
         space, _, words = tag.partition(":")
         if space != LABEL:

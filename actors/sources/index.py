@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound
 from actors.messages.views import SourcePage, SourceView
-from actors.selecting import folders_of, picks
+from actors.selecting import picks
 from actors.selection import SourceSelection, SourceSort
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
@@ -28,6 +28,7 @@ from actors.sources.schedule.look_price import Price, first_guess
 from actors.sources.schedule.overdue import Round
 from actors.sources.schedule.start_spread import wait_of
 from actors.sources.state_counts import StateCounts
+from actors.sources.tag_counts import TagCounts
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
@@ -64,7 +65,7 @@ class SourceIndex:
         self._supervisor = sources
         self._live: dict[SourceId, LiveSource] = {}
         self.readers = readers(ports.settings)
-        self._ranking, self._states = Ranking(), StateCounts()
+        self._ranking, self._states, self._tags = Ranking(), StateCounts(), TagCounts()
         self._overdue = 0
         self._practice: set[SourceId] = set()
 
@@ -154,6 +155,7 @@ class SourceIndex:
             reader.forget(source)
         self._ranking.drop(source)
         self._states.drop(source)
+        self._tags.drop(source)
 
     def describe(self, source: SourceId) -> SourceView:
         """Return a source as it is now. Raises NotFound."""
@@ -211,15 +213,9 @@ class SourceIndex:
         rest = _place_of(first[limit - 1]) if len(first) > limit else None
         return SourcePage([self._view(live) for live in found], rest, self.states())
 
-    async def tags(self) -> Mapping[str, int]:
-        """Return how many sources have each tag, and how many have one below it (`folders_of`). Walks over all."""
-        found = Counter[str]()
-        for part in self.slices():
-            for live in part:
-                if live.source.practice is None:
-                    found.update(folders_of(live.source))
-            await trio.lowlevel.checkpoint()
-        return found
+    def tags(self) -> Mapping[str, int]:
+        """Return how many sources have each tag, or one below it (`folders_of`)."""
+        return self._tags.read()
 
     def state_of(self, live: LiveSource) -> SourceState:
         """Return how a source is now."""
@@ -326,6 +322,7 @@ class SourceIndex:
             return
         live.ranking, live.states = self._ranking, self._states
         self._states.put(live.source, live.hot)
+        self._tags.put(live.source)
         self._ranking.put(live.source.id, live.hot.health)
 
     def _introduce(self, live: LiveSource) -> None:

@@ -106,7 +106,7 @@ class FakeRegistry:
                 following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
                 return SourcePage(page, following, census)
             case CountTags():
-                return Counter(tag for view in self.views.values() for tag in folders_of(view.source))
+                return Counter(tag for view in self.views.values() for tag in folders_of(view.source.tags))
             case ExamineSource():
                 view = self.views[self._known(message.source)]
                 return SourceExamination(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)

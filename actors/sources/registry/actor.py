@@ -198,7 +198,7 @@ class Registry:
             case ListSources():
                 return await self.table.find(message.after, message.limit, message.where, message.sort)
             case CountTags():
-                return await self.table.tags()
+                return self.table.tags()
             case _:
                 assert_never(message)
 

@@ -51,6 +51,8 @@ def furnish(service: Service, origin: Origin) -> World:
         "first steps": "/first-steps",
         "sources": "/sources",
         "sources, none found": "/sources?q=nothing-like-it",
+        "sources, deleted": "/sources/deleted",
+        "tags": "/sources/tags",
         "add": "/sources/add",
         "import": "/sources/import",
         "source, changed": f"/sources/{ids['tickets']}?text=leash#why",

@@ -581,6 +581,9 @@ async def test_tags_are_counted_and_those_below_one_are_found(autojump_clock: ob
             await service.add(f"https://site.example/{number}", tags=tuple(map(tag_of, tags)))
         counted = await service.registry_box.ask(CountTags)
         assert counted["label:news"] == counted["topic:ai"] == 1
+        first = (await listed(service, where=SourceSelection(tags=("topic:ai",)))).views[0].source.id
+        await edit(service, first, tags=("label:news/sweden", "topic:ai"))
+        assert await service.registry_box.ask(CountTags) == counted, "an edit counts nobody twice"
         assert counted["label:news/*"] == 2 and counted["topic:*"] == 1 and counted["label:news/sweden/*"] == 1
 
         async def urls(tag: str) -> list[str]:
@@ -589,3 +592,6 @@ async def test_tags_are_counted_and_those_below_one_are_found(autojump_clock: ob
 
         assert await urls("news/*") == ["0", "1"] and await urls("news") == ["1"]
         assert await urls("topic:*") == ["0"] and await urls("topic:*x") == []
+        await delete(service, first)
+        counted = await service.registry_box.ask(CountTags)
+        assert counted["label:news/*"] == 1 and "topic:*" not in counted

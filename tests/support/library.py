@@ -1,0 +1,60 @@
+"""Many sources on a data folder, put there through the store: as a library that has run for a while."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import trio
+
+from sanderling.real_world import wall
+from storage.records.health import Health
+from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.source import Detection, Source, SourceRuntime, SourceState
+from storage.sqlite import open_sqlite
+
+_SOON = 3_000_000
+_AT_ONCE = 500
+
+
+def fill(data: Path, count: int, tags: tuple[str, ...] = ("label:library",)) -> None:
+    """Put sources into a data folder that no service has open. None of them is due for most of an hour."""
+    data.mkdir(parents=True, exist_ok=True)
+    trio.run(_fill, data, count, tags)
+
+
+async def _fill(data: Path, count: int, tags: tuple[str, ...]) -> None:
+    now = Millis(round(1000 * wall()))
+    storage = await open_sqlite(data, clock=wall, owner="library", warn=print)
+    for start in range(0, count, _AT_ONCE):
+        async with trio.open_nursery() as nursery:
+            for number in range(start, min(count, start + _AT_ONCE)):
+                source, hot = a_source(number, now, tags)
+                nursery.start_soon(storage.sources.add, source, SourceState(source.id, hot, b""), storage.lease)
+    await storage.aclose()
+
+
+def a_source(number: int, now: Millis, tags: tuple[str, ...]) -> tuple[Source, SourceRuntime]:
+    """Return a source with its memory: one in fifty is not well, and each has a folder of its own kind."""
+    url = f"https://host{number % 500}.example/section/{number}/feed.xml"
+    source = Source(
+        id=SourceId(id_of(seq_at(Millis(now - number)), number)),
+        url=url,
+        watch_url=url,
+        type="feed",
+        detection=Detection("feed", "high", "root element <rss version='2.0'>, 25 items", url, "text/xml"),
+        created_at=Millis(now - number),
+        updated_at=Millis(now - number),
+        tags=(*tags, f"topic:{number % 12}", f"label:places/{number % 7}/{number % 3}"),
+        found_title=f"Notes of section {number}",
+    )
+    ill = not number % 50
+    hot = SourceRuntime(
+        health=Health(0.5, "degraded", "It has not answered for an hour.", now) if ill else Health(),
+        looks=900,
+        last_look_at=now,
+        last_success_at=now,
+        last_event_at=Millis(now - number * 1000),
+        next_look_at=Millis(now + _SOON + number),
+        last_status=304,
+    )
+    return source, hot
