@@ -36,6 +36,7 @@ from storage.records.revision import Expected
 from supervision import Mailbox
 
 MOST_DESTINATIONS = 10_000
+_LABEL = 200
 MOST_OF_AN_ALERT = 20
 FOR_PEOPLE = 20
 """Events that people are told one by one; of more that wait at once they get one digest."""
@@ -251,7 +252,7 @@ async def add(
         updated_at=now,
         **given(new, Destination)
         | _addressed(kind, found.url, values, {})
-        | {"label": new.label or _label(kind, found), "quiet_hours": quiet}
+        | {"label": new.label or _label(kind, found, alert), "quiet_hours": quiet}
         | ({"most_at_once": FOR_PEOPLE} if new.most_at_once is UNSET and kind.family != "program" else {}),
     )
     if kind.consent is not None:
@@ -326,9 +327,10 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
     return await _edit(call, id, None, change)
 
 
-def _label(kind: DestinationKind, found: Admitted) -> str:
-    """Return what a destination is called without a name of its own."""
-    return found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
+def _label(kind: DestinationKind, found: Admitted, alert: Alert) -> str:
+    """Return what a destination is called without a name of its own: where it leads, and for which alert."""
+    where = found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
+    return f"{where} · {alert.name}"[:_LABEL].rstrip()
 
 
 @whole

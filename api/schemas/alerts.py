@@ -183,8 +183,8 @@ AtOnce = Annotated[
 
 
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where an alert's matches are delivered. `label`: else the URL's host. `url` may be left out for a kind that has
-    one address for everybody.
+    """Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left out
+    for a kind that has one address for everybody.
     """
 
     url: HookUrl | UnsetType = UNSET

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from api.dashboard.amounts import counted
-from api.dashboard.destinations.standing import standings
+from api.dashboard.destinations.standing import standings, state_of
 from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
 from storage.records.destination import Destination
+from storage.records.states import DESTINATIONS, DestinationState
 
 SHOWN = 25
+LOOKED_AT = 500
+"""Destinations whose newest attempt is read for the order; of more, the others count as if it had succeeded."""
 
 
 class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Words of the label or address, a state, and the id of the last one of the page before."""
 
     q: Annotated[str, Meta(max_length=200)] = ""
-    state: Literal["", "active", "failing", "disabled", "paused"] = ""
+    state: Literal[""] | DestinationState = ""
     after: Annotated[str, Meta(max_length=40)] = ""
 
 
 async def listing(visit: Visit) -> Page:
     query: DestinationsQuery = visit.query
-    everyone = ranked(await visit.context.storage.alerts.destinations())
-    fitting = [hook for hook in everyone if fits(hook, query)]
+    hooks = await visit.context.storage.alerts.destinations()
+    states = await _states(visit, hooks)
+    everyone = ranked(hooks, states)
+    fitting = [hook for hook in everyone if fits(hook, states[hook.id], query)]
     page, here = part(fitting, query.after, SHOWN), partial(address, "/destinations", q=query.q, state=query.state)
     shows = {
         "standings": await standings(visit, page.rows),
         "total": len(everyone),
         "fitting": len(fitting),
+        "states": [("", "all"), *((name, state.word) for name, state in DESTINATIONS.items())],
         "has_alerts": bool(everyone) or bool(await visit.context.storage.alerts.all()),
         "caption": f"{counted(len(fitting), 'destination')}, those in trouble first",
         "next": page.last and here(after=page.last),
@@ -42,20 +48,39 @@ async def listing(visit: Visit) -> Page:
     return Page("destinations/list.html", "Destinations", shows)
 
 
-def ranked(hooks: Sequence[Destination]) -> list[Destination]:
-    """Return destinations: disabled, failing, active, paused; in each the newest first."""
+async def _states(visit: Visit, hooks: Sequence[Destination]) -> Mapping[str, DestinationState]:
+    """Return the state of each destination."""
+    found, read = {hook.id: state_of(hook, ()) for hook in hooks}, 0
+    for hook in hooks:
+        if found[hook.id] != "unused":
+            continue
+        read += 1
+        lines = await visit.context.storage.outbox.attempts(hook.id, 1) if read <= LOOKED_AT else None
+        found[hook.id] = "active" if lines is None else state_of(hook, lines)
+    return found
+
+
+def ranked(hooks: Sequence[Destination], states: Mapping[str, DestinationState]) -> list[Destination]:
+    """Return destinations as their states stand in the table, in each the newest first."""
+    order = {state: number for number, state in enumerate(_TROUBLE)}
     newest = sorted(hooks, key=lambda hook: (hook.created_at, hook.id), reverse=True)
-    return sorted(newest, key=_rank)
+    return sorted(newest, key=lambda hook: order[states[hook.id]])
 
 
-def _rank(hook: Destination) -> int:
-    if not hook.enabled:
-        return 3
-    return {"disabled": 0, "failing": 1, "active": 2}[hook.state]
+_TROUBLE: tuple[DestinationState, ...] = (
+    "disabled",
+    "failing",
+    "last_failed",
+    "needs_secret",
+    "unconfirmed",
+    "active",
+    "unused",
+    "paused",
+)
+assert set(_TROUBLE) == set(DESTINATIONS)
 
 
-def fits(hook: Destination, query: DestinationsQuery) -> bool:
+def fits(hook: Destination, state: DestinationState, query: DestinationsQuery) -> bool:
     """Return whether a destination is asked for."""
-    state = hook.state if hook.enabled else "paused"
     text = f"{hook.label} {hook.url}".casefold()
     return query.state in ("", state) and all(word in text for word in query.q.casefold().split())

@@ -88,7 +88,7 @@ async def test_it_reads_and_writes_and_problems_come_back_typed(made: str, house
     new = client.model("NewDestination", url="https://hooks.example/in", digest_hour=7)
     destination = await client.ask("destinations.add_destination", alert.id, body=new)
     assert destination.secret.startswith("whsec_")
-    assert (destination.digest_hour, destination.label) == (7, "hooks.example")
+    assert (destination.digest_hour, destination.label) == (7, "hooks.example · Prices")
     wanted = client.model("ReplayRequestType1", ids=["not an event"])
     assert (
         await client.ask("destinations.replay", destination.id, body=wanted)

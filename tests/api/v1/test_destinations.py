@@ -46,7 +46,7 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "options": {},
         "private": [],
         "delivery_mode": "instant",
-        "label": "hook.test",
+        "label": "hook.test · price OR plan",
         "digest_hour": 8,
         "digest_timezone": "UTC",
         "quiet_hours": None,
@@ -402,4 +402,4 @@ async def test_a_full_disk_is_503_with_retry_after_and_changes_nothing(house: Ho
         assert "nothing was written" in answer.json()["detail"]
     house.storage.disk.full = False
     assert len((await client.get("/v1/alerts")).json()) == 1
-    assert (await client.get(path)).json()["label"] == "hook.test"
+    assert (await client.get(path)).json()["label"] == "hook.test · price OR plan"

@@ -8,6 +8,7 @@ from actors.messages import destinations, views
 from actors.messages.destinations import OutboxGrew
 from storage.records.destination import QuietHours
 from storage.records.identity import Millis, Seq
+from storage.records.states import DESTINATIONS
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.house import House, ids
@@ -45,6 +46,25 @@ async def test_the_list_shows_trouble_first_and_can_be_filtered(house: House, br
     assert "1 destination," in browser.text and "hooks.test/in" in browser.text
     await browser.get("/destinations?q=nothing+such")
     assert "None of them" in browser.text
+
+
+async def test_each_state_of_the_table_can_be_asked_for_and_a_failed_try_stands_above_what_is_well(
+    house: House, browser: Browser
+) -> None:
+    well, failed, unused = (HOOK.replace("d1", end) for end in ("d1", "d2", "d3"))
+    for id, label in ((well, "Well"), (failed, "Failed"), (unused, "Unused")):
+        await a_hook(house, id=id, label=label)
+    attempts(house, an_attempt(), hook=well)
+    attempts(house, an_attempt(result="retry"), hook=failed)
+    await browser.get("/destinations")
+    assert [row.text_content() for row in browser.page.xpath("//tbody//th/a")] == ["Failed", "Well", "Unused"]
+    offered = browser.page.xpath("//select[@name='state']/option/text()")
+    assert offered == ["all", *(state.word for state in DESTINATIONS.values())]
+    for state, label in (("last_failed", "Failed"), ("active", "Well"), ("unused", "Unused")):
+        await browser.get(f"/destinations?state={state}")
+        assert [row.text_content() for row in browser.page.xpath("//tbody//th/a")] == [label]
+    await browser.get("/destinations?state=else")
+    assert browser.answer.status_code == 400
 
 
 async def test_one_is_added_to_an_alert_and_its_secret_is_shown_once(house: House, browser: Browser) -> None:
