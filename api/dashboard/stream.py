@@ -13,6 +13,7 @@ from api.dashboard.events import curl
 from api.dashboard.forms import Draft, Form
 from api.dashboard.items import Item, items_of
 from api.dashboard.lists import address
+from api.dashboard.saved_views import views_of
 from api.dashboard.screen import ExportedFile, Go, Page, Screen, Visit
 from api.dashboard.sessions import Sessions, own_path
 from api.dashboard.source_names import named, suggested
@@ -110,6 +111,8 @@ async def show(visit: Visit) -> Page:
     read = Sessions.of_context(visit.context).read_up_to(visit.headers)
     shows = {
         "items": items,
+        "views": await views_of(visit, "stream"),
+        "filtered": any(wanted.typed().values()),
         "onward": onward,
         "wanted": wanted,
         "names": await suggested(visit),

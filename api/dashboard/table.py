@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.dashboard import agreeing, entry, events, items, keys, live, settings, stream, system, today
+from api.dashboard import agreeing, entry, events, items, keys, live, saved_views, settings, stream, system, today
 from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import table as bins
 from api.dashboard.catalogue import table as catalogue
@@ -20,6 +20,7 @@ SCREENS: tuple[Screen, ...] = (
     *first_steps.SCREENS,
     *events.SCREENS,
     *stream.SCREENS,
+    *saved_views.SCREENS,
     *live.SCREENS,
     *items.SCREENS,
     *catalogue.SCREENS,

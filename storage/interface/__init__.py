@@ -24,6 +24,7 @@ from storage.interface.members import Members
 from storage.interface.outbox import Outbox
 from storage.interface.people import People
 from storage.interface.publications import Publications
+from storage.interface.saved_views import SavedViews
 from storage.interface.sharing import Sharing
 from storage.interface.shipping import Shipping
 from storage.interface.sources import Sources
@@ -73,6 +74,10 @@ class Storage(Protocol):
     @property
     def people(self) -> People:
         """Who may use the dashboard."""
+
+    @property
+    def saved_views(self) -> SavedViews:
+        """Filters of the dashboard's lists, under names."""
 
     @property
     def sharing(self) -> Sharing | None:

@@ -73,5 +73,5 @@ async def _took_back(visit: Visit, ids: tuple[str, ...], act: str, back: str) ->
 SCREENS = (
     Screen(path=PATH, run=show),
     Screen(method="POST", path=f"{PATH}/restore", run=restore, form=Restoration, again=show),
-    Screen(method="POST", path="/sources/undo", run=undo, form=Undoing),
+    Screen(method="POST", path="/sources/undo", run=undo, form=Undoing, again=show),
 )

@@ -17,6 +17,7 @@ from api.cursors import decode_cursor, encode_cursor
 from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.lists import address
+from api.dashboard.saved_views import views_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import words
@@ -155,6 +156,7 @@ async def listing(visit: Visit) -> Page:
         "heads": _heads(query),
         "order": _SAID[query.sort],
         "newest": _target(replace(query, sort="added")) if query.sort != "added" else "",
+        "views": await views_of(visit, "sources"),
         "folders": folders(tags)[:MOST_FOLDERS],
         "sizes": [(size, _target(replace(query, size=size))) for size in SIZES],
         "states": [(name, state.word) for name, state in SOURCES.items()],

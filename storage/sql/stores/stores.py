@@ -21,6 +21,7 @@ from storage.sql.stores.log import SqlLog
 from storage.sql.stores.outbox import SqlOutbox
 from storage.sql.stores.people import SqlPeople
 from storage.sql.stores.publications import SqlPublications
+from storage.sql.stores.saved_views import SqlSavedViews
 from storage.sql.stores.sources import SqlSources
 from storage.sql.stores.subscriptions import SqlSubscriptions
 from storage.sql.transaction import Lookups, Readers, Space, Writer
@@ -56,6 +57,7 @@ class Stores:
         self.calls = SqlCalls(writer, lease)
         self.people = SqlPeople(writer, readers, own, lease)
         self.outbox = SqlOutbox(writer, readers)
+        self.saved_views = SqlSavedViews(writer, readers, lease)
         self.publications = SqlPublications(writer, readers, own, lease, vault)
         self.subscriptions = SqlSubscriptions(writer, readers, lease, vault)
 

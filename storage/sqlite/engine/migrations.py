@@ -251,6 +251,13 @@ def calls_of_nodes(db: Database, _: Vault | None) -> None:
     db.conn.execute("ALTER TABLE call ADD COLUMN node TEXT NOT NULL DEFAULT ''")
 
 
+def saved_views(db: Database, _: Vault | None) -> None:
+    """Filters of the dashboard's lists, under names."""
+    db.conn.execute(
+        "CREATE TABLE saved_view(id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT"
+    )
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -264,6 +271,7 @@ STEPS: Sequence[Step] = (
     publications,
     subscriptions,
     calls_of_nodes,
+    saved_views,
 )
 
 

@@ -58,6 +58,8 @@ async def test_a_button_works_once_for_a_while_and_in_its_own_browser(house: Hou
     await browser.post("/sources/undo", {"key": key, "back": "//evil.test/"})
     assert "1 source resumed." in browser.text and browser.path == "/"
     await browser.get("/sources/deleted")
+    await browser.post("/sources/undo", {"key": "1" * 50})
+    assert browser.answer.status_code == 422
     await browser.post("/sources/undo", {"key": key})
     assert "can't be taken back any more" in browser.text
 
