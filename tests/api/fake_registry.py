@@ -93,18 +93,7 @@ class FakeRegistry:
                 self._known(message.source)
                 return self.preview
             case ListSources():
-                meant = [view for view in self.views.values() if picks(message.where, view)]
-                views = sorted(meant, key=lambda view: (view.hot.health.score, view.source.id))
-                if message.sort.endswith("name"):
-                    backwards = message.sort.startswith("-")
-                    views = sorted(meant, key=lambda view: view.source.called.casefold(), reverse=backwards)
-                start = 0 if message.after is None else int(message.after[1])
-                page = views[start : start + message.limit]
-                end = start + len(page)
-                states = [view.state for view in self.views.values()]
-                census = {state: states.count(state) for state in SOURCES}
-                following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
-                return SourcePage(page, following, census)
+                return self._list(message)
             case CountTags():
                 return Counter(tag for view in self.views.values() for tag in folders_of(view.source.tags))
             case ExamineSource():
@@ -163,6 +152,20 @@ class FakeRegistry:
         if source not in self.views:
             raise NotFound("There is no such source.")
         return source
+
+    def _list(self, message: ListSources) -> SourcePage:
+        meant = [view for view in self.views.values() if picks(message.where, view)]
+        views = sorted(meant, key=lambda view: (view.hot.health.score, view.source.id))
+        if message.sort.endswith("name"):
+            backwards = message.sort.startswith("-")
+            views = sorted(meant, key=lambda view: view.source.called.casefold(), reverse=backwards)
+        start = 0 if message.after is None else int(message.after[1])
+        page = views[start : start + message.limit]
+        end = start + len(page)
+        states = [view.state for view in self.views.values()]
+        census = {state: states.count(state) for state in SOURCES}
+        following = (0, float(end), page[-1].source.id, 0) if end < len(views) else None
+        return SourcePage(page, following, census)
 
     def _restored(self, source: SourceId) -> SourceView:
         if source not in self.deleted:
