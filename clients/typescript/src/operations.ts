@@ -44,6 +44,11 @@ export abstract class Operations implements Asks {
     return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/enable`, { headers: { "If-Match": options.ifMatch } });
   }
 
+  /** Have a deleted source back, within ten minutes. */
+  restoreSource(id: string): Promise<r.SourceRecord> {
+    return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/restore`);
+  }
+
   /** Read how a source is doing. */
   readHealth(id: string): Promise<r.SourceHealth> {
     return this.ask<r.SourceHealth>("GET", `/v1/sources/${part(id)}/health`);
@@ -92,6 +97,16 @@ export abstract class Operations implements Asks {
   /** Read what its prices and numbers were over time. */
   readValues(id: string, options: { format?: "csv" | "json" } = {}): Promise<r.Values> {
     return this.ask<r.Values>("GET", `/v1/sources/${part(id)}/values`, { query: { format: options.format } });
+  }
+
+  /** List the versions of a page that are kept. */
+  listVersions(id: string): Promise<r.Versions> {
+    return this.ask<r.Versions>("GET", `/v1/sources/${part(id)}/versions`);
+  }
+
+  /** Compare two versions of a page. */
+  compareVersions(id: string, options: { from?: string; to?: string; show?: "changes" | "text" } = {}): Promise<r.VersionComparison> {
+    return this.ask<r.VersionComparison>("GET", `/v1/sources/${part(id)}/compare`, { query: { from: options.from, to: options.to, show: options.show } });
   }
 
   /** Read a window of the past, page by page. */

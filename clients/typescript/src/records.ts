@@ -714,6 +714,19 @@ export interface Instantiation {
 }
 
 /**
+ * A version of a page. `version`: the id of the event that told it; `start` is what stood there before the oldest
+ * change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the `main_text` that
+ * its event carries, or only a `part`.
+ */
+export interface KeptVersion {
+  version: string;
+  at: string | null;
+  event_id: string | null;
+  says: string;
+  kept: "main_text" | "part" | "whole" | (string & {});
+}
+
+/**
  * One thing that is known, as a sentence. `kind`: told, withheld (seen and not told), due (there now, and the next
  * look weighs it), failed (it could not be read now), known (there now, and no news), furniture, outside (of what
  * is watched), there (at the first look), absent, unasked (a frame that nobody asked for), look (how one went).
@@ -915,8 +928,8 @@ export interface NewAlert {
 }
 
 /**
- * Where an alert's matches are delivered. `label`: else the URL's host. `url` may be left out for a kind that has
- * one address for everybody.
+ * Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left out
+ * for a kind that has one address for everybody.
  */
 export interface NewDestination {
   /** Public https */
@@ -1758,6 +1771,37 @@ export interface Values {
   id: string;
   since: string;
   series: Array<ValueSeries>;
+}
+
+/**
+ * What differs between two versions, the earlier one first, in the order of the later one. `partial`: it is of the
+ * main text only, as the events carry it. `truncated`: there are more steps than these.
+ */
+export interface VersionComparison {
+  id: string;
+  from: KeptVersion;
+  to: KeptVersion;
+  partial: boolean;
+  truncated: boolean;
+  steps: Array<VersionStep>;
+}
+
+/**
+ * A text that came (`insert`), went (`delete`), was altered (`replace`) or stayed (`keep`), and where it stands.
+ * `spans` are the words that differ; absent where the two texts have too little in common.
+ */
+export interface VersionStep {
+  op: "delete" | "insert" | "keep" | "replace" | (string & {});
+  before?: string;
+  after?: string;
+  context?: Context;
+  spans?: Spans;
+}
+
+/** The kept versions of a source, newest first; none of what is no page. */
+export interface Versions {
+  id: string;
+  versions: Array<KeptVersion>;
 }
 
 /**

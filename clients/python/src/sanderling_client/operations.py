@@ -120,6 +120,18 @@ class Operations(Asks):
         )
         return found
 
+    def restore_source(
+        self,
+        id: str,
+    ) -> r.SourceRecord:
+        """Have a deleted source back, within ten minutes."""
+        found: r.SourceRecord = self._ask(
+            "POST",
+            f"/v1/sources/{part(id)}/restore",
+            (r.SourceRecord,),
+        )
+        return found
+
     def read_health(
         self,
         id: str,
@@ -253,6 +265,35 @@ class Operations(Asks):
             f"/v1/sources/{part(id)}/values",
             (r.Values,),
             query={"format": format},
+        )
+        return found
+
+    def list_versions(
+        self,
+        id: str,
+    ) -> r.Versions:
+        """List the versions of a page that are kept."""
+        found: r.Versions = self._ask(
+            "GET",
+            f"/v1/sources/{part(id)}/versions",
+            (r.Versions,),
+        )
+        return found
+
+    def compare_versions(
+        self,
+        id: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        show: Literal["changes", "text"] | None = None,
+    ) -> r.VersionComparison:
+        """Compare two versions of a page."""
+        found: r.VersionComparison = self._ask(
+            "GET",
+            f"/v1/sources/{part(id)}/compare",
+            (r.VersionComparison,),
+            query={"from": from_, "to": to, "show": show},
         )
         return found
 
@@ -1169,6 +1210,18 @@ class AsyncOperations(AsyncAsks):
         )
         return found
 
+    async def restore_source(
+        self,
+        id: str,
+    ) -> r.SourceRecord:
+        """Have a deleted source back, within ten minutes."""
+        found: r.SourceRecord = await self._ask(
+            "POST",
+            f"/v1/sources/{part(id)}/restore",
+            (r.SourceRecord,),
+        )
+        return found
+
     async def read_health(
         self,
         id: str,
@@ -1302,6 +1355,35 @@ class AsyncOperations(AsyncAsks):
             f"/v1/sources/{part(id)}/values",
             (r.Values,),
             query={"format": format},
+        )
+        return found
+
+    async def list_versions(
+        self,
+        id: str,
+    ) -> r.Versions:
+        """List the versions of a page that are kept."""
+        found: r.Versions = await self._ask(
+            "GET",
+            f"/v1/sources/{part(id)}/versions",
+            (r.Versions,),
+        )
+        return found
+
+    async def compare_versions(
+        self,
+        id: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        show: Literal["changes", "text"] | None = None,
+    ) -> r.VersionComparison:
+        """Compare two versions of a page."""
+        found: r.VersionComparison = await self._ask(
+            "GET",
+            f"/v1/sources/{part(id)}/compare",
+            (r.VersionComparison,),
+            query={"from": from_, "to": to, "show": show},
         )
         return found
 

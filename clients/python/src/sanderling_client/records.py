@@ -731,6 +731,19 @@ class Instantiation(Struct, frozen=True, kw_only=True):
     """Default: false"""
 
 
+class KeptVersion(Struct, frozen=True, kw_only=True):
+    """A version of a page. `version`: the id of the event that told it; `start` is what stood there before the
+    oldest change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the
+    `main_text` that its event carries, or only a `part`.
+    """
+
+    version: str
+    at: str | None
+    event_id: str | None
+    says: str
+    kept: str
+
+
 class KnownReason(Struct, frozen=True, kw_only=True):
     """One thing that is known, as a sentence. `kind`: told, withheld (seen and not told), due (there now, and the
     next look weighs it), failed (it could not be read now), known (there now, and no news), furniture, outside
@@ -946,8 +959,8 @@ class NewAlert(Struct, frozen=True, kw_only=True):
 
 
 class NewDestination(Struct, frozen=True, kw_only=True):
-    """Where an alert's matches are delivered. `label`: else the URL's host. `url` may be left out for a kind that
-    has one address for everybody.
+    """Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left
+    out for a kind that has one address for everybody.
     """
 
     url: str | UnsetType = UNSET
@@ -1829,6 +1842,38 @@ class Values(Struct, frozen=True, kw_only=True):
     id: str
     since: str
     series: list[ValueSeries]
+
+
+class VersionComparison(Struct, frozen=True, kw_only=True):
+    """What differs between two versions, the earlier one first, in the order of the later one. `partial`: it is of
+    the main text only, as the events carry it. `truncated`: there are more steps than these.
+    """
+
+    id: str
+    from_: KeptVersion = field(name="from")
+    to: KeptVersion
+    partial: bool
+    truncated: bool
+    steps: list[VersionStep]
+
+
+class VersionStep(Struct, frozen=True, kw_only=True):
+    """A text that came (`insert`), went (`delete`), was altered (`replace`) or stayed (`keep`), and where it
+    stands. `spans` are the words that differ; absent where the two texts have too little in common.
+    """
+
+    op: str
+    before: str | None = None
+    after: str | None = None
+    context: Context | None = None
+    spans: Spans | None = None
+
+
+class Versions(Struct, frozen=True, kw_only=True):
+    """The kept versions of a source, newest first; none of what is no page."""
+
+    id: str
+    versions: list[KeptVersion]
 
 
 class Watching(Struct, frozen=True, kw_only=True):
