@@ -19,6 +19,8 @@ from actors.messages.views import TestResult
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
+from actors.shifts import Shifts
+from actors.signatures.event import Signer
 from actors.signing import Directory
 from actors.sources.schedule.budget import LookRate
 from actors.templates.instantiation import Templates
@@ -34,6 +36,7 @@ class AppContext:
     """Everything that the API may touch.
 
     destination: the mailbox of a destination's actor, None when there is none.
+    signer: signs with the key that is active. shifts: when the service ran by one steady clock.
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     look_keys: where the keys that sign looks are published, for an authority at a time; None: looks are not signed.
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
@@ -62,6 +65,8 @@ class AppContext:
     matcher: Mailbox[MatcherMessage]
     destination: Callable[[str], Mailbox[DestinationMessage] | None]
     jwks: Callable[[], Awaitable[bytes]]
+    signer: Callable[[], Awaitable[Signer]]
+    shifts: Shifts
     readiness: Callable[[], Mapping[str, str]]
     overdue: Callable[[], int]
     lag: Callable[[], Lag]

@@ -33,6 +33,8 @@ CALLS_AT_ONCE: Final = 200
 SESSIONS_AT_ONCE: Final = 200
 SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
+DAYS_AT_ONCE: Final = 500
+"""Days of single sources, of some hundred bytes each."""
 PAUSE: Final = 0.05
 """Seconds between two slices, so that harvests go first."""
 BREATH: Final = 0.2
@@ -49,6 +51,7 @@ class Pruner:
         self._world = world
         self._storage = storage
         age = Millis(round(settings.retention_days * _DAY_MS))
+        self._coverage_days = settings.coverage_days
         self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
         self._trust = Trust(millis_of(found) if found else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
@@ -76,8 +79,8 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, deleted sources, sessions and kept answers that have expired, and retractions of what is gone;
-        return how many went. A full disk ends it early.
+        """Delete bins, deleted sources, sessions, days of looks and kept answers that have expired, and retractions of
+        what is gone; return how many went. A full disk ends it early.
 
         Nothing has expired by a clock that is not believed.
         """
@@ -89,6 +92,8 @@ class Pruner:
         swept += await self._swept(
             "sessions", lambda: self._storage.people.sweep(now, SESSIONS_AT_ONCE), SESSIONS_AT_ONCE
         )
+        day = now // _DAY_MS - self._coverage_days
+        swept += await self._swept("days", lambda: self._storage.coverage.forget(day, DAYS_AT_ONCE), DAYS_AT_ONCE)
         floor = (await self._storage.log.bounds()).floor
         rested, sources = Millis(now - RESTS), self._storage.sources
         swept += await self._swept("sources", lambda: sources.forget_deleted(rested, SOURCES_AT_ONCE), SOURCES_AT_ONCE)

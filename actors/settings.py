@@ -157,6 +157,7 @@ class Settings:
 
     retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
     retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
+    coverage_days: int = _setting(400, "How long is kept how often each source was looked at, by hour.", "d", 1, 3_660)
     retention_bytes: int = _setting(
         0, "How large the database may be, deleted room in it aside; 0 is without bound.", "B", 0, 1 << 50
     )

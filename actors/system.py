@@ -43,6 +43,7 @@ from actors.pruner import Pruner
 from actors.recorder.actor import Recorder
 from actors.replica.shipper import Shipper
 from actors.settings import Settings
+from actors.shifts import Shifts
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
 from actors.sources.admission import Admission
@@ -53,6 +54,7 @@ from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template
 from actors.world import World
+from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.identity import SERVICE
@@ -87,6 +89,7 @@ WISHES = 1_000
 """Wishes to subscribe to a feed that may wait to be confirmed."""
 READY_WITHIN = 600.0
 """Seconds for a part that reads as much as is stored: a slow machine with much of it is no crash."""
+SHIFT_ENDS_WITHIN = 5.0
 Front = Callable[[AppContext], Sequence[ChildSpec]]
 
 
@@ -134,6 +137,7 @@ class System:
         self.egress = build_egress(world, settings, _signing_of_looks(world, settings, signing))
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
+        self.shifts = Shifts(world, storage, "" if sharing is None else storage.members.me)
         self.deliveries = self._deliveries()
         self.sources = DynamicSupervisor(
             "sources", chance=world.chance("supervision/sources"), alarm=partial(_alarm, world)
@@ -227,6 +231,7 @@ class System:
             ChildSpec("storage", self._await_loss),
             *([] if self.shipper is None else [ChildSpec("replica", self.shipper.run, ready_within=READY_WITHIN)]),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
+            ChildSpec("shifts", self.shifts.run, ready_within=READY_WITHIN),
             *([] if self.membership is None else [ChildSpec("members", self.membership.run, shutdown=5.0)]),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
@@ -314,6 +319,7 @@ class System:
             Admission(self._storage.alerts),
             trio.CapacityLimiter(self._settings.looks_at_once),
             ownership=self.ownership,
+            shifts=self.shifts,
         )
 
     def _context(self, signing: SigningKeys) -> AppContext:
@@ -326,6 +332,8 @@ class System:
             destination=self.deliveries.mailbox,
             jwks=signing.published,
             look_keys=signing.directory if self._settings.sign_looks == "on" else None,
+            signer=signing.signer,
+            shifts=self.shifts,
             readiness=self.readiness,
             overdue=lambda: self.registry.watchman.last.overdue,
             lag=self.matcher.lag,
@@ -365,10 +373,17 @@ class System:
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate when it can't be kept up, Superseded when another took over."""
         await self.supervisor.run()
+        if not self._lost and not self._superseded:
+            await self._end_shift()
         if self._superseded:
             raise Superseded(self._superseded)
         if self._lost:
             raise Escalate(self.supervisor.path, "storage", self._lost)
+
+    async def _end_shift(self) -> None:
+        """Say that all looks are stored. Where that is not taken, the next start says that this one crashed."""
+        with trio.move_on_after(SHIFT_ENDS_WITHIN), suppress(StorageError):
+            await self.shifts.end()
 
     async def _await_loss(self, child: Child) -> None:
         """Tell of damage; stop the tree when nothing can be written any more, which only another process can mend."""

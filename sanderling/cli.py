@@ -198,6 +198,7 @@ main.add_command(console.console)
 main.add_command(agents.mcp)
 main.add_command(sources.add)
 main.add_command(sources.sources)
+main.add_command(sources.coverage)
 main.add_command(alerts.alerts)
 main.add_command(publications.publications)
 main.add_command(bins.bins)
@@ -267,7 +268,7 @@ def demo(seconds: float | None, events: int | None) -> int:
 @click.option("--verbose", is_flag=True, help="The whole timeline, instead of its ends.")
 @click.option(
     "--only",
-    type=click.Choice(["deliveries", "people", "hub", "nodes", "node-deliveries"]),
+    type=click.Choice(["coverage", "deliveries", "people", "hub", "nodes", "node-deliveries"]),
     help="A world that is about one thing; sets its own days.",
 )
 def simulate(seed: str, days: float, count: int, verbose: bool, only: str | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from storage.records.event import Stored
@@ -23,6 +23,8 @@ class SaveStates:
     """Save states that no harvest carries (a breaker opened, a hold); with the next group commit."""
 
     states: Sequence[SourceState]
+    heard: Callable[[bool], None] | None = None
+    """Is told whether they are stored; of a crash nobody tells."""
 
 
 RecorderMessage = Record | SaveStates

@@ -105,7 +105,8 @@ class Recorder:
 
     async def _write(self, batch: Sequence[RecorderMessage]) -> None:
         records = [message for message in batch if isinstance(message, Record)]
-        states = [state for message in batch if isinstance(message, SaveStates) for state in message.states]
+        sweeps = [message for message in batch if isinstance(message, SaveStates)]
+        states = [state for sweep in sweeps for state in sweep.states]
         self._world.reach("recorder/before commit")
         try:
             if records:
@@ -114,6 +115,7 @@ class Recorder:
                 await self._storage.log.save_states(states, self._storage.lease)
             if records or states:
                 self._goes_on()
+            _tell(sweeps, stored=True)
         except STANDSTILL as error:
             # The senders find out what was written, and will look again; reading goes on meanwhile.
             full = isinstance(error, DiskFull)
@@ -122,6 +124,7 @@ class Recorder:
             self._refused = (trio.current_time(), says)
             for record in records:
                 record.reply.fail(error)
+            _tell(sweeps, stored=False)
             await trio.sleep(PARKED)
         except StorageError as error:
             for record in records:
@@ -169,6 +172,12 @@ class Recorder:
     def _stamp(self, signer: Signer, seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
         now = self._world.now()
         return signer.sign(build(event_id, source, draft, self._base_url, now), now)
+
+
+def _tell(sweeps: Sequence[SaveStates], *, stored: bool) -> None:
+    for sweep in sweeps:
+        if sweep.heard is not None:
+            sweep.heard(stored)
 
 
 def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:

@@ -30,6 +30,7 @@ from actors.sources.schedule.start_spread import wait_of
 from actors.sources.state_counts import StateCounts
 from actors.sources.tag_counts import TagCounts
 from actors.sources.tiers import BEHAVIOURS, readers
+from storage.records import tally
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, WatchedSource
@@ -50,6 +51,8 @@ UNWATCHED = 600.0
 """Seconds: if a look should have been made so long ago, not counting what a sweep had yet to save, nobody was watching,
 and a trouble may be over.
 """
+DAY = 86_400_000
+"""Milliseconds."""
 LATE = 60_000
 """Milliseconds after which a due look that has not happened makes a source overdue."""
 
@@ -272,10 +275,14 @@ class SourceIndex:
         return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
 
     async def unsaved(self) -> Sequence[LiveSource]:
-        """Return the sources whose state in storage is older than in memory. Walks over all sources."""
+        """Return the sources whose state in storage is older than in memory, or that have days to put away.
+
+        Walks over all sources.
+        """
         found: list[LiveSource] = []
+        today = self._ports.world.now() // DAY
         for part in _slices(self._live.values()):
-            found += [live for live in part if live.unsaved]
+            found += [live for live in part if live.behind or tally.has_over(live.tally, today)]
             await trio.lowlevel.checkpoint()
         return found
 
@@ -410,6 +417,7 @@ def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
     if live is None:
         return LiveSource(stored.source, stored.hot, stored.version)
     after = renewed(live, stored.source)
+    after.tally = after.saved_tally = stored.hot.tally  # another node's looks
     after.hot, after.version, after.unsaved = stored.hot, stored.version, False
     return after
 
@@ -418,6 +426,6 @@ def renewed(live: LiveSource, source: Source) -> LiveSource:
     """Return a live source with other wishes and the same memory."""
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
-    after.asked_at, after.owed = live.asked_at, live.owed
+    after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally
     after.doubted = live.doubted or not live.source.enabled
     return after

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import trio
+from msgspec.structs import replace
 
 from actors.egress.traffic import Egress
 from actors.look_hours import read_hours
@@ -14,6 +15,7 @@ from actors.messages.recorder import RecorderMessage
 from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
 from actors.settings import Settings
+from actors.shifts import Shifts
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
 from actors.sources.dedup_window import DedupWindow
@@ -25,10 +27,12 @@ from actors.sources.schedule.pause import PauseSwitch
 from actors.sources.state_counts import StateCounts
 from actors.world import World
 from storage.interface import Storage
+from storage.records import tally
 from storage.records.destination import QuietHours
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
+from storage.records.trail import Verdict
 from supervision import Mailbox
 
 SHARED_SWEEP = 60.0
@@ -68,6 +72,7 @@ class Ports:
         return min(self.settings.sweep, SHARED_SWEEP) if self.ownership.shared else self.settings.sweep
 
     patience: FailureDelays = field(default_factory=FailureDelays)
+    shifts: Shifts | None = None
 
 
 class LiveSource:
@@ -79,6 +84,8 @@ class LiveSource:
     until its actor has read it).
     `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
     `version` is that of the stored state which `hot` came from.
+    `tally` counts its looks, and knows more than any state that comes back from storage: a look counts when it is over,
+    whatever becomes of its harvest. `saved_tally` is the one that is surely stored.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     """
 
@@ -90,8 +97,10 @@ class LiveSource:
         "owed",
         "push",
         "ranking",
+        "saved_tally",
         "source",
         "states",
+        "tally",
         "unsaved",
         "version",
         "window",
@@ -100,7 +109,7 @@ class LiveSource:
     def __init__(self, source: Source, hot: SourceRuntime, version: Version = FIRST) -> None:
         self.source = source
         self.version = version
-        self._hot = hot
+        self._hot, self.tally, self.saved_tally = hot, hot.tally, hot.tally
         self.unsaved = self.doubted = False
         self.asked_at = Millis(0)
         self.ranking: Ranking | None = None
@@ -117,11 +126,27 @@ class LiveSource:
 
     @hot.setter
     def hot(self, hot: SourceRuntime) -> None:
+        if hot.tally is not self.tally:
+            hot = replace(hot, tally=self.tally)
         before, self._hot = self._hot.health, hot
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
         if self.states is not None:
             self.states.put(self.source, hot)
+
+    def count(self, at: Millis, verdict: Verdict, body: bytes = b"") -> None:
+        """Count a look. body: a mark of what it got."""
+        self.put_tally(tally.noted(self.tally, at, verdict, body))
+
+    def put_tally(self, counted: bytes) -> None:
+        """Take over another tally; each state that is saved from now on has it."""
+        self.tally = counted
+        self._hot = replace(self._hot, tally=counted)
+
+    @property
+    def behind(self) -> bool:
+        """Whether what is stored is older than what is here."""
+        return self.unsaved or self.tally is not self.saved_tally
 
     def swept(self) -> SourceState:
         """Return the state to save without a harvest: what others know of the stored one stays true."""

@@ -1,10 +1,11 @@
-"""Examples of the answers to "why did I get this" and "why didn't I", of values over time, and of versions."""
+"""Examples of the answers to "why did I get this" and "why didn't I", of coverage, values over time, and versions."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from api.openapi.example_records import EVENT_ID, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
+from actors.signatures.coverage import CoverageReceipt, LongestGap, UnknownTime
+from api.openapi.example_records import EVENT, EVENT_ID, LOOKED, MADE, PAGE, SOURCE, SOURCE_ID
 from api.schemas import values, versions, why
 from storage.records.event import Context, Spans
 
@@ -109,4 +110,37 @@ COMPARISON = versions.VersionComparison(
         ),
     ),
 )
-ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON, VALUES, VERSIONS, COMPARISON)
+COVERAGE = CoverageReceipt(
+    source_id=SOURCE_ID,
+    url=PAGE,
+    start="2026-04-14T11:00:00.000Z",
+    end="2026-04-21T10:24:30.000Z",
+    says="1,204 looks saw it, 3 did not, the longest time without one is 12 min; one time is unknown, 31 min in all "
+    "(the service ended without a word).",
+    looks=1_207,
+    answered=1_204,
+    outcomes={
+        "unchanged": 1_190,
+        "changed": 2,
+        "nothing_to_tell": 12,
+        "remote_transient": 3,
+        "throttled": 0,
+        "remote_permanent": 0,
+        "content": 0,
+        "local": 0,
+    },
+    versions=14,
+    first_answered_at="2026-04-14T11:04:10.000Z",
+    last_answered_at=LOOKED,
+    longest_gap=LongestGap(start="2026-04-16T02:10:00.000Z", end="2026-04-16T02:21:40.000Z", seconds=700),
+    unknown_seconds=1_860,
+    unknown=[UnknownTime(start="2026-04-18T09:00:00.000Z", end="2026-04-18T09:31:00.000Z", why="crash")],
+    not_running_seconds=0,
+    first_event_id=EVENT_ID,
+    last_event_id=EVENT_ID,
+    events_since=None,
+    signed_at="2026-04-21T10:24:30.000Z",
+    key_id=EVENT.key_id,
+    signature=EVENT.signature,
+)
+ALL: tuple[Struct, ...] = (TRAIL, EVENT_WHY, SOURCE_WHY, LESSON, VALUES, COVERAGE, VERSIONS, COMPARISON)

@@ -54,6 +54,7 @@ from api.v1 import (
     alert_preview,
     alerts,
     bins,
+    coverage,
     destinations,
     events,
     exports,
@@ -87,8 +88,11 @@ NOUNS: Final = (
     Noun("Sources", "What is watched.", sources.ROUTES, about_sources.OPERATIONS),
     Noun(
         "Watching",
-        "How it goes: health, looks, values, versions, previews, and why something was told or not.",
-        (*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *why.ROUTES, *values.ROUTES, *versions.ROUTES),
+        "How it goes: health, looks, coverage, values, versions, previews, and why something was told or not.",
+        (
+            *(*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *coverage.ROUTES),
+            *(*why.ROUTES, *values.ROUTES, *versions.ROUTES),
+        ),
         about_watching.OPERATIONS,
     ),
     Noun(

@@ -167,6 +167,7 @@ class Watching(Struct, frozen=True):
     retry_at: Time | None
     trail: tuple[LookSeen, ...]
     held: HeldEvents
+    covered: Annotated[str, Meta(description="How often it was looked at in the last 7 days, and what is unknown")]
 
 
 class TreePart(Struct, frozen=True):

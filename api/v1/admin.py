@@ -13,7 +13,7 @@ from actors.messages.requests import SourcePatch
 from actors.overseer.overseer import Whole
 from actors.settings import Settings, masked
 from api.feed import Feed, overview_of
-from api.operations import sources, system
+from api.operations import coverage, sources, system
 from api.operations.system import row_of
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire
@@ -42,10 +42,13 @@ async def sizes(call: Call) -> Answer:
 async def part(call: Call) -> Answer:
     whole = call.context.overseer.whole(call.path["path"])
     held = await call.context.storage.log.held(whole.source.id) if whole.source is not None else SourceSize(0, 0)
-    return Answer(_part(call, whole, held))
+    covered = ""
+    if whole.source is not None and whole.hot is not None:
+        covered = (await coverage.coverage_of(call, whole.source, whole.hot.tally)).receipt.says
+    return Answer(_part(call, whole, held, covered))
 
 
-def _part(call: Call, whole: Whole, held: SourceSize) -> wire.TreePart:
+def _part(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.TreePart:
     status = whole.status
     mailbox = None if status is None else status.mailbox
     crash = None if status is None else status.crash
@@ -63,11 +66,11 @@ def _part(call: Call, whole: Whole, held: SourceSize) -> wire.TreePart:
         else wire.MailboxSeen(mailbox.depth, mailbox.bound, mailbox.received, mailbox.full),
         slowest_step_s=None if steps is None else round(steps.slowest, 3),
         idle_s=None if steps is None else round(steps.idle, 3),
-        source=_watching(call, whole, held),
+        source=_watching(call, whole, held, covered),
     )
 
 
-def _watching(call: Call, whole: Whole, held: SourceSize) -> wire.Watching | None:
+def _watching(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.Watching | None:
     source, hot = whole.source, whole.hot
     if source is None or hot is None:
         return None
@@ -97,6 +100,7 @@ def _watching(call: Call, whole: Whole, held: SourceSize) -> wire.Watching | Non
             for row in rows
         ),
         held=HeldEvents(events=held.events, bytes=held.bytes),
+        covered=covered,
     )
 
 

@@ -116,6 +116,30 @@ def values(name: str, service: str | None, key_file: str | None, *, as_csv: bool
     return acts.show(client_here(service, key_file), name, form="csv" if as_csv else "json" if as_json else "lines")
 
 
+@click.command()
+@click.argument("name", metavar="SOURCE")
+@click.option("--since", default="7d", show_default=True, help="From when on: so long ago, as 12h or 7d, or a time.")
+@click.option("--until", help="Until when, written as --since.  [default: now]")
+@click.option("--json", "as_json", is_flag=True, help="The signed receipt, which `sanderling verify` checks.")
+@client_flags
+def coverage(name: str, service: str | None, key_file: str | None, *, as_json: bool, **time: Any) -> int:
+    """Say how often a source was looked at, the longest time without a look, and of which time nothing is known.
+
+    Looks are counted by the hour: the time is widened to whole hours.
+
+    \b
+    sanderling coverage example.org/news
+    sanderling coverage example.org/news --since 2026-04-01T00:00:00Z --json > receipt.json
+    sanderling verify receipt.json --jwks http://127.0.0.1:8080
+    """
+    from sanderling.client import coverage as acts
+    from sanderling.client.running import client_here
+    from sanderling.real_world import now
+
+    client = client_here(service, key_file)
+    return acts.show(client, name, **time, now=now(), as_json=as_json)
+
+
 @sources.command("check")
 @click.argument("name", metavar="SOURCE")
 @client_flags

@@ -84,6 +84,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     quiet = f"the last {source['unchanged']:,} without news, " if source["unchanged"] else ""
     pace += f"{quiet}events {source['events']:,}"
     yield from _field("pace", pace, width)
+    yield from _field("7 days", source["covered"], width)
     yield from _field("last good", ago(source["last_success_at"], now), width)
     yield from _field("last event", ago(source["last_event_at"], now), width)
     yield from _field("breaker", _breaker(source, now), width, "" if source["breaker"] == "closed" else BAD)

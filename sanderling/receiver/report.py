@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from actors.signatures.coverage import is_receipt
 from actors.signatures.receipt import Receipt, ReceivedEvent
 from actors.signatures.verdict import Verdict
 from sanderling.client.rendering import fit
@@ -77,7 +78,7 @@ def _digest_lines(receipt: Receipt, paper: Paper) -> Iterator[str]:
 
 def told_line(told: ReceivedEvent, paper: Paper) -> str:
     """Return an event and its verdict as one line; the reason stands there when it does not hold."""
-    id = fit(str(told.event.get("id", "without an id")), 36)
+    id = fit("coverage receipt" if is_receipt(told.event) else str(told.event.get("id", "without an id")), 36)
     tail = fit(_title(told.event), max(10, paper.width - 60)) if told.verdict.valid else plain(told.verdict.reason)
     return f"{paper.word(told.verdict)} {id}  {tail}"
 
@@ -147,6 +148,8 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def _title(event: Mapping[str, Any]) -> str:
+    if is_receipt(event):
+        return f"of source {event.get('source_id')}"
     return str(event.get("title") or event.get("content") or event.get("url") or "")
 
 

@@ -12,6 +12,7 @@ import click
 import msgspec
 import trio
 
+from actors.signatures.coverage import explained, is_receipt
 from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import ReceivedEvent, judge
 from actors.signatures.verdict import Cause, Verdict
@@ -84,6 +85,9 @@ def _show(item: Item, means: Means, paper: Paper, echo: Callable[[str], None], *
             verdict = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
             told = ReceivedEvent(event, verdict if means.keys is None else check(event, means.keys))
     echo(shown(msgspec.json.encode(told_json(told)).decode()) if json else told_line(told, paper))
+    if not json and is_receipt(told.event) and told.verdict.valid:
+        for line in explained(told.event):
+            echo(f"  {plain(line)}")
     return _end([told.verdict])
 
 

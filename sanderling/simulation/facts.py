@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from sanderling.simulation.afterwards import Afterwards
+from sanderling.simulation.auditor import Audited
 from sanderling.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
 from sanderling.simulation.delivery_records import Letters
 from sanderling.simulation.meddler import Deleted
@@ -71,6 +72,7 @@ class Facts:
     remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
     asked_by: as asked, with the member that asked in the middle. views: who was inside, by changes. members: of which
     node each was, and its life.
+    audited: receipts of coverage. clock: (when, by how many seconds the service's clock is ahead since then).
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
@@ -107,6 +109,8 @@ class Facts:
     deleted: Sequence[Deleted] = ()
     afterwards: Afterwards | None = None
     untrue: Sequence[str] = ()
+    audited: Sequence[Audited] = ()
+    clock: Sequence[tuple[float, float]] = ((0.0, 0.0),)
 
     def frozen(self) -> Facts:
         """Return what happened until now, whatever happens from now on."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from unittest.mock import patch
 
+import msgspec
 import trio
 
 from actors.content.changes.memory import decode_memory, settled_of
@@ -23,6 +24,7 @@ from api.server.server import front
 from api.streams import streams
 from sanderling.simulation import scheduling
 from sanderling.simulation.arrivals import Arrivals
+from sanderling.simulation.auditor import audit
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.deliveries.stage import Stage
@@ -241,6 +243,7 @@ class _Simulation:
         facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
         facts.untrue = self._meddler.untrue
         facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
+        facts.clock = [(0.0, self._program.season), *self._machine.clock]
         facts.actor_crashes = self._machine.actor_crashes
         self._read_log()
         return facts
@@ -401,6 +404,13 @@ class _Simulation:
         self._facts.jwks = await self._user.learn("/.well-known/jwks.json")
         for url, added in self._user.added.items():
             self._facts.health[url] = await self._user.learn(f"/v1/sources/{added.id}/health")
+        self._facts.audited = await audit(
+            self._user.added,
+            self._user.learn,
+            chance(self._program.seed, "auditor"),
+            lambda: trio.current_time() + self._machine.clock_offset,
+            lambda receipt: len(msgspec.json.encode(receipt)),
+        )
         self._trace.note("world", "has come to rest", owed=len(self._facts.overdue))
 
     def _importer(self) -> Mailbox[ImportMessage] | None:

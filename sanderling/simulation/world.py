@@ -58,6 +58,7 @@ _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
 class Machine:
     """What outlives a life: the disk, the clock's setting, and how often the service was started.
 
+    clock: (when, by how much it is ahead since then).
     faults: sentences about what a life must not do (give up, or not end). spans: the lives that are over. told: (when,
     event) of the lines of its log that are warnings or worse. members: the same lives by their names, with their nodes.
     """
@@ -69,6 +70,7 @@ class Machine:
     front: Front
     disk: Disk
     clock_offset: float = 0.0
+    clock: list[tuple[float, float]] = field(default_factory=list)
     lives: int = 0
     spans: list[LifeSpan] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -91,6 +93,7 @@ class Machine:
 
     def step_clock(self, by: float) -> None:
         self.clock_offset += by
+        self.clock.append((trio.current_time(), self.clock_offset))
         self.trace.note("machine", "sets its clock", by=f"{by:+.3f}s")
 
 

@@ -18,6 +18,7 @@ from storage.damage import Damage
 from storage.interface.alerts import Alerts
 from storage.interface.bins import Bins
 from storage.interface.calls import Calls
+from storage.interface.coverage import Coverage
 from storage.interface.keys import Keys
 from storage.interface.log import EventLog
 from storage.interface.members import Members
@@ -70,6 +71,10 @@ class Storage(Protocol):
     @property
     def calls(self) -> Calls:
         """Calls that may be repeated."""
+
+    @property
+    def coverage(self) -> Coverage:
+        """What is known of looks."""
 
     @property
     def people(self) -> People:

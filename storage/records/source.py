@@ -177,6 +177,8 @@ class SourceRuntime(Struct, frozen=True):
     """The health model's own compact memory of gaps."""
     trail: bytes = b""
     """The last looks in compact form."""
+    tally: bytes = b""
+    """The looks by hour in compact form, of the days that are not yet put away."""
     scores: bytes = b""
     """The worst score of each of the last 90 days in compact form."""
 

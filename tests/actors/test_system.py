@@ -21,6 +21,7 @@ from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, 
 ORDER = [
     "storage",
     "log",
+    "shifts",
     "egress",
     "parsers",
     "destinations",

@@ -29,6 +29,8 @@ from actors.messages.matcher import AlertsChanged, MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.recorder.event_builder import build
 from actors.settings import Settings
+from actors.shifts import Shifts
+from actors.signatures.event import Signer, new_signing_key
 from actors.sources.schedule.budget import LookRate
 from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
@@ -39,7 +41,7 @@ from api.server.server import serve
 from storage.append import events_of
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
-from storage.records.identity import COUNTER_BITS, Seq, SourceId, id_of, millis_of
+from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of, millis_of
 from storage.records.key import ApiKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.sqlite.in_loop import Disk, InLoopStorage
@@ -301,6 +303,8 @@ def make_house(
         destination=house.destinations.get,
         spent=lambda: house.spent,
         jwks=_no_keys,
+        signer=_a_signer,
+        shifts=Shifts(world, storage),
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
         kinds=built_in_kinds(),
@@ -329,6 +333,10 @@ def _wall() -> Callable[[], float]:
         return NOW / 1000 + trio.current_time() - begun[0]
 
     return wall
+
+
+async def _a_signer() -> Signer:
+    return Signer(new_signing_key(bytes(32), Millis(0)))
 
 
 async def _no_keys() -> bytes:

@@ -134,6 +134,7 @@ class PolledSource:
             after = progress.failed(before, failure, now, self._limits, self._chance.random())
             row = look(now, Verdict[failure.blame.name], failure.status)
             self._count(row)
+            live.count(now, row.verdict)
             after = _trailed(after, row)
             await self._settle(after, now, base=await self._noted(failure, now))
             return
@@ -147,6 +148,7 @@ class PolledSource:
             found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
         row = _row(fetched, reading, at)
         self._count(row)
+        live.count(at, row.verdict, _mark(fetched, looked))
         await self._settle(_trailed(after, row), at, found, base)
 
     async def _find_out(self, claim: Ticket) -> tuple[FetchedResponse, Millis, Reading]:
@@ -241,6 +243,7 @@ class PolledSource:
 
     def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
         live, version = self._live, drawn(self._ports.world)
+        after = replace(after, tally=live.tally)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
     async def _send(self, harvest: Harvest) -> None:
@@ -255,6 +258,7 @@ class PolledSource:
             await self._recover()
         else:
             live.hot, live.version = state.hot, state.version
+            live.saved_tally = state.hot.tally
 
     async def _recover(self) -> None:
         stored = await self._ports.storage.sources.get(self._live.source.id)
@@ -266,6 +270,13 @@ class PolledSource:
 def body_hash(fetched: FetchedResponse) -> str:
     """Return the hash by which an unchanged body is recognised when the origin sends no validators."""
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
+
+
+def _mark(fetched: FetchedResponse, looked: LookResult) -> bytes:
+    """Return what tells one body from another in the tally; b"" when none came."""
+    if fetched.status == 304:
+        return b""
+    return bytes.fromhex((looked.validators.body_hash or body_hash(fetched))[:8])
 
 
 def _trailed(hot: SourceRuntime, row: Row) -> SourceRuntime:
@@ -324,6 +335,7 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         hints=reading.hints,
         times=reading.times,
     )
+    live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
     base = note.after(note.StoredMemory(b""), reading.base, reading.note)
     return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

@@ -39,6 +39,7 @@ from actors.sources.push.connection import Minute, Session
 from actors.sources.push.frames import FramePipeline
 from storage.errors import Unavailable
 from storage.records.identity import Millis
+from storage.records.trail import Verdict
 from supervision import Child
 
 LINGER: Final = 0.01
@@ -167,6 +168,7 @@ class PushSource:
         if source.detection.pending:
             chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
             await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
+        self._live.count(now, Verdict.UNCHANGED)
         self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
         seen = self._live.push or PushView()
         self._live.push = renew(
@@ -202,6 +204,7 @@ class PushSource:
             if self._intake.pending and until == math.inf:
                 until = trio.current_time() + LINGER
         if self._intake.pending:
+            self._live.count(self._ports.world.now(), Verdict.CHANGED)
             await self._keeper.commit()
             if not self._proved:
                 await self._prove()
@@ -213,7 +216,9 @@ class PushSource:
         now = trio.current_time()
         self._proved, self._streak = True, 0
         self._bell.looked()
-        await self._keeper.settle(link.lived(self._live.hot, self._minute(now), self._ports.world.now()))
+        minute, at = self._minute(now), self._ports.world.now()
+        self._live.count(at, Verdict.NOTHING_TO_TELL if minute.frames else Verdict.UNCHANGED)
+        await self._keeper.settle(link.lived(self._live.hot, minute, at))
         self._beat_at = now + MINUTE
 
     def _minute(self, now: float) -> Minute:
@@ -256,7 +261,9 @@ class PushSource:
         if proved:
             hot = link.lived(hot, self._minute(trio.current_time()), now)
         fault: Blame | None = failure.blame
-        if proved and isinstance(failure, SessionOver) and failure.orderly:
+        orderly = proved and isinstance(failure, SessionOver) and failure.orderly
+        self._live.count(now, Verdict.UNCHANGED if orderly else Verdict[failure.blame.name])
+        if orderly:
             hot, fault = link.ended(hot, session, now), None
         else:
             self._streak += failure.blame is not Blame.LOCAL

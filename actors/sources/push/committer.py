@@ -119,7 +119,8 @@ class Committer:
         source = self._live.source.id
         base = self._intake.window.encode(fresh) if fresh else None
         since, version = self._live.version, drawn(self._ports.world)
-        state = SourceState(source, self._live.hot if hot is None else hot, base, since, version)
+        sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally)
+        state = SourceState(source, sent, base, since, version)
         self._live.unsaved = False  # else a sweep would save the older state after this one
         self._asking = True
         try:
@@ -129,4 +130,5 @@ class Committer:
             self._asking, self._live.unsaved = False, True
             return False
         self._asking, self._live.version = False, version
+        self._live.saved_tally = sent.tally
         return True

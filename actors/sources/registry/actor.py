@@ -47,6 +47,7 @@ from actors.sources.registry.lanes import Lane, Lanes
 from actors.sources.registry.other_nodes import OtherNodes
 from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.service import SourceService
+from actors.sources.registry.tallies import TallySweep
 from actors.sources.schedule.budget import Spending
 from actors.sources.schedule.look_price import moved
 from actors.sources.schedule.overdue import EVERY, News, OverdueMonitor
@@ -92,7 +93,7 @@ class Registry:
             child.ready()
             await child.stopping.wait()
             nursery.cancel_scope.cancel()
-        await self._sweep()
+        await self._sweep(last=True)
 
     async def _load(self, child: Child) -> None:
         """Load and start all sources. While storage does not give them, try again: the rest can do without for a while.
@@ -251,9 +252,15 @@ class Registry:
             await trio.sleep(self._ports.sweep)
             await self._sweep()
 
-    async def _sweep(self) -> None:
-        """Save what looks without a harvest have changed, in id order, so that neighbouring rows share a page."""
+    async def _sweep(self, *, last: bool = False) -> None:
+        """Save what looks without a harvest have changed, in id order, so that neighbouring rows share a page.
+
+        last: nothing is watched after it.
+        """
+        sweep = TallySweep(self._ports, last=last)
         unsaved = await self.table.unsaved()
         for start in range(0, len(unsaved), SWEEP_SLICE):
-            states = tuple(self.table.take_unsaved(live) for live in unsaved[start : start + SWEEP_SLICE])
-            await self._ports.recorder.send(SaveStates(states))
+            part = unsaved[start : start + SWEEP_SLICE]
+            await sweep.put_away(part)
+            await self._ports.recorder.send(SaveStates(*sweep.of(part, self.table.take_unsaved)))
+        sweep.begun()

@@ -81,7 +81,7 @@ class OtherNodes:
             if self._ports.ownership.watches(live.source):
                 return
             await self._table.stop(live)
-            if live.unsaved:
+            if live.behind:
                 await self._ports.recorder.send(SaveStates((self._table.take_unsaved(live),)))
             self._table.put(LiveSource(live.source, live.hot, live.version))
 

@@ -39,7 +39,7 @@ from actors.sources.push.preview import LISTEN
 from actors.sources.schedule.cadence import START_INTERVAL
 from actors.sources.tiers import BEHAVIOURS
 from storage.errors import Duplicate, StateMoved, StorageError
-from storage.records import note
+from storage.records import note, trail
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
@@ -162,11 +162,14 @@ class SourceService:
         found = newcomer.guess(url, message.new.type, error)
         live = self._make(url.text, message, Classification(found.type, found, url.text, None, self._ports.world.now()))
         live.hot = newcomer.first_state(self._ports, live.source, error)
+        (row,) = trail.read(live.hot.trail)
+        live.count(row.first_at, row.verdict)
         self._check_room()
         self._beginning += 1
         try:
             state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
             await storage.sources.add(live.source, state, storage.lease)
+            live.saved_tally = state.hot.tally
             self._table.put(live)
         except Duplicate as duplicate:
             return await self._existing(duplicate.existing, message.mark)
@@ -428,7 +431,7 @@ class SourceService:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
             await storage.sources.add(source, state, storage.lease)
-        live.hot, live.version = state.hot, state.version
+        live.hot, live.version, live.saved_tally = state.hot, state.version, state.hot.tally
 
     async def _first_reading(
         self, source: Source, found: Classification, fetched: FetchedResponse, now: Millis

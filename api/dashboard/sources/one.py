@@ -13,12 +13,12 @@ from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
 from api.dashboard.items import Item, item_of
-from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.screen import Download, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.timeline import timeline
 from api.dashboard.sources.values import drawn
-from api.operations import events, sources, values
+from api.operations import coverage, events, sources, values
 from api.operations.past import END
 from api.operations.why import notes_of
 from api.schemas.queries import EventsQuery
@@ -131,6 +131,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "examined": found,
         "causes": words.CAUSES,
         "held": held,
+        "covered": await coverage.coverage_of(visit, view.source, hot.tally),
         "size": size,
         "line": timeline(rows, visit.now, _next(view)),
         "verdicts": {verdict: state.word for verdict, state in LOOK_STATES.items()},
@@ -147,6 +148,12 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "answer": answer,
     }
     return Page("sources/one.html", words.name_of(view.source), shows)
+
+
+async def receipt(visit: Visit) -> Download:
+    """Give the signed receipt of the last 7 days."""
+    made = await coverage.coverage(visit, sources.known(visit.path["id"]))
+    return Download("coverage.json", await coverage.signed(visit, made), "application/json")
 
 
 def _next(view: SourceView) -> Millis | None:
@@ -182,5 +189,6 @@ def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[LookRow]:
 
 SCREENS = (
     Screen(path=PATH, run=show, query=ShowQuery),
+    Screen(path=f"{PATH}/coverage", run=receipt),
     Screen(method="POST", path=f"{PATH}/why", run=look_why, form=Why, again=show),
 )

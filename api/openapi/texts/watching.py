@@ -47,6 +47,15 @@ push source also its connection and what became of its frames.""",
 Looks that went alike are one row. Of those whose body changed, a note says what was told, what was not, and by \
 which rule.""",
     ),
+    "GET /v1/sources/{id}/coverage": Operation(
+        name="readCoverage",
+        tag="Watching",
+        explains="""\
+Looks that are on record, by what they came to, and the longest known time without one that saw the source. `unknown` \
+lists the times of which nothing is known: nobody may read them as quiet. The time is widened to whole hours, as looks \
+are counted, and cut off at this moment: `from` and `to` of the answer hold. It is signed as events are: `sanderling \
+verify` checks it without the service.""",
+    ),
     "GET /v1/sources/{id}/values": Operation(
         name="readValues",
         tag="Watching",

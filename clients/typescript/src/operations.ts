@@ -79,6 +79,11 @@ export abstract class Operations implements Asks {
     return this.ask<r.LookTrail>("GET", `/v1/sources/${part(id)}/looks`, { query: { limit: options.limit, cursor: options.cursor } });
   }
 
+  /** Read how often it was looked at in a time, as a signed receipt. */
+  readCoverage(id: string, options: { from?: string; to?: string } = {}): Promise<r.CoverageReceipt> {
+    return this.ask<r.CoverageReceipt>("GET", `/v1/sources/${part(id)}/coverage`, { query: { from: options.from, to: options.to } });
+  }
+
   /** Ask why a text was not told. */
   whyNot(id: string, options: { text?: string; look?: boolean } = {}): Promise<r.SourceWhy> {
     return this.ask<r.SourceWhy>("GET", `/v1/sources/${part(id)}/why`, { query: { text: options.text, look: options.look } });

@@ -254,6 +254,33 @@ export interface Contexts {
   removed: Array<Context>;
 }
 
+/** What is known of the looks at one source in a time. */
+export interface CoverageReceipt {
+  type?: "coverage" | (string & {});
+  source_id: string;
+  url?: string;
+  url_sha256?: string;
+  from: string;
+  to: string;
+  says: string;
+  looks: number;
+  answered: number;
+  outcomes: Record<string, number>;
+  versions: number;
+  first_answered_at: string | null;
+  last_answered_at: string | null;
+  longest_gap: LongestGap | null;
+  unknown_seconds: number;
+  unknown: Array<UnknownTime>;
+  not_running_seconds: number;
+  first_event_id: string | null;
+  last_event_id: string | null;
+  events_since: string | null;
+  signed_at?: string;
+  key_id?: string;
+  signature?: string;
+}
+
 /** A crash, by the first line of its error. */
 export interface CrashSeen {
   at: string;
@@ -779,6 +806,13 @@ export interface LogLine {
 export interface LogPage {
   last: number;
   lines: Array<LogLine>;
+}
+
+/** The longest known time without a look that was answered; or, within an hour, a longer one. */
+export interface LongestGap {
+  from: string;
+  to: string;
+  seconds: number;
 }
 
 /**
@@ -1720,6 +1754,13 @@ export interface TypedChange {
   highest_since?: string;
 }
 
+/** A time of which nothing is known, and why. */
+export interface UnknownTime {
+  from: string;
+  to: string;
+  why: "clock" | "coarse" | "crash" | "no_record" | "not_added" | "not_stored" | "restore" | "retention" | (string & {});
+}
+
 /**
  * A value as it stands (`text`), and what it is; a piece of plain text has no type. money, number and percent have
  * `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a unit of measure ("GB"),
@@ -1829,4 +1870,6 @@ export interface Watching {
   retry_at: string | null;
   trail: Array<LookSeen>;
   held: HeldEvents;
+  /** How often it was looked at in the last 7 days, and what is unknown */
+  covered: string;
 }

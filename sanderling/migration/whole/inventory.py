@@ -16,7 +16,11 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "body": "source.source",
         "sealed": "a greeting does not travel; source.greets says that there is one",
     },
-    "source_hot": {"key": "", "body": "source.memory", "version": "drawn anew at the first look there"},
+    "source_hot": {
+        "key": "",
+        "body": "source.memory, whose tally begins anew",
+        "version": "drawn anew at the first look there",
+    },
     "source_base": {"key": "", "body": "source.base"},
     "log": {
         "seq": "event.event.id",
@@ -75,6 +79,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "capture": "what webhook bins have captured",
     "subscription": "subscriptions to published feeds",
     "call": "answers of calls that may be repeated",
+    "shift": "when this folder's service ran",
+    "look_day": "looks by day and hour: the record begins anew",
     "vault": "which master key seals the secrets",
 }
 """By table, in words."""

@@ -29,7 +29,16 @@ from storage.sqlite.engine.folder import LOCK, MARK, FolderLock
 from storage.sqlite.engine.schema import check_schema
 from storage.sqlite.ownership import entrust_all, named_by_hand
 from storage.sqlite.secrets.own_key import NEXT, OWN, make_own, own_keys
-from storage.sqlite.upkeep.copying import Content, Entrances, Secrets, entrances, examine, key_of, put_secrets
+from storage.sqlite.upkeep.copying import (
+    Content,
+    Entrances,
+    Secrets,
+    entrances,
+    examine,
+    key_of,
+    mark_restored,
+    put_secrets,
+)
 
 STAGE = ".restoring"
 MOST_KEYS = 100
@@ -77,6 +86,7 @@ def restore(
         stage = _empty(folder / STAGE)
         try:
             staged = _staged(file, folder, stage, variables, entropy, unverified=unverified)
+            mark_restored(stage / DATABASE)
             return _swapped(folder, stage, at, staged, settings=settings)
         finally:
             shutil.rmtree(stage, ignore_errors=True)

@@ -102,6 +102,31 @@ def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0) 
     )
 
 
+def draw_coverage(seed: str, *, sources: int = 2) -> Program:
+    """Draw a world of a night in which the service is stopped and killed, and its clock is set, again and again."""
+    calm = _calm(seed, days=0.22, sources=sources, pace=PACE / 2)
+    dice, ends = chance(seed, "coverage"), calm.ends
+    endings = (
+        Ending(at, dice.choice((dice.uniform(0.05, 3), dice.uniform(3, 900))), dice.random() < 0.5)
+        for at in moments(dice, 28.0, CALM / 2, ends)
+    )
+    sizes = (dice.uniform(-7200, 7200), dice.uniform(-120, 120), dice.uniform(1.5, 20))
+    steps = (ClockStep(at, round(dice.choice(sizes), 3)) for at in moments(dice, 9.0, CALM / 2, ends))
+    crashes = dice.choice((0.0, 0.0, 0.02))
+    troubles = (
+        Fault(dice.uniform(CALM, ends - CALM), dice.uniform(1200, 3000), dice.choice(("unavailable", "hangs")), machine)
+        for machine in calm.machines
+    )
+    return replace(
+        calm,
+        faults=tuple(sorted(troubles, key=lambda fault: fault.at)),
+        endings=tuple(endings),
+        steps=tuple(steps),
+        clients=(),
+        point_crash=crashes,
+    )
+
+
 def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     """Draw a world of feeds that post batches of one date, of alerts that are made while frames flow, and of sources
     that fail for longer than somebody's patience, through restarts.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.oracle import (
+    coverage,
     delivering,
     epilogues,
     feeds,
@@ -134,6 +135,11 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "O2 nobody is put out without a reason": nodes.put_out,
     "O3 who has left is out": nodes.left,
     "O4 who is cut off asks nobody": nodes.parked,
+    "C1 no look is claimed that was not made": coverage.claimed,
+    "C2 no known time without a look is hidden": coverage.gaps,
+    "C3 what was looked at in a known time is on record": coverage.on_record,
+    "C4 nothing is unknown without a reason": coverage.reasons,
+    "C5 receipts verify, and are small": coverage.receipts,
     "R10 damage is said everywhere": epilogues.damage,
     "V1 after a restore nothing is given twice": epilogues.restored,
     "H1 quiet is healthy": watching.quiet,

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from sanderling.simulation.planted import (
+    coverage,
     delivering,
     disk,
     epilogues,
@@ -108,6 +109,10 @@ PLANTS: tuple[Plant, ...] = (
     nodes.keys_kept_by_each,
     nodes.all_claims_released,
     nodes.two_matchers,
+    coverage.crashes_are_stops,
+    coverage.failures_see_the_source,
+    coverage.days_count_twice,
+    coverage.edges_have_no_gap,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

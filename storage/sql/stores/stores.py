@@ -16,6 +16,7 @@ from storage.sql.stores.alerts import SqlAlerts
 from storage.sql.stores.alone import Alone
 from storage.sql.stores.bins import SqlBins
 from storage.sql.stores.calls import SqlCalls
+from storage.sql.stores.coverage import SqlCoverage
 from storage.sql.stores.keys import SqlKeys
 from storage.sql.stores.log import SqlLog
 from storage.sql.stores.outbox import SqlOutbox
@@ -55,6 +56,7 @@ class Stores:
         self.alerts = SqlAlerts(writer, readers, lease, vault)
         self.bins = SqlBins(writer, readers, own, lease)
         self.calls = SqlCalls(writer, lease)
+        self.coverage = SqlCoverage(writer, readers, lease)
         self.people = SqlPeople(writer, readers, own, lease)
         self.outbox = SqlOutbox(writer, readers)
         self.saved_views = SqlSavedViews(writer, readers, lease)

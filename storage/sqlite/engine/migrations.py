@@ -258,6 +258,25 @@ def saved_views(db: Database, _: Vault | None) -> None:
     )
 
 
+_COVERAGE = (
+    # When the service ran by one steady clock; see storage/records/shift.py.
+    """CREATE TABLE shift(
+        number INTEGER PRIMARY KEY, node TEXT NOT NULL, began INTEGER NOT NULL, saved INTEGER NOT NULL, until INTEGER,
+        after TEXT NOT NULL
+    ) STRICT""",
+    # A source's looks of one day, by hour; see storage/records/tally.py. The day leads: days come and go together.
+    """CREATE TABLE look_day(
+        day INTEGER NOT NULL, key INTEGER NOT NULL, body BLOB NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(day, key)
+    ) STRICT, WITHOUT ROWID""",
+)
+
+
+def coverage(db: Database, _: Vault | None) -> None:
+    """Looks by day and hour, and the times in which they are on record."""
+    for statement in _COVERAGE:
+        db.conn.execute(statement)
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -272,6 +291,7 @@ STEPS: Sequence[Step] = (
     subscriptions,
     calls_of_nodes,
     saved_views,
+    coverage,
 )
 
 

@@ -198,3 +198,9 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
         lost = give_up(connection, vault, fresh)
         connection.execute("COMMIT")
     return lost
+
+
+def mark_restored(copy: Path) -> None:
+    """Have the next start of the service know that what happened after this copy was made is not in it."""
+    with closing(connect(copy, _EDIT)) as connection, translated():
+        connection.execute("INSERT INTO fact VALUES('restored', 1) ON CONFLICT(name) DO NOTHING")

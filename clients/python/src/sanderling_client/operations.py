@@ -211,6 +211,22 @@ class Operations(Asks):
         )
         return found
 
+    def read_coverage(
+        self,
+        id: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> r.CoverageReceipt:
+        """Read how often it was looked at in a time, as a signed receipt."""
+        found: r.CoverageReceipt = self._ask(
+            "GET",
+            f"/v1/sources/{part(id)}/coverage",
+            (r.CoverageReceipt,),
+            query={"from": from_, "to": to},
+        )
+        return found
+
     def why_not(
         self,
         id: str,
@@ -1298,6 +1314,22 @@ class AsyncOperations(AsyncAsks):
             f"/v1/sources/{part(id)}/looks",
             (r.LookTrail,),
             query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    async def read_coverage(
+        self,
+        id: str,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> r.CoverageReceipt:
+        """Read how often it was looked at in a time, as a signed receipt."""
+        found: r.CoverageReceipt = await self._ask(
+            "GET",
+            f"/v1/sources/{part(id)}/coverage",
+            (r.CoverageReceipt,),
+            query={"from": from_, "to": to},
         )
         return found
 

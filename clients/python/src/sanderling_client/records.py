@@ -253,6 +253,34 @@ class Contexts(Struct, frozen=True, kw_only=True):
     """One for each text of `removed`, in its order."""
 
 
+class CoverageReceipt(Struct, frozen=True, kw_only=True):
+    """What is known of the looks at one source in a time."""
+
+    type: str | None = None
+    source_id: str
+    url: str | None = None
+    url_sha256: str | None = None
+    from_: str = field(name="from")
+    to: str
+    says: str
+    looks: int
+    answered: int
+    outcomes: dict[str, int]
+    versions: int
+    first_answered_at: str | None
+    last_answered_at: str | None
+    longest_gap: LongestGap | None
+    unknown_seconds: int
+    unknown: list[UnknownTime]
+    not_running_seconds: int
+    first_event_id: str | None
+    last_event_id: str | None
+    events_since: str | None
+    signed_at: str | None = None
+    key_id: str | None = None
+    signature: str | None = None
+
+
 class CrashSeen(Struct, frozen=True, kw_only=True):
     """A crash, by the first line of its error."""
 
@@ -802,6 +830,14 @@ class LogPage(Struct, frozen=True, kw_only=True):
 
     last: int
     lines: list[LogLine]
+
+
+class LongestGap(Struct, frozen=True, kw_only=True):
+    """The longest known time without a look that was answered; or, within an hour, a longer one."""
+
+    from_: str = field(name="from")
+    to: str
+    seconds: int
 
 
 class LookNote(Struct, frozen=True, kw_only=True):
@@ -1790,6 +1826,14 @@ class TypedChange(Struct, frozen=True, kw_only=True):
     """Of a price that rose: since when it was never higher."""
 
 
+class UnknownTime(Struct, frozen=True, kw_only=True):
+    """A time of which nothing is known, and why."""
+
+    from_: str = field(name="from")
+    to: str
+    why: str
+
+
 class Value(Struct, frozen=True, kw_only=True):
     """A value as it stands (`text`), and what it is; a piece of plain text has no type. money, number and percent
     have `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a unit of measure
@@ -1901,3 +1945,5 @@ class Watching(Struct, frozen=True, kw_only=True):
     retry_at: str | None
     trail: list[LookSeen]
     held: HeldEvents
+    covered: str
+    """How often it was looked at in the last 7 days, and what is unknown"""

@@ -10,6 +10,7 @@ import pytest
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
 from actors.messages.views import PushView, SourceView
+from actors.signatures.event import check, jwks, new_signing_key
 from api.dashboard.amounts import named
 from api.dashboard.sources.changing import came_of_it
 from storage.append import events_of
@@ -60,6 +61,15 @@ async def test_a_source_says_how_it_is_doing_when_it_looks_and_why(house: House,
     (said,) = browser.page.xpath("//svg[@class='timeline']/@aria-label")
     assert said == "The last 2 looks: 1 with news, 1 waited"
     assert browser.page.xpath("//*[contains(@class,'due')]") and browser.page.xpath("//*[@data-refresh='15']")
+
+
+async def test_a_source_says_how_it_was_looked_at_and_has_the_receipt(house: House, browser: Browser) -> None:
+    put(house, hot=HOT)
+    await browser.get(here())
+    assert "The last 7 days: Nothing is known of this time" in " ".join(browser.text.split())
+    answer = await browser.get(f"{here()}/coverage")
+    assert answer.headers["Content-Disposition"].endswith("coverage.json")
+    assert check(answer.json(), jwks([new_signing_key(bytes(32), Millis(0))])).valid
 
 
 async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, browser: Browser) -> None:

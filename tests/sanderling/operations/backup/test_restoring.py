@@ -70,6 +70,27 @@ async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commi
         assert again.execute("SELECT url FROM source").fetchall() == [("https://newest.example/",)]
 
 
+@pytest.mark.parametrize("of", ["backup", "kept by an upgrade"])
+async def test_what_was_restored_knows_that_it_does_not_know_what_came_after_its_copy(
+    folder: Path, tmp_path: Path, of: str
+) -> None:
+    storage = await opened(folder)
+    before = await storage.coverage.begin("", AT)
+    await storage.coverage.save(before._replace(saved=AT, until=AT))
+    await storage.aclose()
+    if of == "backup":
+        make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
+        back(tmp_path / "b.tar", folder, replace=True)
+    else:
+        kept = tmp_path / "before-upgrade-from-schema-1.db"
+        kept.write_bytes((folder / DATABASE).read_bytes())
+        back(kept, folder, replace=True)
+    storage = await opened(folder)
+    assert (await storage.coverage.begin("", AT)).after == "restore"
+    assert (await storage.coverage.begin("", AT)).after == "crash", "once, and not at every start"
+    await storage.aclose()
+
+
 async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed(tmp_path: Path) -> None:
     """Made by this program of an older database, and as an older program made it."""
     settings = Settings(data=str(tmp_path / "old"))

@@ -12,6 +12,7 @@ import pytest
 from sanderling.simulation.drawing.letters import draw_letters_of_nodes
 from sanderling.simulation.drawing.worlds import (
     draw,
+    draw_coverage,
     draw_disk,
     draw_epilogue,
     draw_in_time,
@@ -127,6 +128,10 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "time_zones_told": (draw_meaning, "1", "M1"),
     "counters_are_limits": (draw_meaning, "1", "M1"),
     "moved_without_its_difference": (draw_meaning, "1", "M3"),
+    "crashes_are_stops": (draw_coverage, "2/1", "C3"),
+    "failures_see_the_source": (draw_coverage, "2", "C2"),
+    "days_count_twice": (draw_coverage, "1", "C1"),
+    "edges_have_no_gap": (draw_coverage, "1", "C2"),
     "frames_not_restored": (draw_disk, "2", "T3"),
     "unanswered_not_read_back": (draw_disk, "2", "T3"),
     "recorder_crashes_at_a_lock": (draw_disk, "2", "T3"),

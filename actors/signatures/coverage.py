@@ -1,0 +1,176 @@
+"""A coverage receipt: what is known of the looks at a source in a time, signed as events are.
+
+It proves who says so and that nobody has altered it since; that the looks were made, nobody outside can check. It says
+of its own holes that they are holes. All numbers are whole, so the canonical form has one spelling; it stays below 2
+KB: a long address is left out, and its hash stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType, json
+
+from storage.records.coverage import Coverage
+from storage.records.identity import Millis
+from storage.records.shift import Why
+from storage.records.times import rfc3339
+from storage.records.trail import Verdict
+
+TYPE: Final = "coverage"
+MOST_BYTES: Final = 2_048
+MOST_URL: Final = 256
+"""Bytes of an address that stands in a receipt."""
+MOST_WHYS: Final = 2
+"""Reasons that the sentence names; the times themselves have theirs."""
+WHYS: Final[Mapping[Why, str]] = {
+    "not_added": "it had not been added yet",
+    "no_record": "the record begins later",
+    "retention": "the record is kept no longer",
+    "not_stored": "the disk took nothing for days",
+    "crash": "the service ended without a word",
+    "restore": "a backup was put back",
+    "clock": "the clock was set",
+    "coarse": "several of these, close together",
+}
+
+
+class UnknownTime(Struct, frozen=True, rename={"start": "from", "end": "to"}):
+    """A time of which nothing is known, and why."""
+
+    start: str
+    end: str
+    why: Why
+
+
+class LongestGap(Struct, frozen=True, rename={"start": "from", "end": "to"}):
+    """The longest known time without a look that was answered; or, within an hour, a longer one."""
+
+    start: str
+    end: str
+    seconds: int
+
+
+class CoverageReceipt(Struct, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
+    """What is known of the looks at one source in a time."""
+
+    type: Literal["coverage"] = "coverage"
+    source_id: str
+    url: str | UnsetType = UNSET
+    url_sha256: str | UnsetType = UNSET
+    start: str
+    end: str
+    says: str
+    looks: int
+    answered: int
+    outcomes: Mapping[str, int]
+    versions: int
+    first_answered_at: str | None
+    last_answered_at: str | None
+    longest_gap: LongestGap | None
+    unknown_seconds: int
+    unknown: Sequence[UnknownTime]
+    not_running_seconds: int
+    first_event_id: str | None
+    last_event_id: str | None
+    events_since: str | None
+    signed_at: str | UnsetType = UNSET
+    key_id: str | UnsetType = UNSET
+    signature: str | UnsetType = UNSET
+
+
+class Logged(NamedTuple):
+    """The source's events in that time: the ids of the first and last. since: the log has none from before it."""
+
+    first: str | None
+    last: str | None
+    since: Millis | None
+
+
+def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> CoverageReceipt:
+    """Return a receipt that is not signed yet."""
+    gap = found.gap
+    short = len(json.encode(url)) <= MOST_URL
+    return CoverageReceipt(
+        source_id=source,
+        url=url if short else UNSET,
+        url_sha256=UNSET if short else sha256(url.encode("utf-8", "replace")).hexdigest(),
+        start=rfc3339(found.start),
+        end=rfc3339(found.end),
+        says=said(found),
+        looks=sum(found.looks),
+        answered=found.answered,
+        outcomes={verdict.name.lower(): found.looks[verdict] for verdict in Verdict},
+        versions=found.bodies,
+        first_answered_at=_moment(found.first),
+        last_answered_at=_moment(found.last),
+        longest_gap=None if gap is None else LongestGap(rfc3339(gap.start), rfc3339(gap.end), gap.seconds),
+        unknown_seconds=-(-found.unknown_ms // 1000),
+        unknown=[UnknownTime(rfc3339(span.start), rfc3339(span.end), span.why) for span in found.unknown],
+        not_running_seconds=found.resting // 1000,
+        first_event_id=logged.first,
+        last_event_id=logged.last,
+        events_since=_moment(logged.since),
+    )
+
+
+def said(found: Coverage) -> str:
+    """Return what a receipt says, as a sentence."""
+    if found.unknown_ms >= found.end - found.start:
+        return f"Nothing is known of this time: {WHYS[found.unknown[0].why]}."
+    answered, failed = found.answered, sum(found.looks) - found.answered
+    looks = f"{answered:,} looks saw it" if answered != 1 else "1 look saw it"
+    parts = [looks, f"{failed:,} did not"] if failed else [looks]
+    if found.gap is not None:
+        parts.append(f"the longest time without one is {length(found.gap.seconds)}")
+    if not found.unknown:
+        return f"{', '.join(parts)}; nothing is unknown."
+    times = len(found.unknown)
+    holes = "one time is" if times == 1 else f"{times} times are"
+    whys = "; ".join(list(dict.fromkeys(WHYS[span.why] for span in found.unknown))[:MOST_WHYS])
+    return f"{', '.join(parts)}; {holes} unknown, {length(-(-found.unknown_ms // 1000))} in all ({whys})."
+
+
+def length(seconds: int) -> str:
+    """Return a length of time in at most two units, rounded up to the smaller one.
+
+    >>> length(0), length(59), length(720), length(5_401), length(90_000), length(86_400 * 12 + 1)
+    ('0 s', '59 s', '12 min', '1 h 31 min', '1 d 1 h', '12 d 1 h')
+    """
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes = -(-seconds // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    days, hours = divmod(-(-minutes // 60), 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def is_receipt(value: Mapping[str, Any]) -> bool:
+    """Return whether a decoded document says that it is a coverage receipt."""
+    return value.get("type") == TYPE and "unknown" in value and "outcomes" in value
+
+
+def explained(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a receipt whose signature holds proves, and what not; what it lacks is not said."""
+    yield f"{value.get('url') or value.get('url_sha256')}, from {value.get('from')} to {value.get('to')}"
+    yield str(value.get("says"))
+    for span in value.get("unknown") or ():
+        if isinstance(span, Mapping):
+            why = WHYS.get(span.get("why", ""), span.get("why"))
+            yield f"unknown from {span.get('from')} to {span.get('to')}: {why}"
+    outcomes = value.get("outcomes")
+    changed = outcomes.get("changed") if isinstance(outcomes, Mapping) else None
+    if changed == 0 and value.get("answered"):
+        yield "No look that is on record found anything to tell."
+    yield "It proves that the holder of this key says so. It does not prove that the looks were made."
+    yield "What came and went between two looks is in no look. In an unknown time anything may have happened."
+
+
+def _moment(at: Millis | None) -> str | None:
+    return None if at is None else rfc3339(at)

@@ -1,0 +1,99 @@
+"""Coverage of a source: how often it was looked at in a time, and of what nothing is known."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import msgspec
+
+from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of
+from api.operations import sources
+from api.operations.context import OperationContext
+from api.problems import invalid
+from storage.interface.log import EventLog
+from storage.records.body import id_in
+from storage.records.coverage import Coverage, Kept, cover, days_of, window
+from storage.records.cursor import Filter
+from storage.records.identity import Millis, Seq, SourceId, millis_of, seq_at
+from storage.records.shift import Span
+from storage.records.source import Source
+from storage.records.tiers import WATCHED
+
+WEEK: Final = 7 * 86_400_000
+DAY: Final = 86_400_000
+LONGEST: Final = 3_660 * DAY
+"""Milliseconds that one receipt is about, at most."""
+
+
+class SourceCoverage(NamedTuple):
+    """What is known of a source's looks in a time, and its receipt, not signed yet."""
+
+    found: Coverage
+    receipt: CoverageReceipt
+
+
+async def coverage(
+    call: OperationContext, id: str, start: Millis | None = None, end: Millis | None = None
+) -> SourceCoverage:
+    """Return what is known; by default of the last 7 days. A time to come is cut off.
+
+    Raises NotFound, Refusal (400), StorageError.
+    """
+    # The tally first: a day that is put away between the two reads is in one of them at least.
+    view = await sources.view(call, id)
+    return await coverage_of(call, view.source, view.hot.tally, start, end)
+
+
+async def coverage_of(
+    call: OperationContext, source: Source, tally: bytes, start: Millis | None = None, end: Millis | None = None
+) -> SourceCoverage:
+    """Return the same of a source that was read already. Raises Refusal (400), StorageError."""
+    context = call.context
+    record, known_until = await context.shifts.record()
+    now = context.world.now()
+    start, end = _checked(start, end, now)
+    first, last = days_of(start, end)
+    kept_from = _kept_from(now, context.settings.coverage_days)
+    days = await context.storage.coverage.days(source.id, max(first, kept_from // DAY), last)
+    unknown = [*record.unknown, Span(Millis(0), kept_from, "retention")]
+    if known_until < end:
+        unknown.append(Span(known_until, end, "no_record"))
+    found = cover(start, end, Kept(source.created_at, tally, days), record._replace(unknown=unknown))
+    logged = await logged_in(context.storage.log, source.id, found.start, found.end)
+    return SourceCoverage(found, receipt_of(source.id, source.url, found, logged))
+
+
+def _kept_from(now: Millis, days: int) -> Millis:
+    """Return from when on days are kept: nothing older is believed, whether or not it has gone yet."""
+    return Millis(max(0, now // DAY - days) * DAY)
+
+
+async def signed(call: OperationContext, made: SourceCoverage) -> bytes:
+    """Return a receipt as it is handed out. Raises StorageError."""
+    signer = await call.context.signer()
+    return signer.sign_document(msgspec.to_builtins(made.receipt), call.context.world.now())
+
+
+def _checked(start: Millis | None, end: Millis | None, now: Millis) -> tuple[Millis, Millis]:
+    if start is not None and start >= now:
+        raise invalid("query.from", "lies in the future: nothing is known of it yet", start)
+    till = now if end is None else min(end, now)
+    since = Millis(max(0, till - WEEK)) if start is None else start
+    if till <= since:
+        raise invalid("query.to", "lies before query.from", end)
+    if till - since > LONGEST:
+        raise invalid("query.from", "lies more than ten years before query.to", start)
+    return window(since, till, now)
+
+
+async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis) -> Logged:
+    """Return the first and last event of a time: two looks at the source's index."""
+    where = Filter(sources=(source,), kinds=WATCHED)
+    after, before = Seq(max(0, seq_at(start) - 1)), seq_at(end)
+    floor = (await log.bounds()).floor
+    since = millis_of(floor) if floor > after else None
+    first = (await log.read(after, 1, where)).events
+    last = (await log.read_back(before, 1, where)).events
+    if not first or not last or first[0].seq >= before or last[0].seq <= after:
+        return Logged(None, None, since)
+    return Logged(id_in(first[0].body), id_in(last[0].body), since)

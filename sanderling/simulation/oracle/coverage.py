@@ -1,0 +1,196 @@
+"""The promises about coverage: what a receipt says of looks is compared with what the origins served."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from actors.signatures.coverage import MOST_BYTES
+from actors.signatures.event import KeySet, check
+from sanderling.simulation.auditor import Audited
+from sanderling.simulation.facts import Facts
+from sanderling.simulation.origins.server import Seen
+
+SLACK = 2.0
+"""Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
+HOUR = 3600.0
+SEEN = (200, 304)
+SWEPT = 2 * 1800.0 + 300.0
+"""Seconds before a crash from which on all looks are stored: two sweeps, and what they take."""
+BRIEF, NEAR = 5.0, 300.0
+"""Seconds: a life that is as short may not have written that it began; what a beginning takes."""
+Time = tuple[float, float]
+
+
+def receipts(facts: Facts) -> Iterator[str]:
+    """Every receipt verifies, and is small."""
+    if not facts.audited:
+        return
+    keys = KeySet(msgspec.json.encode(facts.jwks))
+    for audited in facts.audited:
+        verdict = check(dict(audited.receipt), keys)
+        if not verdict.valid:
+            yield f"{_name(audited)}: {verdict.reason}"
+        if audited.size > MOST_BYTES:
+            yield f"{_name(audited)}: {audited.size} bytes"
+
+
+def claimed(facts: Facts) -> Iterator[str]:
+    """No look is claimed that was not made."""
+    for audited, served in _each(facts):
+        start, end = audited.span()
+        made = sum(start - SLACK < last and first < end + SLACK for first, last in served)
+        if audited.receipt["answered"] > made:
+            yield f"{_name(audited)}: {audited.receipt['answered']} looks are claimed, {made} were answered"
+
+
+def gaps(facts: Facts) -> Iterator[str]:
+    """No known time without a look is longer than the longest that is told: by a clock that nobody sets."""
+    plans = {plan.url: plan for plan in facts.program.origins}
+    for audited, _ in _each(facts):
+        told = (audited.receipt["longest_gap"] or {}).get("seconds", 0)
+        looks = [seen for seen in facts.looks(plans[audited.url]) if seen.status in SEEN]
+        served = sorted(moment for seen in looks for moment in (seen.at, min(seen.until, seen.at + 60)))
+        for start, end in (part for known in _known(audited) for part in _really(facts, *known)):
+            inside = (at for at in served if start < at < end)
+            spans = pairwise((start, *inside, end))
+            longest = max((after - before - _set_unseen(facts, before, after) for before, after in spans), default=0.0)
+            if longest > told + 2 * SLACK:
+                yield f"{_name(audited)}: {longest:.0f} s without an answer in a known time, told are {told} s"
+
+
+def _really(facts: Facts, start: float, end: float) -> Iterator[Time]:
+    """Yield when the service's clock showed a time: in several parts, if it was set meanwhile."""
+    ends = [at for at, _ in facts.clock[1:]]
+    begun: Time | None = None
+    for (at, ahead), until in zip(facts.clock, [*ends, facts.ends + HOUR], strict=True):
+        since, till = _seen_by_lives(facts, at, until)
+        since, till = max(since, start - ahead), min(till, end - ahead)
+        if since >= till:
+            continue
+        if begun is not None and begun[1] == since:
+            begun = begun[0], till
+            continue
+        if begun is not None:
+            yield begun
+        begun = since, till
+    if begun is not None:
+        yield begun
+
+
+def _seen_by_lives(facts: Facts, start: float, end: float) -> Time:
+    """Return a time between two settings of the clock, without what no service can know of: it was off when it was set.
+
+    How far the clock had come after a stop, before it was set back, nobody has seen.
+    """
+    lives = [(life.began, life.ended) for life in facts.lives]
+    if start > 0 and not any(began < start < ended for began, ended in lives):
+        start = min((began for began, _ in lives if began > start), default=end)
+    if not any(began < end < ended for began, ended in lives):
+        end = max((min(ended, end) for began, ended in lives if began < end), default=start)
+    return start, end
+
+
+def _set_unseen(facts: Facts, start: float, end: float) -> float:
+    """Return by how much the clock was set in a time while no service ran that could have seen it."""
+    alive = [(life.began, life.ended) for life in facts.lives]
+    steps = ((at, abs(after - before)) for (_, before), (at, after) in pairwise(facts.clock) if start < at < end)
+    return sum(by for at, by in steps if not any(began < at < ended for began, ended in alive))
+
+
+def on_record(facts: Facts) -> Iterator[str]:
+    """What surely was a look, in a time that is known, is on record."""
+    plans = {plan.url: plan for plan in facts.program.origins}
+    for audited, _ in _each(facts):
+        added = facts.added[audited.url].at
+        good = [_label(facts, at) for at in facts.good_looks(plans[audited.url]) if at > added + SLACK]
+        made = sum(start + SLACK < at < end - SLACK for start, end in _known(audited) for at in good)
+        if audited.receipt["answered"] < made:
+            yield f"{_name(audited)}: {made} looks were answered in known times, {audited.receipt['answered']} are told"
+
+
+def reasons(facts: Facts) -> Iterator[str]:
+    """Nothing is unknown without a reason that the world knows of."""
+    if facts.program.nodes > 1 or any(fault.kind.startswith("disk") for fault in facts.program.faults):
+        return  # a sweep may have failed for long
+    if facts.program.point_crash:
+        return  # the last sweep of a stop may not have been heard of
+    for audited in facts.audited:
+        excuses = [*_excuses(facts), (-1e12, _label(facts, facts.added[audited.url].at) + 120)]
+        for span in audited.receipt["unknown"]:
+            start, end = audited.span(span)
+            if span["why"] != "coarse" and not _covered(start, end, excuses):
+                yield f"{_name(audited)}: unknown from {start:.0f} to {end:.0f} s ({span['why']}) without a reason"
+
+
+def _excuses(facts: Facts) -> Iterator[Time]:
+    """Yield times by the service's clock of which it may know nothing."""
+    for number, life in enumerate(facts.lives):
+        if not life.politely:
+            lasting = (after.began for after in facts.lives[number + 1 :] if after.ended - after.began > BRIEF)
+            yield from _shown(facts, life.ended - SWEPT, next(lasting, life.ended) + NEAR)
+    for (_, before), (at, after) in pairwise(facts.clock):
+        # Up to where it was before it was set back, and an hour can't be divided.
+        yield at + min(before, after) - HOUR, max(_furthest(facts, at), at + max(before, after)) + HOUR
+
+
+def _furthest(facts: Facts, until: float) -> float:
+    """Return the latest that the service's clock had shown by a moment."""
+    return max((end for _, end in _shown(facts, 0.0, until)), default=0.0)
+
+
+def _shown(facts: Facts, start: float, end: float) -> Iterator[Time]:
+    """Yield what the service's clock showed in a time."""
+    ends = [at for at, _ in facts.clock[1:]]
+    for (at, ahead), until in zip(facts.clock, [*ends, facts.ends + HOUR], strict=True):
+        since, till = max(at, start), min(until, end)
+        if since < till:
+            yield since + ahead, till + ahead
+
+
+def _covered(start: float, end: float, spans: Sequence[Time]) -> bool:
+    for since, till in sorted(spans):
+        if since <= start:
+            start = max(start, till)
+    return start >= end
+
+
+def _each(facts: Facts) -> Iterator[tuple[Audited, Sequence[Time]]]:
+    """Yield receipts of sources that are asked, each with when their origin answered, by the service's clock."""
+    plans = {plan.url: plan for plan in facts.program.origins}
+    for audited in facts.audited:
+        plan = plans[audited.url]
+        if plan.tier != "push":
+            yield audited, [_span(facts, seen) for seen in facts.looks(plan) if seen.status in SEEN]
+
+
+def _span(facts: Facts, seen: Seen) -> Time:
+    """Return between which moments a look may have been answered."""
+    until = min(seen.until, seen.at + 60)
+    return _label(facts, seen.at), _label(facts, until)
+
+
+def _label(facts: Facts, at: float) -> float:
+    """Return what the service's clock said at a moment."""
+    place = bisect_right(facts.clock, at, key=lambda step: step[0]) - 1
+    return at + facts.clock[max(0, place)][1]
+
+
+def _known(audited: Audited) -> Iterator[Time]:
+    """Yield the times in a receipt of which something is known."""
+    at, end = audited.span()
+    for span in audited.receipt["unknown"]:
+        start, until = audited.span(span)
+        if start > at:
+            yield at, start
+        at = until
+    if end > at:
+        yield at, end
+
+
+def _name(audited: Audited) -> str:
+    start, end = audited.span()
+    return f"{audited.url}, {start:.0f} to {end:.0f} s"

@@ -1,0 +1,64 @@
+"""Bugs of the record of looks: more is claimed than is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from storage.records import coverage, tally
+from storage.records.coverage import Kept
+from storage.records.identity import Millis
+from storage.records.shift import Shift, following
+from storage.records.tally import Hour
+from storage.records.trail import Verdict
+from storage.sql.stores import coverage as store
+
+
+def crashes_are_stops() -> AbstractContextManager[Any]:
+    """A start takes the time since the last sweep for one in which nothing ran, also after a crash."""
+
+    def wrong(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Shift:
+        right = following(last, node, now, copied=copied)
+        return right._replace(after="stop") if right.after == "crash" else right
+
+    return patch.object(store, "following", wrong)
+
+
+def failures_see_the_source() -> AbstractContextManager[Any]:
+    """A look that failed ends the time without one."""
+    right = tally.noted
+
+    def wrong(counted: bytes, at: Millis, verdict: Verdict, body: bytes = b"") -> bytes:
+        failed = verdict in (Verdict.REMOTE_TRANSIENT, Verdict.THROTTLED, Verdict.CONTENT)
+        return right(counted, at, Verdict.UNCHANGED if failed else verdict, body)
+
+    return patch.object(tally, "noted", wrong)
+
+
+def days_count_twice() -> AbstractContextManager[Any]:
+    """A day that was put away and is still in the tally counts twice."""
+
+    def wrong(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
+        del edges
+        days = [*kept.days, *tally.days_in(kept.tally)]
+        parts = (hour for day in days for hour in tally.hours_of(day))
+        return tally.merged([*parts, *tally.running(kept.tally)])
+
+    @contextmanager
+    def planted() -> Iterator[None]:
+        with patch.object(coverage, "_hours", wrong), patch.object(tally, "without", lambda counted, days: counted):
+            yield
+
+    return planted()
+
+
+def edges_have_no_gap() -> AbstractContextManager[Any]:
+    """The time before the first look and after the last one is no time without a look."""
+    right = coverage._gaps
+
+    def wrong(start: Millis, end: Millis, seen: Any) -> Any:
+        return list(right(start, end, seen))[1:-1]
+
+    return patch.object(coverage, "_gaps", wrong)

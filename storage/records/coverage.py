@@ -1,0 +1,200 @@
+"""Coverage: what is known of the looks at one source in a time, and of what nothing is known. Pure.
+
+Nobody may read "nothing changed" where nobody looked. So this never claims more looks than were made, nor a shorter
+time without one; and where the record has a hole, it says so instead of guessing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from storage.records import tally
+from storage.records.identity import Millis
+from storage.records.shift import Record, Span
+from storage.records.tally import HOUR, Day, Hour
+
+MOST_UNKNOWN: Final = 5
+"""Unknown times that are told apart: a receipt is small."""
+_HOUR_MS: Final = 1000 * HOUR
+_DAY_MS: Final = 24 * _HOUR_MS
+
+
+class Kept(NamedTuple):
+    """What is stored of one source's looks: when it was added, its tally, the days that were put away."""
+
+    added: Millis
+    tally: bytes
+    days: Sequence[Day]
+
+
+class Gap(NamedTuple):
+    """The longest known time without an answered look."""
+
+    start: Millis
+    end: Millis
+
+    @property
+    def seconds(self) -> int:
+        """Its length, rounded up."""
+        return max(0, -((self.start - self.end) // 1000))
+
+
+class Coverage(NamedTuple):
+    """See above. looks: by verdict. bodies: how many were not, byte for byte, the one before.
+
+    first, last: of the answered looks on record. gap: None when nothing at all is known. resting: milliseconds in which
+    the service did not run.
+    """
+
+    start: Millis
+    end: Millis
+    looks: tuple[int, ...]
+    bodies: int
+    first: Millis | None
+    last: Millis | None
+    gap: Gap | None
+    unknown: Sequence[Span]
+    resting: int
+
+    @property
+    def answered(self) -> int:
+        """How many looks saw the source."""
+        return sum(self.looks[verdict] for verdict in tally.ANSWERED)
+
+    @property
+    def unknown_ms(self) -> int:
+        """How long nothing is known."""
+        return sum(span.end - span.start for span in self.unknown)
+
+
+def window(start: Millis, end: Millis, now: Millis) -> tuple[Millis, Millis]:
+    """Return a time in whole hours, as looks are counted, and not beyond now. What was asked for lies in it."""
+    whole = Millis(-(-end // _HOUR_MS) * _HOUR_MS)
+    return Millis(start // _HOUR_MS * _HOUR_MS), min(whole, now)
+
+
+def days_of(start: Millis, end: Millis) -> tuple[int, int]:
+    """Return the first and last day of a time, since 1970."""
+    return start // _DAY_MS, end // _DAY_MS
+
+
+def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
+    """Return what is known of a time that `window` gave."""
+    holes = [*_own(kept, record), *record.unknown]
+    edges = {start, end, *(edge for hole in holes for edge in hole[:2])}
+    hours = _hours(kept, sorted(edges))
+    asked = [hours[number] for number in sorted(hours) if start <= number * _HOUR_MS < end]
+    # An hour with a look after the end was counted before the clock was set back, and can't be divided.
+    mixed = [hour for hour in asked if hour.last is not None and 1000 * hour.last > end]
+    shown = [hour for hour in asked if hour not in mixed] if mixed else asked
+    doubted = [Span(Millis(hour.number * _HOUR_MS), end, "clock") for hour in mixed]
+    unknown = _painted(start, end, [*holes, *doubted])
+    looks = tuple(map(sum, zip(*(hour.looks for hour in shown), strict=True))) or (0,) * 8
+    seen = [hour for hour in shown if hour.first is not None]
+    gaps = [gap for known in _known(start, end, unknown) for gap in _gaps(*known, seen)]
+    rests = (min(end, till) - max(start, since) for since, till in record.resting)
+    return Coverage(
+        start=start,
+        end=end,
+        looks=looks,
+        bodies=sum(hour.bodies for hour in shown),
+        first=Millis(1000 * (seen[0].first or 0)) if seen else None,
+        last=Millis(1000 * (seen[-1].last or 0)) if seen else None,
+        gap=_longest(gaps),
+        unknown=unknown,
+        resting=sum(max(0, rest) for rest in rests),
+    )
+
+
+def _longest(gaps: Sequence[tuple[int, int]]) -> Gap | None:
+    start, end = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, -1))
+    return None if end < start else Gap(Millis(start), Millis(end))
+
+
+def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
+    """Return all hours, each once: a day that was put away may still be in the tally as well.
+
+    A day in which nothing begins or ends is one long hour.
+    """
+    held = {day.number: day for day in tally.days_in(kept.tally)}
+    parts: list[Hour] = []
+    for day in kept.days:
+        mine = held.get(day.number)
+        if mine is not None:
+            if mine.body.startswith(day.body):
+                continue
+            if day.body.endswith(mine.body[1:]):
+                del held[day.number]
+        parts += [tally.whole_of(day)] if day.sums and mine is None and _is_plain(day, edges) else tally.hours_of(day)
+    parts += (hour for day in held.values() for hour in tally.hours_of(day))
+    return tally.merged([*parts, *tally.running(kept.tally)])
+
+
+def _is_plain(day: Day, edges: Sequence[int]) -> bool:
+    """Return whether no edge lies within a day."""
+    begins = day.number * _DAY_MS
+    place = bisect_right(edges, begins)
+    return place == len(edges) or edges[place] >= begins + _DAY_MS
+
+
+def _own(kept: Kept, record: Record) -> Iterator[Span]:
+    """Yield the times of which nothing is known of this source, whatever the service did."""
+    yield Span(Millis(0), kept.added, "not_added")
+    yield Span(Millis(0), record.begins, record.before)
+    for day in (*kept.days, *tally.days_in(kept.tally)):
+        if lost := tally.lost_days(day):
+            yield Span(Millis((day.number - lost) * _DAY_MS), Millis(day.number * _DAY_MS), "not_stored")
+
+
+def _painted(start: Millis, end: Millis, spans: Sequence[Span]) -> Sequence[Span]:
+    """Return unknown times in order, cut to the window, none over another, and no more than are told apart."""
+    found: list[Span] = []
+    at = start
+    for span in sorted(spans):
+        begins, ends = max(at, span.start), min(end, span.end)
+        if begins < ends:
+            if found and found[-1].end == begins and found[-1].why == span.why:
+                begins = found.pop().start
+            found.append(Span(begins, ends, span.why))
+            at = ends
+    while len(found) > MOST_UNKNOWN:
+        pairs = range(len(found) - 1)
+        near = min(pairs, key=lambda number: found[number + 1].start - found[number].end)
+        found[near : near + 2] = [Span(found[near].start, found[near + 1].end, "coarse")]
+    return found
+
+
+def _known(start: Millis, end: Millis, unknown: Sequence[Span]) -> Iterator[tuple[Millis, Millis]]:
+    for span in unknown:
+        if start < span.start:
+            yield start, span.start
+        start = span.end
+    if start < end:
+        yield start, end
+
+
+def _gaps(start: int, end: int, seen: Sequence[Hour]) -> Iterator[tuple[int, int]]:
+    """Yield the times without an answered look in a known time, those that were longer than all before.
+
+    Within an hour only its longest is known: where the known time begins or ends there, that one stands for the others.
+    """
+    before, longest = start, -1
+    for hour in seen:
+        first, last, gap = 1000 * (hour.first or 0), 1000 * (hour.last or 0), 1000 * hour.gap
+        if last + 1000 <= start:
+            continue
+        if first >= end:
+            break
+        if first - before > longest:
+            longest = first - before
+            yield before, first
+        if gap > longest:
+            longest = min(gap, end - start)
+            begins = max(start, min(1000 * hour.gap_from, end - longest))
+            yield begins, begins + longest
+        if last > before:
+            before = min(last, end)
+    if end - before > longest:
+        yield before, end

@@ -1,0 +1,139 @@
+"""Days of looks and shifts in SQL.
+
+A day's rows lie beside each other (its number leads the key): a day is written at the right end and goes from the left,
+and one source's year is some hundred look-ups of single rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from storage.append import Lease
+from storage.records.identity import Millis, SourceId
+from storage.records.shift import MOST_SHIFTS, Shift, following
+from storage.records.tally import Day, summed
+from storage.secrets.connection import Connection
+from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer
+
+_SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "
+_INSERT: Final = "INSERT INTO shift(node, began, saved, until, after) VALUES(?,?,?,?,?) RETURNING number"
+_SAVE: Final = "UPDATE shift SET saved=?, until=? WHERE number=?"
+_SPARE: Final = "DELETE FROM shift WHERE number<=(SELECT max(number) FROM shift)-?"
+_PAST: Final = "DELETE FROM shift WHERE coalesce(until, saved)<? AND number<(SELECT max(number) FROM shift)"
+_CUT: Final = "UPDATE shift SET began=?, after='retention' WHERE began<?"
+_PUT: Final = """INSERT INTO look_day(day, key, body, sums) VALUES(?,?,?,?)
+    ON CONFLICT(day, key) DO UPDATE SET body=excluded.body, sums=excluded.sums"""
+_FORGET: Final = """DELETE FROM look_day WHERE (day, key) IN
+    (SELECT day, key FROM look_day WHERE day<? ORDER BY day, key LIMIT ?)"""
+_DAYS: Final = """WITH RECURSIVE asked(day) AS (
+        SELECT CAST(? AS BIGINT) UNION ALL SELECT day + 1 FROM asked WHERE day < ?
+    ) SELECT d.day, d.body, d.sums FROM asked JOIN look_day d ON d.day=asked.day AND d.key=? ORDER BY d.day"""
+"""By each day, as it leads in the table: a range of days would be all sources' days."""
+_THERE: Final = (
+    """SELECT k.key, d.body FROM source_key k LEFT JOIN look_day d ON d.key=k.key AND d.day=? WHERE k.id=?"""
+)
+_DAY_MS: Final = 86_400_000
+
+
+class SqlCoverage:
+    """See `storage.interface.Coverage`."""
+
+    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
+        self._writer, self._readers, self._lease = writer, readers, lease
+
+    async def begin(self, node: str, now: Millis) -> Shift:
+        """Begin a shift; see Coverage."""
+
+        def job(transaction: Transaction) -> Shift:
+            transaction.fence(self._lease)
+            row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
+            copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
+            return _inserted(transaction, following(None if row is None else Shift(*row), node, now, copied=copied))
+
+        return await self._writer.submit(job)
+
+    async def step(self, before: Shift, after: Shift) -> Shift:
+        """End one shift and begin the next; see Coverage."""
+
+        def job(transaction: Transaction) -> Shift:
+            transaction.fence(self._lease)
+            transaction.execute(_SAVE, (before.saved, before.until, before.number))
+            return _inserted(transaction, after)
+
+        return await self._writer.submit(job)
+
+    async def save(self, shift: Shift) -> None:
+        """Store how far a shift is; see Coverage."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            transaction.execute(_SAVE, (shift.saved, shift.until, shift.number))
+
+        await self._writer.submit(job)
+
+    async def shifts(self) -> Sequence[Shift]:
+        """Return all shifts; see Coverage."""
+        rows = await self._readers.run(lambda c: c.execute(_SELECT + "ORDER BY number").fetchall())
+        return [Shift(*row) for row in rows]
+
+    async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
+        """Put days away; see Coverage."""
+        if not days:
+            return
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            for source, day in days:
+                _put(transaction, source, day)
+
+        await self._writer.submit(job, rows=len(days))
+
+    async def days(self, source: SourceId, first: int, last: int) -> Sequence[Day]:
+        """Return the days of a source; see Coverage."""
+
+        def look(connection: Connection) -> Sequence[Day]:
+            row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
+            if row is None:
+                return ()
+            return [Day(*each) for each in connection.execute(_DAYS, (first, last, row[0])).fetchall()]
+
+        return await self._readers.run(look)
+
+    async def forget(self, before: int, limit: int) -> int:
+        """Delete days; see Coverage."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(self._lease)
+            begins = before * _DAY_MS
+            if transaction.execute("SELECT 1 FROM shift WHERE began<?", (begins,)).fetchone() is not None:
+                transaction.execute(_PAST, (begins,))
+                transaction.execute(_CUT, (begins, begins))
+            return transaction.execute(_FORGET, (before, limit)).rowcount
+
+        return await self._writer.submit(job, rows=min(limit, MOST_ROWS))
+
+
+def _inserted(transaction: Transaction, shift: Shift) -> Shift:
+    """Begin a shift, and forget the oldest beyond the bound; return it with its number."""
+    (number,) = transaction.execute(_INSERT, shift[1:]).fetchone()
+    if transaction.execute(_SPARE, (MOST_SHIFTS,)).rowcount:
+        transaction.execute("UPDATE shift SET after='retention' WHERE number=(SELECT min(number) FROM shift)")
+    return shift._replace(number=number)
+
+
+def _put(transaction: Transaction, source: SourceId, day: Day) -> None:
+    """Put one day of a source away. What a clock that was set back brings anew comes behind what is there."""
+    row = transaction.execute(_THERE, (day.number, source)).fetchone()
+    if row is None:
+        return
+    key, there = row
+    grown = _grown(there or b"", day.body)
+    if grown != there:
+        transaction.execute(_PUT, (day.number, key, grown, summed(Day(day.number, grown))))
+
+
+def _grown(there: bytes, body: bytes) -> bytes:
+    if body.startswith(there):
+        return body
+    return there if there.startswith(body) or there.endswith(body[1:]) else there + body[1:]

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import msgspec
+
+from actors.signatures.coverage import MOST_BYTES, MOST_URL, Logged, explained, is_receipt, receipt_of, said
+from actors.signatures.event import Signer, check, decode, jwks, new_signing_key
+from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap
+from storage.records.identity import Millis
+from storage.records.shift import Span
+
+DAY = 86_400_000
+START = Millis(20_000 * DAY)
+KEY = new_signing_key(bytes(32), Millis(0))
+LARGE = 999_999_999
+
+
+def known(*unknown: Span, **changes: object) -> Coverage:
+    gap = Gap(START, Millis(START + 720_000))
+    looks = (1_190, 2, 12, 3, 0, 0, 0, 0)
+    found = Coverage(START, Millis(START + 7 * DAY), looks, 14, START, START, gap, unknown, 0)
+    return found._replace(**changes)  # type: ignore[arg-type]
+
+
+def signed(found: Coverage, url: str = "https://shop.example/") -> bytes:
+    receipt = receipt_of("01a215ec-6a1d-7000-8713-466f4b404c0d", url, found, Logged("x" * 36, "y" * 36, START))
+    return Signer(KEY).sign_document(msgspec.to_builtins(receipt), START)
+
+
+def test_the_largest_receipt_is_small() -> None:
+    at = Millis(253_402_300_000_000)
+    unknown = [Span(Millis(n), Millis(n + 1), why) for n, why in enumerate(("not_stored", "no_record") * 9)]
+    gap = Gap(Millis(0), at)
+    largest = known(*unknown[:MOST_UNKNOWN], looks=(LARGE,) * 8, bodies=LARGE, gap=gap, resting=at, end=at)
+    assert len(signed(largest, "https://e.example/" + '"' * (MOST_URL - 18))) <= MOST_BYTES
+    assert len(signed(largest, "https://e.example/" + "u" * (MOST_URL - 18))) <= MOST_BYTES
+
+
+def test_it_verifies_as_an_event_does() -> None:
+    document = decode(signed(known()))
+    assert is_receipt(document)
+    assert check(document, jwks([KEY])).valid
+    assert not check({**document, "answered": 1_205}, jwks([KEY])).valid
+
+
+def test_it_says_in_a_sentence_what_is_known() -> None:
+    assert said(known()) == (
+        "1,204 looks saw it, 3 did not, the longest time without one is 12 min; nothing is unknown."
+    )
+    hole = Span(START, Millis(START + 1_860_000), "crash")
+    assert said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0))) == (
+        "1 look saw it, the longest time without one is 12 min; one time is unknown, 31 min in all "
+        "(the service ended without a word)."
+    )
+    nothing = Span(START, Millis(START + 7 * DAY), "retention")
+    assert said(known(nothing, gap=None)) == "Nothing is known of this time: the record is kept no longer."
+
+
+def test_what_it_proves_is_said_and_what_not() -> None:
+    quiet = known(Span(START, Millis(START + 1000), "clock"), looks=(5, 0, 0, 0, 0, 0, 0, 0))
+    lines = list(explained(decode(signed(quiet))))
+    assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")
+    assert "unknown from 2024-10-04T00:00:00.000Z to 2024-10-04T00:00:01.000Z: the clock was set" in lines
+    assert "No look that is on record found anything to tell." in lines
+    assert any("does not prove that the looks were made" in line for line in lines)
+    assert "No look that is on record found anything to tell." not in list(explained(decode(signed(known()))))
+
+
+def test_what_is_no_receipt_is_none() -> None:
+    assert not is_receipt({"type": "coverage"})
+    assert not is_receipt({"id": "x", "signature": "y"})
+    assert list(explained({"type": "coverage", "unknown": [3, {}], "outcomes": 4}))

@@ -1,0 +1,106 @@
+"""Tallies in a sweep: what is stored, what is tried again, and what the shifts hear."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import pytest
+import trio
+
+from actors.settings import Settings
+from actors.shifts import Shifts
+from actors.sources.ports import LiveSource, Ports
+from actors.sources.registry.tallies import TallySweep
+from storage.records import tally
+from storage.records.identity import Millis
+from storage.records.trail import Verdict
+from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.storage.contract.builders import NOW, a_source, a_state
+from tests.support.memory_network import MemoryNetwork, a_world
+
+DAY = 86_400_000
+A_CHILD = cast("Any", type("Child", (), {"ready": lambda self: None})())
+
+
+class Bench(NamedTuple):
+    """A source in storage and in memory, and what a sweep is given."""
+
+    disk: Disk
+    storage: InLoopStorage
+    ports: Ports
+    live: LiveSource
+    shifts: Shifts
+
+    def look(self, day: int, hours: int = 3) -> None:
+        for hour in range(hours):
+            self.live.count(Millis(NOW + day * DAY + hour * 3_600_000), Verdict.UNCHANGED)
+
+
+@pytest.fixture
+async def bench(autojump_clock: object, nursery: trio.Nursery) -> Bench:
+    disk = Disk()
+    storage = InLoopStorage(disk, disk.start("test"))
+    await storage.sources.add(a_source(), a_state(1, b""), storage.lease)
+    world = a_world(MemoryNetwork(nursery), wall=NOW / 1000 + 3 * 86_400)
+    shifts = Shifts(world, storage)
+    await shifts.begin(A_CHILD)
+    ports = Ports(world, Settings(), storage, *cast("Any", [None] * 4), shifts=shifts)
+    return Bench(disk, storage, ports, LiveSource(a_source(), a_state().hot), shifts)
+
+
+def taken(live: LiveSource) -> Any:
+    live.unsaved = False
+    return live.swept()
+
+
+async def test_days_that_are_over_are_put_away_and_leave_the_tally(bench: Bench) -> None:
+    bench.look(0)
+    bench.look(3)
+    await TallySweep(bench.ports, last=False).put_away([bench.live])
+    days = await bench.storage.coverage.days(a_source().id, 0, 99_999)
+    hours = [hour for day in days for hour in tally.hours_of(day)]
+    assert sum(hour.answered for hour in hours) == 3
+    assert sum(hour.answered for hour in tally.hours(bench.live.tally)) == 3
+    assert bench.live.behind
+
+
+async def test_days_stay_while_storage_takes_nothing(bench: Bench) -> None:
+    bench.look(0)
+    bench.look(3)
+    before = bench.live.tally
+    bench.disk.silent = "before"
+    await TallySweep(bench.ports, last=False).put_away([bench.live])
+    assert bench.live.tally == before
+
+
+async def test_what_is_stored_is_not_behind_and_the_shifts_hear_it(bench: Bench) -> None:
+    bench.look(3)
+    sweep = TallySweep(bench.ports, last=False)
+    await trio.sleep(10)
+    _, heard = sweep.of([bench.live], taken)
+    sweep.begun()
+    assert bench.live.behind
+    heard(True)
+    assert not bench.live.behind
+    assert bench.shifts._shifts[0].saved == NOW + 3 * DAY
+
+
+async def test_a_look_while_it_is_stored_is_in_the_next_sweep(bench: Bench) -> None:
+    sweep = TallySweep(bench.ports, last=False)
+    bench.look(3)
+    _, heard = sweep.of([bench.live], taken)
+    bench.look(3)
+    heard(True)
+    assert bench.live.behind
+
+
+async def test_of_what_failed_or_was_never_heard_of_the_shifts_hear_nothing(bench: Bench) -> None:
+    for answers in ((True, False), (True,)):
+        sweep = TallySweep(bench.ports, last=False)
+        await trio.sleep(10)
+        slices = [sweep.of([bench.live], taken)[1] for _ in range(2)]
+        sweep.begun()
+        for heard, answer in zip(slices, answers, strict=False):
+            heard(answer)
+        assert bench.shifts._shifts[0].saved == NOW + 3 * DAY
+        bench.live.unsaved = False

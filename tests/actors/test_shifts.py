@@ -1,0 +1,199 @@
+"""Shifts on a clock that is set, on a storage that fails, over stops and crashes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import trio
+import trio.testing
+
+from actors.shifts import EVERY, Shifts
+from storage.errors import Unavailable
+from storage.interface import Storage
+from storage.records.identity import Millis
+from storage.records.shift import Record, Shift
+from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.support.memory_network import MemoryNetwork, a_world
+
+START = 1_780_000_000.0
+
+
+class ChildReady:
+    """A child of a supervisor that nobody watches."""
+
+    def ready(self) -> None:
+        """It is."""
+
+
+A_CHILD: Any = ChildReady()
+
+
+class Machine:
+    """A disk, a clock that can be set, and one life after another."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self.disk, self.ahead, self._nursery = Disk(), 0.0, nursery
+        self.world = replace(a_world(MemoryNetwork(nursery)), wall=lambda: START + self.ahead + trio.current_time())
+
+    async def start(self) -> tuple[Shifts, Storage, trio.CancelScope]:
+        storage = InLoopStorage(self.disk, self.disk.start("test"))
+        shifts, scope = Shifts(self.world, storage), trio.CancelScope()
+
+        async def live() -> None:
+            with scope:
+                await shifts.run(A_CHILD)
+
+        self._nursery.start_soon(live)
+        await trio.testing.wait_all_tasks_blocked()
+        return shifts, storage, scope
+
+    def now(self) -> Millis:
+        return self.world.now()
+
+
+def spans(record: Record) -> list[tuple[float, float, str]]:
+    """Return what is unknown, in seconds since the start."""
+    return [(span.start / 1000 - START, span.end / 1000 - START, span.why) for span in record.unknown]
+
+
+async def test_a_life_knows_all_of_its_own_time(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    shifts, *_ = await machine.start()
+    await trio.sleep(5 * EVERY)
+    record, until = await shifts.record()
+    assert (record.begins, until, spans(record)) == (START * 1000, machine.now(), [])
+
+
+async def test_after_a_crash_all_since_the_last_sweep_is_unknown(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    shifts, _, life = await machine.start()
+    await trio.sleep(300)
+    shifts.swept(shifts.sweep())
+    await trio.sleep(EVERY + 1)  # it is stored with the next check
+    life.cancel()
+    await trio.sleep(40)
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    assert spans(record) == [(300, 401, "crash")]
+
+
+async def test_after_an_orderly_stop_nothing_is_unknown(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    shifts, _, life = await machine.start()
+    await trio.sleep(300)
+    life.cancel()
+    shifts.swept(shifts.sweep(last=True))
+    await shifts.end()
+    await trio.sleep(40)
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    assert spans(record) == []
+    assert [(a / 1000 - START, b / 1000 - START) for a, b in record.resting] == [(300, 340)]
+
+
+async def test_a_stop_whose_last_sweep_was_not_stored_is_no_orderly_one(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    shifts, _, life = await machine.start()
+    shifts.swept(shifts.sweep())
+    await trio.sleep(300)
+    life.cancel()
+    shifts.sweep(last=True)
+    await shifts.end()
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    assert spans(record) == [(0, 300, "crash")]
+
+
+async def test_a_clock_that_is_set_is_seen_within_a_minute_and_when_somebody_asks(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    shifts, *_ = await machine.start()
+    await trio.sleep(5 * EVERY + 10)
+    machine.ahead = 3600
+    record, _ = await shifts.record()
+    assert spans(record) == [(300, 3910, "clock")]
+    machine.ahead = 3600.5  # a clock that is steered is not set
+    await trio.sleep(10 * EVERY)
+    assert spans((await shifts.record())[0]) == [(300, 3910, "clock")]
+
+
+async def test_steps_are_still_known_after_a_stop(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    shifts, _, life = await machine.start()
+    await trio.sleep(310)
+    machine.ahead = -100
+    await trio.sleep(300)
+    life.cancel()
+    shifts.swept(shifts.sweep(last=True))
+    await shifts.end()
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    assert {why for _, _, why in spans(record)} == {"clock"}
+    assert (min(a for a, _, _ in spans(record)), max(b for _, b, _ in spans(record))) == (200, 360)
+
+
+async def test_a_storage_that_takes_nothing_holds_nothing_up_and_is_tried_again(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    machine.disk.silent = "before"
+    shifts, storage, _ = await machine.start()
+    record, _ = await shifts.record()
+    assert (record.begins, spans(record)) == (machine.now(), [])
+    await trio.sleep(30)
+    machine.disk.silent = "no"
+    await trio.sleep(30)
+    (shift,) = await storage.coverage.shifts()
+    assert (shift.began, shift.after) == (START * 1000, "nothing")
+    machine.disk.silent = "before"
+    shifts.swept(shifts.sweep())
+    await trio.sleep(2 * EVERY)
+    machine.disk.silent = "no"
+    await trio.sleep(EVERY)
+    (shift,) = await storage.coverage.shifts()
+    assert shift.saved == (START + 60) * 1000
+
+
+async def test_a_clock_that_is_set_all_the_time_fills_no_memory(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    shifts, storage, _ = await machine.start()
+    for _ in range(120):
+        machine.ahead += 100
+        await trio.sleep(EVERY)
+        shifts.swept(shifts.sweep())
+    assert len(shifts._shifts) <= 52
+    assert len(await storage.coverage.shifts()) >= 120
+    assert len((await shifts.record())[0].unknown) >= 119
+
+
+async def test_what_other_nodes_have_stored_is_known_up_to_then(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    storage = InLoopStorage(machine.disk, machine.disk.start("test"))
+    other = await storage.coverage.begin("other", machine.now())
+    await storage.coverage.save(other._replace(saved=Millis(machine.now() + 50_000)))
+    shifts = Shifts(machine.world, storage, "me")
+    await shifts.begin(A_CHILD)
+    await trio.sleep(100)
+    record, until = await shifts.record()
+    assert (until, spans(record)) == ((START + 50) * 1000, [])
+    await trio.sleep(1000)
+    record, until = await shifts.record()
+    assert (until, spans(record)) == (machine.now(), [(50, 350, "crash")])
+
+
+async def test_a_shift_that_the_storage_refuses_for_good_is_said(autojump_clock: object, nursery: trio.Nursery) -> None:
+    machine = Machine(nursery)
+    shifts, storage, _ = await machine.start()
+
+    async def refused(shift: Shift) -> None:
+        raise Unavailable("away")
+
+    storage.coverage.save = refused  # type: ignore[method-assign]
+    shifts.swept(shifts.sweep(last=True))
+    await shifts.end()  # raises nothing: the next start says that this one crashed
+    (shift,) = await storage.coverage.shifts()
+    assert shift.until is None
