@@ -12,7 +12,7 @@ QUICK = tests/actors tests/storage tests/supervision tests/rules
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-kinds  kinds of change on labelled blocks, prices    (PAGES=folder)"
+	@echo "make bench-lists   new items of lists, their titles and links     (PAGES=folder)"
 	@echo "make bench-natural  long real histories of pages              (LOOKS=folder ARGS=\"--pages p000 --list FILE\")"
 	@echo "make torture   the real service, killed, stopped, locked, filled; then an audit  (ARGS=\"--kills 30\"; torture-short: a minute)"
 	@echo "make chaos     three nodes on one PostgreSQL, killed, stopped, cut off; then the same audit          (ARGS=\"--seconds 3600\")"
@@ -92,6 +93,10 @@ bench-churn:
 bench-kinds:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.kinds $(ARGS) $(PAGES)
+
+bench-lists:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.item_lists $(PAGES)
 
 bench-natural:
 	@bin/setup test

@@ -70,8 +70,16 @@ class Removed(Struct, frozen=True):
     elements: int
 
 
+class ListedItem(Struct, frozen=True):
+    """An item of a list: what the list calls it, "" where it has no name there, and where it leads."""
+
+    title: str
+    url: str
+
+
 class PagePreview(Struct, frozen=True):
-    """A page as it would be watched. `blocks` are the first of them; `watched` and `left_out` count all.
+    """A page as it would be watched. `blocks` are the first of them; `watched` and `left_out` count all. listed: how
+    many items it has, read as a list; `items` are the first of them.
 
     matched: how many elements the selector keeps, None without one. has: selectors that would match something large,
     filled in when this one matches nothing. partial: the page is longer or deeper than what is read of it.
@@ -89,6 +97,8 @@ class PagePreview(Struct, frozen=True):
     has: tuple[str, ...]
     partial: bool
     trouble: str | None
+    listed: int = 0
+    items: tuple[ListedItem, ...] = ()
 
 
 class PushPreview(Struct, frozen=True):

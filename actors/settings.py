@@ -134,6 +134,10 @@ class Settings:
     look_timeout: float = _setting(30.0, "Longest time for one request, redirects included.", "s", 1, 300)
     body_limit: int = _setting(8 << 20, "Largest body that is read, after decoding.", "B", 1 << 10, 64 << 20)
     looks_at_once: int = _setting(64, "Looks under way at once, over all sources.", "", 1, 10_000)
+    follow_per_hour: int = _setting(
+        60, "Pages of new items fetched in an hour for one source that follows; more of them wait.", "1/h", 1, 10_000
+    )
+    follow_all_per_hour: int = _setting(1000, "The same for all sources together.", "1/h", 1, 1_000_000)
     max_sources: int = _setting(100_000, "Sources that may be watched.", "", 1, 1_000_000)
 
     workers: int = _setting(2, "Worker processes that read feeds and pages.", "", 1, 64)

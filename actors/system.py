@@ -49,6 +49,7 @@ from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
+from actors.sources.schedule.hop_budget import HopBudget
 from actors.sources.schedule.pause import PauseSwitch
 from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
@@ -320,6 +321,7 @@ class System:
             trio.CapacityLimiter(self._settings.looks_at_once),
             ownership=self.ownership,
             shifts=self.shifts,
+            hops=HopBudget(self._settings.follow_all_per_hour),
         )
 
     def _context(self, signing: SigningKeys) -> AppContext:

@@ -21,6 +21,8 @@ from actors.content.changes.summary import of_change
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import read_feed
+from actors.content.list_looks import look_list, read_item
+from actors.content.messages.listings import ListRequest
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import (
     HIGHEST_BAR,
@@ -102,6 +104,14 @@ def _find_text(request: bytes) -> bytes:
 
 def _outline(request: bytes) -> bytes:
     return _encode(read_outline(request))
+
+
+def _look_list(request: bytes) -> bytes:
+    return _encode(look_list(msgspec.msgpack.decode(request, type=ListRequest)))
+
+
+def _read_item(request: bytes) -> bytes:
+    return _encode(read_item(msgspec.msgpack.decode(request, type=PageRequest)))
 
 
 def _look_page(request: bytes) -> bytes:
@@ -205,6 +215,8 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "look_feed": _feed,
     "page": _page,
     "look_page": _look_page,
+    "look_list": _look_list,
+    "read_item": _read_item,
     "preview_page": _preview_page,
     "selectors": _selectors,
     "frame": _frame,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from storage.records.given import given
-from storage.records.source import Source
+from storage.records.source import Follow, Source
 from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 
@@ -101,6 +101,14 @@ Headers = Annotated[
         examples=["Authorization: Bearer 3f9a"],
     ),
 ]
+Follows = Annotated[
+    Follow,
+    Meta(
+        description="`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a "
+        "feed is told once, with the text of its own page. A page is then read as a list: other changes of it are not "
+        "told"
+    ),
+]
 Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 
 
@@ -123,6 +131,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     subprotocols: Subprotocols = ()
     hello: Hello | None = None
     headers: Headers | None = None
+    follow: Follows = "none"
     title: Title = ""
     verify: Literal["now", "later"] = "now"
 
@@ -147,6 +156,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     schedule: Schedule | UnsetType | None = UNSET
     hours: Hours | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
+    follow: Follows | UnsetType = UNSET
     title: Title | UnsetType = UNSET
 
     def __repr__(self) -> str:

@@ -41,5 +41,6 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         diff=UNSET if draft.diff is None else draft.diff,
         delta=UNSET if draft.delta is None else draft.delta,
         changes=draft.changes or UNSET,
+        unread=draft.unread or UNSET,
         alert_type=UNSET if draft.alert_type is None else draft.alert_type,
     )

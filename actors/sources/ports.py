@@ -22,6 +22,7 @@ from actors.sources.dedup_window import DedupWindow
 from actors.sources.ranking import Ranking
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
+from actors.sources.schedule.hop_budget import HopBudget
 from actors.sources.schedule.look_price import Price
 from actors.sources.schedule.pause import PauseSwitch
 from actors.sources.state_counts import StateCounts
@@ -36,6 +37,8 @@ from storage.records.trail import Verdict
 from supervision import Mailbox
 
 SHARED_SWEEP = 60.0
+SITEMAP_PACE = 3800.0
+"""Seconds between looks at a sitemap that is followed: with its jitter never more than one an hour."""
 
 
 class SharedPrice:
@@ -73,6 +76,7 @@ class Ports:
 
     patience: FailureDelays = field(default_factory=FailureDelays)
     shifts: Shifts | None = None
+    hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
 
 
 class LiveSource:
@@ -164,6 +168,8 @@ def drawn(world: World) -> Version:
 def limits_of(source: Source, settings: Settings) -> Limits:
     """Return the bounds of a source's cadence."""
     schedule = None if source.schedule is None else float(source.schedule)
+    if schedule is None and source.follow != "none" and source.detection.is_sitemap:
+        schedule = SITEMAP_PACE
     return Limits(settings.cadence_floor, settings.cadence_ceiling, schedule, _hours_of(source))
 
 

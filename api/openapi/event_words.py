@@ -8,10 +8,10 @@ from storage.records.event import MOST_CONTEXT, MOST_SUMMARY
 from storage.records.value import AVAILABILITIES, LARGEST, MOST_CHANGES, MOST_SCALE, MOST_VALUE_TEXT
 
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
-EVENT_VERSION = "1.2"
+EVENT_VERSION = "1.3"
 """Of the event's schema: the first number is `schema_version`, the second rises when something is added.
 
-1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`.
+1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`.
 """
 _TIME = {"format": "date-time"}
 
@@ -56,6 +56,10 @@ EVENT: dict[str, dict[str, Any]] = {
     },
     "diff": {"description": "Of a page's change only: what was added, removed and changed, to be read."},
     "delta": {"description": "Of a page's change only: the steps from the old text to the new one."},
+    "unread": {
+        "description": "Of a source that follows: why the item's own page was not read, in a sentence. `content` is "
+        "then what the list, or the feed, says of the item. Absent where the page was read."
+    },
     "changes": {
         "description": "What changed, by kind, with its values: of a page all that differs, of an entry or a frame the "
         "values that it names. Absent where nothing is known, and before version 1.2.",

@@ -76,6 +76,8 @@ _PAGE: dict[str, Any] = {
         "matched": 1,
         "ignored": [{"selector": ".visitors-online", "elements": 1}],
         "partial": False,
+        "listed": 0,
+        "items": [],
     },
     "push": None,
     "pace": None,

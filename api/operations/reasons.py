@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from msgspec import UNSET
+
 from api.schemas import why as wire
 from storage.records.event import RESET, Event
 from storage.records.identity import Millis
 from storage.records.note import Note, Part
 from storage.records.times import rfc3339, spoken
 
-Kind = Literal["page", "new_entry", "edited_entry", "frame", "notice"]
+Kind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60
 _HELD = "So were all the others, as after a move, and its date is not new: so it is for no alert."
 _NO_NOTE = "The note of that look is no longer kept, so this is what the event itself says."
@@ -53,7 +55,7 @@ def kind_of(event: Event) -> Kind:
     if isinstance(event.alert_type, str):
         return "notice"
     if event.source_type == "html":
-        return "page"
+        return "new_item" if "change:new" in event.tags and event.delta is UNSET else "page"
     if event.source_type == "push":
         return "frame"
     return "edited_entry" if "change:updated" in event.tags else "new_entry"
@@ -94,10 +96,16 @@ def _says(event: Event, kind: Kind, note: Note | None) -> str:
         case "new_entry":
             says = f"The feed held an entry that had not been seen before{_identity(event, note)}."
             return f"{says} {_HELD}" if RESET in event.tags else says
+        case "new_item":
+            return f"The list had an item whose address had not been on it before. {_read(event)}"
         case "edited_entry":
             return f"An entry that was known by its identity{_identity(event, note)} had another text."
         case "frame":
             return "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
+
+
+def _read(event: Event) -> str:
+    return event.unread if isinstance(event.unread, str) else "Its own page was read for its text."
 
 
 def _page(event: Event, note: Note | None) -> str:

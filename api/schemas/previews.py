@@ -71,8 +71,16 @@ class Ignored(Struct, frozen=True):
     elements: int
 
 
+class ListedItem(Struct, frozen=True):
+    """An item of a list: what the list calls it, and where it leads."""
+
+    title: str
+    url: str
+
+
 class PagePreview(Struct, frozen=True):
-    """A page: its first 40 blocks, and how many of all blocks are watched and left out.
+    """A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it has
+    when it is read as a list (`follow`); `items` are the first 20.
 
     `matched`: how many elements `selector` keeps, null without one. `partial`: the page is longer than what is read.
     """
@@ -87,6 +95,8 @@ class PagePreview(Struct, frozen=True):
     matched: int | None
     ignored: tuple[Ignored, ...]
     partial: bool
+    listed: int = 0
+    items: tuple[ListedItem, ...] = ()
 
 
 class PushPreview(Struct, frozen=True):

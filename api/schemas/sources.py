@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from actors.messages.requests import NewSource
 from api.problems import Problem
+from storage.records.source import Follow
 from storage.records.states import SOURCES, SourceState
 from storage.records.tiers import SourceType
 
@@ -83,6 +84,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     schedule: str | None
     hours: str | None
     bar: float | None
+    follow: Follow
     noise_count: int
     state: NowState
     created_at: Time

@@ -104,7 +104,7 @@ class EventWhy(Struct, frozen=True, kw_only=True):
     id: str
     source_id: str
     source_type: SourceType
-    kind: Literal["page", "new_entry", "edited_entry", "frame", "notice"]
+    kind: Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
     says: str
     noted: bool
     compared_with: Time | None

@@ -23,7 +23,9 @@ def _feed(feed: made.FeedPreview) -> wire.FeedPreview:
 def _page(page: made.PagePreview) -> wire.PagePreview:
     blocks = tuple(wire.PreviewBlock(**mirrored(block, wire.PreviewBlock)) for block in page.blocks)
     ignored = tuple(wire.Ignored(**mirrored(removed, wire.Ignored)) for removed in page.ignored)
-    return wire.PagePreview(**mirrored(page, wire.PagePreview) | {"blocks": blocks, "ignored": ignored})
+    items = tuple(wire.ListedItem(item.title, item.url) for item in page.items)
+    lists = {"blocks": blocks, "ignored": ignored, "items": items}
+    return wire.PagePreview(**mirrored(page, wire.PagePreview) | lists)
 
 
 def _push(push: made.PushPreview) -> wire.PushPreview:

@@ -61,6 +61,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
         has_headers=source.headers is not None,
+        follow_one_hop=source.follow != "none",
         noise_count=len(source.noise),
         state=view.state,
         last_fetch_at=time_or_null(hot.last_look_at),

@@ -112,6 +112,7 @@ def add_sources(
     ignore: tuple[str, ...] = (),
     headers: str | None = None,
     hours: str | None = None,
+    follow: bool = False,
     later: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -124,6 +125,7 @@ def add_sources(
     body |= {"ignore": list(ignore)} if ignore else {}
     body |= {"headers": headers.strip()} if headers and headers.strip() else {}
     body |= {"hours": hours} if hours else {}
+    body |= {"follow": "new_links"} if follow else {}
     body |= {"verify": "later"} if later else {}
     refused = list[str]()
 

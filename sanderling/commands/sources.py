@@ -46,6 +46,7 @@ def sources() -> None:
 @click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
+@click.option("--follow", is_flag=True, help="Tell each new item of its list, or entry, with the text of its page.")
 @headers_file
 @click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
@@ -159,6 +160,7 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.option("--selector", help="The part that is watched: CSS, XPath or JSONPath; '' for all of it.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
+@click.option("--follow/--no-follow", default=None, help="Tell each new item of its list with the text of its page.")
 @headers_file
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
@@ -185,12 +187,15 @@ def changes_of(
     ignore: tuple[str, ...],
     bar: str | None,
     headers: str | None,
+    follow: bool | None = None,
 ) -> dict[str, Any]:
     """Return what PATCH is sent of what was named; empty text empties what may be empty. Raises CommandFailed."""
     found: dict[str, Any] = {"title": title} if title is not None else {}
     empties = {"schedule": schedule, "hours": hours, "selector": selector}
     empties["headers"] = headers if headers is None else headers.strip()
     found |= {name: text or None for name, text in empties.items() if text is not None}
+    if follow is not None:
+        found["follow"] = "new_links" if follow else "none"
     if ignore:
         found["ignore"] = [part for part in ignore if part]
     if bar is not None:

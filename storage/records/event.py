@@ -132,6 +132,8 @@ class Draft(Struct, frozen=True):
     practice: bool = False
     summary: str = ""
     changes: tuple[TypedChange, ...] = ()
+    unread: str = ""
+    """Why the page that it leads to was not read, though its source follows; `content` is what the list said."""
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -160,6 +162,8 @@ class Event(Struct, frozen=True, kw_only=True):
     delta: Delta | UnsetType = UNSET
     changes: tuple[TypedChange, ...] | UnsetType = UNSET
     """What changed, by kind, with its values; absent where nothing is known, as in events from before there was it."""
+    unread: str | UnsetType = UNSET
+    """Why the item's own page was not read, in a sentence: `content` is what the list, or the feed, says of it."""
     alert_type: str | UnsetType = UNSET
     signed_at: str | UnsetType = UNSET
     key_id: str | UnsetType = UNSET

@@ -27,6 +27,8 @@ EXCERPT = 160
 _MOST_RAW = 1 << 20
 _ENVELOPE = b"\xc1\x01"
 """No tier's memory begins so: MessagePack never uses the byte 0xC1, and a feed's memory begins with a small number."""
+_THREE = b"\xc1\x02"
+"""The same with a third part, which has its length, too."""
 _LENGTH = struct.Struct(">I")
 
 Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
@@ -67,37 +69,51 @@ class Note(Struct, frozen=True, array_like=True):
 
 
 class StoredMemory(NamedTuple):
-    """What a source's stored memory holds: the tier's own bytes, and the packed notes."""
+    """What a source's stored memory holds: the tier's own bytes, the packed notes, and the items that wait for their
+    pages (of a source that follows).
+    """
 
     tier: bytes
     notes: bytes = b""
+    waiting: bytes = b""
 
 
 def opened(stored: bytes) -> StoredMemory:
     """Return what a stored memory holds; one from before there were notes is the tier's own."""
-    if not stored.startswith(_ENVELOPE):
-        return StoredMemory(stored)
-    start = len(_ENVELOPE) + _LENGTH.size
-    (length,) = _LENGTH.unpack_from(stored, len(_ENVELOPE))
-    return StoredMemory(stored[start : start + length], stored[start + length :])
+    if stored.startswith(_THREE):
+        tier, rest = _parted(stored[len(_THREE) :])
+        return StoredMemory(tier, *_parted(rest))
+    if stored.startswith(_ENVELOPE):
+        return StoredMemory(*_parted(stored[len(_ENVELOPE) :]))
+    return StoredMemory(stored)
+
+
+def _parted(stored: bytes) -> tuple[bytes, bytes]:
+    (length,) = _LENGTH.unpack_from(stored)
+    start = _LENGTH.size
+    return stored[start : start + length], stored[start + length :]
 
 
 def sealed(kept: StoredMemory) -> bytes:
-    """Return the memory as it is stored; without notes, the tier's own bytes as they are."""
-    if not kept.notes:
-        return kept.tier
-    return b"".join((_ENVELOPE, _LENGTH.pack(len(kept.tier)), *kept))
+    """Return the memory as it is stored; without notes and items that wait, the tier's own bytes as they are."""
+    tier, notes, waiting = kept
+    if waiting:
+        return b"".join((_THREE, _LENGTH.pack(len(tier)), tier, _LENGTH.pack(len(notes)), notes, waiting))
+    if not notes:
+        return tier
+    return b"".join((_ENVELOPE, _LENGTH.pack(len(tier)), tier, notes))
 
 
-def after(kept: StoredMemory, tier: bytes | None, note: Note | None) -> bytes | None:
+def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
     """Return what to store after a look; None when that is what is stored already.
 
-    tier: the tier's next memory, None to leave it. A note that says no more than the last one is not worth a write.
+    tier, waiting: the next ones, None to leave them. A note that says no more than the last one is not worth a write.
     """
     notes = kept.notes if note is None else noted(kept.notes, note)
-    if tier is None and notes == kept.notes:
+    then = StoredMemory(kept.tier if tier is None else tier, notes, kept.waiting if waiting is None else waiting)
+    if tier is None and then == kept:
         return None
-    return sealed(StoredMemory(kept.tier if tier is None else tier, notes))
+    return sealed(then)
 
 
 def read(packed: bytes) -> list[Note]:

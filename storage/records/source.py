@@ -18,6 +18,8 @@ from storage.records.identity import Millis, SourceId
 from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
+Follow = Literal["none", "new_links"]
+"""Which pages are fetched beside a source's own: those of its new items, once each, or none."""
 
 
 MOST_NOISE = 500
@@ -57,6 +59,11 @@ class Detection(Struct, frozen=True):
     format: str = ""
     pending: bool = False
     asks_password: bool = False
+
+    @property
+    def is_sitemap(self) -> bool:
+        """Whether it was found to be a sitemap, or an index of them."""
+        return self.format == "xml" and self.evidence.startswith("a sitemap")
 
 
 class Source(Struct, frozen=True):
@@ -103,6 +110,9 @@ class Source(Struct, frozen=True):
     headers: str | None = None
     """What each look sends beside our own headers, to the origin of `url` only: `Name: value`, one a line. It may hold
     a secret: it is sent, never shown or logged."""
+
+    follow: Follow = "none"
+    """Whether each new item of a list, or entry of a feed, is told with the text of its own page."""
 
     @property
     def secret(self) -> str | None:

@@ -83,6 +83,7 @@ class Reader:
             "https://shop.example/": f"http://{self.origin}/page?",
             "https://status.example/": f"http://{self.origin}/feed?",
             "https://members.example/prices": f"http://{self.origin}/page?members.example/prices",
+            "https://town.example/notices": f"http://{self.origin}/page?town.example/notices",
             "http://127.0.0.1:8080/bins/x2Vv3M": await self.address() if "x2Vv3M" in line else "",
             "http://127.0.0.1:8080": self.service.url,
             "019a4c77": "bins/",

@@ -10,12 +10,14 @@ from actors.content.bodies.text import normalise
 from actors.content.bodies.unpacking import unpacked
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
-from actors.content.pages.page import PageReading, content_of, read_tree, reading_of
+from actors.content.pages.listing import items_of
+from actors.content.pages.page import PageReading, blocks_in, content_of, open_page, reading_of
 from actors.content.pages.plain import no_parts, part_of, read_file, read_plain
 from actors.content.pages.traits import CONTROL, FURNITURE
-from actors.previews import EXCERPT, PageBlock, PagePreview, Removed
+from actors.previews import EXCERPT, ListedItem, PageBlock, PagePreview, Removed
 
 MOST_BLOCKS = 40
+MOST_ITEMS = 20
 """Characters of a text that are shown."""
 _MOST_HINTS = 6
 _LANDMARKS = ("main", "article", "table", "section", "form")
@@ -44,7 +46,9 @@ def preview_page(asked: PageRequest) -> PagePreview:
             matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
         if matched == 0:
             return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
-    tree, blocks = read_tree(asked.body, asked.content_type, asked.selector, asked.ignore)
+    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore)
+    tree, blocks = opened.root, blocks_in(opened)
+    items = items_of(tree, opened.watched, asked.url, judged=opened.judged)
     reading = reading_of(tree, blocks, content_of(tree, blocks), narrowed=asked.selector is not None)
     shown = blocks_of(reading)
     watched = sum(block.watched for block in shown)
@@ -61,6 +65,8 @@ def preview_page(asked: PageRequest) -> PagePreview:
         has=(),
         partial=reading.partial,
         trouble=None if reading.trouble is None else str(reading.trouble),
+        listed=len(items),
+        items=tuple(ListedItem(item.title[:EXCERPT], item.url) for item in items[:MOST_ITEMS]),
     )
 
 

@@ -29,7 +29,8 @@ class Reading(Struct, frozen=True):
     `unsettled` one the next look reads the body even if it is the same, for what stays may be told.
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
     `note` is for who asks why; None when there is nothing to say. `title` is what the page or feed calls itself.
-    `remark` is a sentence for the source's health that costs it nothing.
+    `remark` is a sentence for the source's health that costs it nothing. `files` are those of a sitemap's index that
+    are to be read.
     """
 
     drafts: tuple[Draft, ...]
@@ -42,6 +43,7 @@ class Reading(Struct, frozen=True):
     note: Note | None = None
     title: str = ""
     remark: str = ""
+    files: tuple[str, ...] = ()
 
 
 class BodyReader(Protocol):

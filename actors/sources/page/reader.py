@@ -15,6 +15,7 @@ from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
 from actors.sources.looks.reading import Reading, body_hints, in_jail, page_patience
+from actors.sources.page.list_reader import ListReader
 from actors.sources.page.shared_blocks import Neighbours
 from actors.sources.polling.type_drift import loss, may_be_no_page
 from actors.world import Jail
@@ -35,6 +36,7 @@ class PageReader:
 
     def __init__(self, deadline: float) -> None:
         self._neighbours, self._deadline = Neighbours(), deadline
+        self._lists = ListReader(deadline)
 
     async def read(
         self,
@@ -47,7 +49,25 @@ class PageReader:
         since: Millis | None = None,
         number: int = 0,
     ) -> Reading:
-        """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages."""
+        """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
+
+        Of a source that follows the page is a list: one draft for each item that is new.
+        """
+        if source.follow != "none":
+            return await self._read_list(jail, source, base, fetched, at, since=since)
+        return await self._read_page(jail, source, base, fetched, at, since=since, number=number)
+
+    async def _read_page(
+        self,
+        jail: Jail,
+        source: Source,
+        base: bytes,
+        fetched: FetchedResponse,
+        at: Millis,
+        *,
+        since: Millis | None,
+        number: int,
+    ) -> Reading:
         request = PageRequest(
             fetched.body,
             fetched.content_type,
@@ -92,6 +112,17 @@ class PageReader:
             title=look.title if look.kind != "held" else "",  # what stands in the page's place may go again
             remark=look.remark,
         )
+
+    async def _read_list(
+        self, jail: Jail, source: Source, base: bytes, fetched: FetchedResponse, at: Millis, *, since: Millis | None
+    ) -> Reading:
+        try:
+            was = _was(source) if base else ""
+            return await self._lists.read(jail, source, base, fetched, at, since=since, was=was)
+        except LookFailed as failure:
+            if base and not isinstance(failure, ReadingStopped):
+                await _fail_if_lost(jail, source, fetched)
+            raise
 
     async def first(
         self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None

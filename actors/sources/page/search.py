@@ -17,6 +17,10 @@ from storage.records import note
 from storage.records.identity import Millis, seq_at
 from storage.records.times import spoken
 
+_OF_A_LIST = (
+    "It is read as a list: of its items only addresses are remembered, and no other text of it is told. "
+    "With a look now it can be said whether the page has it."
+)
 SHOWN = 200
 """Characters of a block that an answer shows."""
 
@@ -26,8 +30,11 @@ async def search(
 ) -> list[Reason]:
     """Return what is known of a text on a page. Raises LookFailed."""
     source = view.source
+    is_list = source.follow != "none"  # of a list only addresses are remembered
     body, content_type = (None, "") if today is None else (today.body, today.content_type)
-    request = FindRequest(asked.text, kept.tier or None, body, content_type, source.selector, source.ignore)
+    request = FindRequest(
+        asked.text, None if is_list else kept.tier or None, body, content_type, source.selector, source.ignore
+    )
     deadline = page_patience(ports.settings.parse_deadline, body or b"")
     answer = await in_jail(ports.world.jail, "find_text", msgspec.msgpack.encode(request), deadline=deadline)
     found = msgspec.msgpack.decode(answer, type=Findings)
@@ -57,7 +64,7 @@ def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) ->
     if found.told is not None:
         yield Reason("there", _there(found, past), text=found.told.text[:SHOWN])
     elif not looked:
-        yield Reason("absent", _absent(view, cut=found.cut))
+        yield Reason("absent", _OF_A_LIST if view.source.follow != "none" else _absent(view, cut=found.cut))
 
 
 def _now(spot: Spot, *, is_told: bool) -> Iterator[Reason]:

@@ -27,6 +27,7 @@ from actors.sources.looks import progress, records
 from actors.sources.looks.fetch import host_of, look_at, refusal
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
+from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from storage.errors import StorageError, Unavailable
 from storage.records import note
@@ -41,7 +42,7 @@ from supervision import Child, MailboxFull, Unanswered
 class PolledSource:
     """The actor of one feed or page."""
 
-    __slots__ = ("_bell", "_chance", "_limits", "_live", "_ports", "_readers")
+    __slots__ = ("_bell", "_chance", "_hops", "_limits", "_live", "_ports", "_readers")
 
     def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, BodyReader]) -> None:
         self._ports = ports
@@ -50,13 +51,16 @@ class PolledSource:
         self._limits = limits_of(live.source, ports.settings)
         self._chance = ports.world.chance(f"source/{live.source.id}")
         self._bell = TroubleTimer(ports, live)
+        self._hops = Hops(ports, live, self._chance.random() if live.source.follow != "none" else 0.0)
 
     async def run(self, child: Child) -> None:
         """Look whenever a look is due, until cancelled."""
         while True:
             try:
                 asked = await self._sleep(child)
-                if await self._may_look(child):
+                if not asked and self._is_hop():
+                    await self._hop(child)
+                elif await self._may_look(child):
                     child.note("looking")
                     await self._look(asked=asked)
                     with suppress(trio.WouldBlock):
@@ -80,6 +84,8 @@ class PolledSource:
         self._live.hot = progress.settle(self._live.hot, now, self._limits)
         due = self._live.hot.next_look_at
         wait = 0.0 if due is None else (due - now) / 1000
+        if self._hops.at is not None and self._hops.is_due(self._hops.at):
+            wait = min(wait, (self._hops.at - now) / 1000)
         child.note("asleep")
         if self._live.hot.health.down_since is not None:
             return await self._bell.sleep(wait, self._tell)
@@ -87,6 +93,25 @@ class PolledSource:
             await self._live.mailbox.receive()
             return True
         return False
+
+    def _is_hop(self) -> bool:
+        """Return whether an item's page is to be fetched now: a look that is due goes first."""
+        now, due = self._ports.world.now(), self._live.hot.next_look_at
+        return self._hops.is_due(now) and due is not None and due > now
+
+    async def _hop(self, child: Child) -> None:
+        if self._ports.gate.closed or self._ports.egress.line.down:
+            self._hops.rest()
+            return
+        child.note("fetching the page of a new item")
+        await self._hops.make(self._hopped)
+
+    async def _hopped(self, drafts: tuple[Draft, ...], base: bytes, found: int) -> None:
+        """Have what a hop brought committed. The look that is next stays when it is."""
+        hot = self._live.hot
+        if found:
+            hot = replace(hot, events=hot.events + found, last_event_at=self._ports.world.now())
+        await self._send(self._harvest(drafts, hot, base))
 
     async def _may_look(self, child: Child) -> bool:
         """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
@@ -108,9 +133,11 @@ class PolledSource:
         live, ports, before = self._live, self._ports, self._live.hot
         claim, tier = Ticket(live.source.id, before.last_look_at or 0, asked), self._readers[live.source.type]
         reading: Reading | None
+        told: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
                 fetched, at, reading = await self._find_out(claim)
+                told = reading.drafts
                 before = live.hot
             else:
                 fetched = await look_at(
@@ -122,7 +149,7 @@ class PolledSource:
                     validators=before.validators,
                 )
                 at = ports.world.now()
-                reading = await self._read(fetched, at)
+                reading, told = await self._read(fetched, at)
         except HostOpen as rest:
             await self._postpone(rest)
             return
@@ -143,7 +170,7 @@ class PolledSource:
             await naming.follow(ports, live, reading.title)
         looked = _looked(before, fetched, reading, at)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
-        found, base = ((), None) if reading is None else (reading.drafts, reading.base)
+        found, base = (told, None) if reading is None else (told, reading.base)
         if records.has_prices(found):
             found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
         row = _row(fetched, reading, at)
@@ -165,7 +192,8 @@ class PolledSource:
         stored = await ports.storage.sources.get(source.id)
         kept = note.opened(stored.base if stored is not None else b"")._replace(tier=b"")
         await newcomer.answered(ports, live, found)
-        reading = replace(reading, base=note.after(kept, reading.base, reading.note), changed=False)
+        base = stored_of(source, kept, reading, found.at, first=True).base
+        reading = replace(reading, base=base, changed=False)
         return found.fetched, found.at, reading
 
     def _count(self, row: Row) -> None:
@@ -199,6 +227,7 @@ class PolledSource:
         health, said = self._bell.news(self._live.hot.health, after.health, at)
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
+            self._hops.know(base)
             await self._send(self._harvest(drafts, after, base))
         else:
             self._keep(after)
@@ -209,11 +238,14 @@ class PolledSource:
         await self._send(self._harvest(said, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
 
-    async def _read(self, fetched: FetchedResponse, at: Millis) -> Reading | None:
-        """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored."""
+    async def _read(self, fetched: FetchedResponse, at: Millis) -> tuple[Reading | None, tuple[Draft, ...]]:
+        """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored.
+
+        Beside it what is told at once: of a source that follows, new items wait for their pages.
+        """
         known = self._live.hot.validators.body_hash
         if fetched.status == 304 or (known is not None and known == body_hash(fetched)):
-            return None
+            return None, ()
         stored = await self._ports.storage.sources.get(self._live.source.id)
         kept = note.opened(stored.base if stored is not None else b"")
         since = self._live.hot.last_success_at
@@ -221,7 +253,8 @@ class PolledSource:
         reading = await self._readers[self._live.source.type].read(
             self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since, number=number
         )
-        return replace(reading, base=note.after(kept, reading.base, reading.note))
+        after = stored_of(self._live.source, kept, reading, at)
+        return replace(reading, base=after.base), after.told
 
     async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
         """Return the base with a note of a body that could not be read; None when there is nothing new to note."""
@@ -265,6 +298,7 @@ class PolledSource:
         hot = self._live.hot if stored is None else stored.hot
         self._live.version = self._live.version if stored is None else stored.version
         self._live.hot = replace(hot, next_look_at=self._soon())
+        self._hops.ask_soon()
 
 
 def body_hash(fetched: FetchedResponse) -> str:
@@ -337,5 +371,5 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
-    base = note.after(note.StoredMemory(b""), reading.base, reading.note)
+    base = stored_of(live.source, note.StoredMemory(b""), reading, at, first=True).base
     return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

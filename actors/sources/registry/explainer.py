@@ -29,7 +29,7 @@ from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
 from storage.records import note
 from storage.records.cursor import Filter
-from storage.records.event import Event
+from storage.records.event import NEW, Event
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
 from storage.records.tiers import ORDINARY, Kind
 
@@ -74,7 +74,8 @@ class Explainer:
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)
         base = note.opened(stored.base).tier if stored is not None and stored.base else b""
-        return told_page(base) if base and live.source.type == "html" else None
+        is_page = live.source.type == "html" and live.source.follow == "none"
+        return told_page(base) if base and is_page else None
 
     async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
         """Return the newest event that tells the text, if it is among those that are searched."""
@@ -127,8 +128,8 @@ class Explainer:
 
 
 def _tells(event: Event, wanted: str) -> bool:
-    """Return whether an event is news of a text: of a page, its difference; of a feed or a link, all that it says."""
-    if event.source_type != "html":
+    """Return whether an event is news of a text: of a page, its difference; of an item or a frame, all that it says."""
+    if event.source_type != "html" or (event.diff is UNSET and NEW in event.tags):
         return holds(event.title, wanted) or wanted in folded(event.content)
     if event.diff is UNSET:
         return False

@@ -466,14 +466,14 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
 
 def _part(source: Source) -> tuple[object, ...]:
     """Return what decides which page is seen, and which part of it: strangers may see another one."""
-    return source.type, source.selector, source.ignore, source.headers is None
+    return source.type, source.selector, source.ignore, source.headers is None, source.type == "html" and source.follow
 
 
 def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    push, looked_at = ("subprotocols", "hello"), ("headers", "hours")
+    push, looked_at = ("subprotocols", "hello"), ("headers", "hours", "follow")
     others, whose = (push, "a push source") if polled else (looked_at, "a feed or a page")
     for name in others:
-        if getattr(asked, name):
+        if getattr(asked, name) not in (None, "", (), "none"):
             raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
 
 

@@ -19,7 +19,8 @@ _Lines = Annotated[str, Meta(max_length=60_000)]
 
 
 class Options(Form, frozen=True):
-    """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event."""
+    """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event.
+    follow: each new item is told with the text of its page."""
 
     title: ask.Title = ""
     tags: Annotated[str, Meta(max_length=6_000)] = ""
@@ -33,6 +34,7 @@ class Options(Form, frozen=True):
     subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
     hello: ask.Hello | None = None
     headers: ask.Headers | None = None
+    follow: bool = False
 
     @property
     def wanted(self) -> str | None:
@@ -44,7 +46,7 @@ def settings_in(form: Options) -> dict[str, Any]:
     """Return what a form says of a source, by the names of a request's fields. Raises Wrong."""
     plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name != "everything"}
     read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
-    return plain | read | {"filter": form.wanted}
+    return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
 
 
 def shown_of(source: Source) -> dict[str, Any]:
@@ -57,6 +59,7 @@ def shown_of(source: Source) -> dict[str, Any]:
         "schedule": None if source.schedule is None else interval_text(source.schedule),
         "filter": source.filter or None,
         "everything": source.filter == "",
+        "follow": source.follow != "none",
         "subprotocols": ", ".join(source.subprotocols),
     }
 

@@ -624,6 +624,11 @@ export interface Event {
    * names. Absent where nothing is known, and before version 1.2.
    */
   changes?: Array<TypedChange>;
+  /**
+   * Of a source that follows: why the item's own page was not read, in a sentence. `content` is then what the
+   * list, or the feed, says of the item. Absent where the page was read.
+   */
+  unread?: string;
   /** Of the service's own notices only, such as `source_quiet`. */
   alert_type?: string;
   /** When it was signed. */
@@ -643,7 +648,7 @@ export interface EventWhy {
   id: string;
   source_id: string;
   source_type: "feed" | "html" | "push" | (string & {});
-  kind: "edited_entry" | "frame" | "new_entry" | "notice" | "page" | (string & {});
+  kind: "edited_entry" | "frame" | "new_entry" | "new_item" | "notice" | "page" | (string & {});
   says: string;
   noted: boolean;
   compared_with: string | null;
@@ -790,6 +795,12 @@ export interface Lesson {
   verdict: "noise" | "real" | (string & {});
   noise_count: number;
   says: string;
+}
+
+/** An item of a list: what the list calls it, and where it leads. */
+export interface ListedItem {
+  title: string;
+  url: string;
 }
 
 /** A line as it was written, with a number of its own. */
@@ -1024,6 +1035,12 @@ export interface NewSource {
   subprotocols?: Array<string>;
   hello?: string | null;
   headers?: string | null;
+  /**
+   * `new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
+   * once, with the text of its own page. A page is then read as a list: other changes of it are not told. Default:
+   * "none"
+   */
+  follow?: "new_links" | "none";
   /** Your own name for it, of one line. Default: "" */
   title?: string;
   /** Default: "now" */
@@ -1131,8 +1148,9 @@ export interface PacePreview {
 }
 
 /**
- * A page: its first 40 blocks, and how many of all blocks are watched and left out. `matched`: how many elements
- * `selector` keeps, null without one. `partial`: the page is longer than what is read.
+ * A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it
+ * has when it is read as a list (`follow`); `items` are the first 20. `matched`: how many elements `selector`
+ * keeps, null without one. `partial`: the page is longer than what is read.
  */
 export interface PagePreview {
   title: string;
@@ -1145,6 +1163,8 @@ export interface PagePreview {
   matched: number | null;
   ignored: Array<Ignored>;
   partial: boolean;
+  listed?: number;
+  items?: Array<ListedItem>;
 }
 
 /** What was changed, as a sentence; the event that tells of it comes on `stream` within seconds. */
@@ -1452,6 +1472,11 @@ export interface SourcePatch {
   schedule?: string | null;
   hours?: string | null;
   bar?: number | null;
+  /**
+   * `new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
+   * once, with the text of its own page. A page is then read as a list: other changes of it are not told
+   */
+  follow?: "new_links" | "none";
   /** Your own name for it, of one line */
   title?: string;
 }
@@ -1480,6 +1505,7 @@ export interface SourceRecord {
   schedule: string | null;
   hours: string | null;
   bar: number | null;
+  follow: "new_links" | "none" | (string & {});
   noise_count: number;
   /**
    * `failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:

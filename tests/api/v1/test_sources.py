@@ -21,7 +21,7 @@ CONTRACT = {
     "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "filter",
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
     "last_event_at", "health", "breaker", "subprotocols", "has_hello", "has_headers", "hours", "title",
-    "found_title", "state",
+    "found_title", "state", "follow",
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",
@@ -63,6 +63,15 @@ async def test_headers_of_a_source_are_kept_and_never_shown(house: House, client
     refused = await client.post("/v1/sources", json={"url": "https://a.test/", "headers": ["s3cret"]})
     assert refused.status_code == 400
     assert "s3cret" not in made.text + changed.text + refused.text + repr(house.registry.seen)
+
+
+async def test_a_source_follows_its_new_links_when_that_is_asked_for(house: House, client: httpx.AsyncClient) -> None:
+    made = (await client.post("/v1/sources", json={"url": "https://a.test/", "follow": "new_links"})).json()
+    assert (made["follow"], made["follow_one_hop"]) == ("new_links", True)
+    changed = (await client.patch(f"/v1/sources/{made['id']}", json={"follow": "none"})).json()
+    assert (changed["follow"], changed["follow_one_hop"]) == ("none", False)
+    refused = await client.post("/v1/sources", json={"url": "https://a.test/", "follow": "all"})
+    assert refused.status_code == 400
 
 
 @pytest.mark.parametrize("tag", ["template:x", "source_type:html", "channel:a", "kind:b", "change:new", ":x", "x:"])

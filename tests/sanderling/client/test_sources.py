@@ -90,6 +90,9 @@ def test_what_is_named_is_changed_and_empty_text_empties_it(capsys: pytest.Captu
     assert sources.edit(client(asked), SOURCE.id, changes, as_json=True) == Exit.WELL
     assert asked == [(f"PATCH {PATH}", changes)]
     assert msgspec.json.decode(capsys.readouterr().out)["id"] == SOURCE.id
+    nothing = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers"))
+    assert changes_of(**nothing, ignore=(), follow=True) == {"follow": "new_links"}
+    assert changes_of(**nothing, ignore=(), follow=False) == {"follow": "none"}
     with pytest.raises(CommandFailed, match="--bar"):
         changes_of(title=None, schedule=None, hours=None, selector=None, ignore=(), bar="much", headers=None)
     with pytest.raises(CommandFailed, match="Say what to change"):

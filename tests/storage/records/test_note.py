@@ -35,10 +35,10 @@ def notes_in(disk: Disk, source: SourceId) -> list[Note]:
     return note.read(note.opened(disk.sources()[source].base).notes)
 
 
-@given(st.binary(max_size=50), st.binary(max_size=50))
-def test_an_envelope_gives_back_what_was_put_in(tier: bytes, notes: bytes) -> None:
+@given(st.binary(max_size=50), st.binary(max_size=50), st.binary(max_size=50))
+def test_an_envelope_gives_back_what_was_put_in(tier: bytes, notes: bytes, waiting: bytes) -> None:
     if not tier.startswith(b"\xc1"):
-        assert note.opened(note.sealed(StoredMemory(tier, notes))) == (tier, notes)
+        assert note.opened(note.sealed(StoredMemory(tier, notes, waiting))) == (tier, notes, waiting)
 
 
 @pytest.mark.parametrize("old", [b"", b"\x01" + bytes(16), b"\x98\x02\xc4", b"\x91\xa3abc", b"\xdc\x01\x00"])

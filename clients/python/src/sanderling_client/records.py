@@ -634,6 +634,10 @@ class Event(Struct, frozen=True, kw_only=True):
     """What changed, by kind, with its values: of a page all that differs, of an entry or a frame the values that it
     names. Absent where nothing is known, and before version 1.2.
     """
+    unread: str | None = None
+    """Of a source that follows: why the item's own page was not read, in a sentence. `content` is then what the
+    list, or the feed, says of the item. Absent where the page was read.
+    """
     alert_type: str | None = None
     """Of the service's own notices only, such as `source_quiet`."""
     signed_at: str | None = None
@@ -812,6 +816,13 @@ class Lesson(Struct, frozen=True, kw_only=True):
     verdict: str
     noise_count: int
     says: str
+
+
+class ListedItem(Struct, frozen=True, kw_only=True):
+    """An item of a list: what the list calls it, and where it leads."""
+
+    title: str
+    url: str
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
@@ -1058,6 +1069,11 @@ class NewSource(Struct, frozen=True, kw_only=True):
     """What a push source's handshake offers, best first. Default: []"""
     hello: str | UnsetType | None = UNSET
     headers: str | UnsetType | None = UNSET
+    follow: Literal["new_links", "none"] | UnsetType = UNSET
+    """`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
+    once, with the text of its own page. A page is then read as a list: other changes of it are not told.
+    Default: "none"
+    """
     title: str | UnsetType = UNSET
     """Your own name for it, of one line. Default: "" """
     verify: Literal["later", "now"] | UnsetType = UNSET
@@ -1168,8 +1184,9 @@ class PacePreview(Struct, frozen=True, kw_only=True):
 
 
 class PagePreview(Struct, frozen=True, kw_only=True):
-    """A page: its first 40 blocks, and how many of all blocks are watched and left out. `matched`: how many
-    elements `selector` keeps, null without one. `partial`: the page is longer than what is read.
+    """A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it
+    has when it is read as a list (`follow`); `items` are the first 20. `matched`: how many elements `selector`
+    keeps, null without one. `partial`: the page is longer than what is read.
     """
 
     title: str
@@ -1182,6 +1199,8 @@ class PagePreview(Struct, frozen=True, kw_only=True):
     matched: int | None
     ignored: list[Ignored]
     partial: bool
+    listed: int | None = None
+    items: list[ListedItem] | None = None
 
 
 class PracticeChange(Struct, frozen=True, kw_only=True):
@@ -1514,6 +1533,10 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     schedule: str | UnsetType | None = UNSET
     hours: str | UnsetType | None = UNSET
     bar: float | UnsetType | None = UNSET
+    follow: Literal["new_links", "none"] | UnsetType = UNSET
+    """`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
+    once, with the text of its own page. A page is then read as a list: other changes of it are not told
+    """
     title: str | UnsetType = UNSET
     """Your own name for it, of one line"""
 
@@ -1542,6 +1565,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     schedule: str | None
     hours: str | None
     bar: float | None
+    follow: str
     noise_count: int
     state: str
     """`failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:

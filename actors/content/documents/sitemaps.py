@@ -1,0 +1,133 @@
+"""Sitemaps and their indexes (sitemaps.org 0.9), read as a stream: neither the text nor its tree is ever whole.
+
+A file of 50,000 addresses is a few megabytes of XML, and fifty as a tree.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+
+from lxml import etree
+from msgspec import Struct
+
+from actors.content.errors import ContentError
+from actors.content.wording.moments import moment
+from storage.records.identity import Millis
+
+MOST_UNPACKED = 64 << 20
+"""Bytes of a sitemap, unpacked."""
+MOST_ADDRESSES = 100_000
+_STEP = 64 << 10
+_GZIP, _GZIP_WINDOW = b"\x1f\x8b\x08", 31
+_BEGINS = re.compile(rb"<(?:[a-zA-Z][\w.-]*:)?(urlset|sitemapindex)[\s>/]")
+_HEAD = 4096
+_LONGEST = 2048
+_NAMES = {"loc": "loc", "lastmod": "lastmod", "title": "title", "publication_date": "published"}
+
+
+class Address(Struct, frozen=True):
+    """One address of a sitemap. modified: its date as it is written. title, published_at: of a sitemap for news."""
+
+    url: str
+    modified: str = ""
+    title: str = ""
+    published_at: Millis | None = None
+
+
+class Sitemap(Struct, frozen=True):
+    """A sitemap, or an index of files of one. partial: it has more addresses than are read."""
+
+    is_index: bool
+    addresses: tuple[Address, ...]
+    partial: bool = False
+
+
+def is_sitemap(body: bytes) -> bool:
+    """Return whether a body, packed or not, begins as a sitemap or an index of them."""
+    return _BEGINS.search(_head(body)) is not None
+
+
+def read_sitemap(body: bytes) -> Sitemap:
+    """Return the addresses in a sitemap. Raises ContentError: it is none, damaged, or too large.
+
+    What stands before a fault in the XML counts: many sitemaps have an ampersand that is not escaped.
+    """
+    found = _BEGINS.search(_head(body))
+    if found is None:
+        raise ContentError("This is no sitemap: it has no <urlset> and no <sitemapindex>.")
+    addresses: list[Address] = []
+    for address in _addresses(body):
+        if len(addresses) >= MOST_ADDRESSES:
+            return Sitemap(found[1] == b"sitemapindex", tuple(addresses), partial=True)
+        addresses.append(address)
+    return Sitemap(found[1] == b"sitemapindex", tuple(addresses))
+
+
+def _addresses(body: bytes) -> Iterator[Address]:
+    parser = etree.XMLPullParser(
+        events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
+    )
+    said: dict[str, str] = {}
+    for part in chain(_unpacked(body), (None,)):  # at its end the parser gives what it has held back
+        try:
+            parser.close() if part is None else parser.feed(part)
+        except etree.XMLSyntaxError as error:
+            raise ContentError(f"The sitemap is damaged: {error.msg}") from None
+        for _, element in parser.read_events():
+            tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+            if tag in _NAMES and (text := (element.text or "").strip()) and _is_its_own(element, tag):
+                said.setdefault(_NAMES[tag], text[: _LONGEST + 1])
+            elif tag in ("url", "sitemap"):
+                if 0 < len(said.get("loc", "")) <= _LONGEST:
+                    yield _address(said)
+                said = {}
+                _drop(element)
+
+
+def _address(said: dict[str, str]) -> Address:
+    published = said.get("published")
+    return Address(
+        said["loc"], said.get("lastmod", "")[:40], said.get("title", ""), moment(published) if published else None
+    )
+
+
+def _is_its_own(element: etree._Element, tag: str) -> bool:
+    """Return whether an element says something of the page: pictures and films in it have addresses and titles, too."""
+    if tag in ("loc", "lastmod"):
+        parent = element.getparent()
+        return parent is not None and str(parent.tag).rpartition("}")[2] in ("url", "sitemap")
+    return "news" in str(element.tag).rpartition("}")[0]
+
+
+def _drop(element: etree._Element) -> None:
+    """Let go of an element that has been read, and of all before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def _head(body: bytes) -> bytes:
+    return next(_unpacked(body[:_STEP]), b"")[:_HEAD] if body.startswith(_GZIP) else body[:_HEAD]
+
+
+def _unpacked(body: bytes) -> Iterator[bytes]:
+    """Yield a body in small steps, unpacked. Raises ContentError for one that is damaged or too large."""
+    unpacker = zlib.decompressobj(_GZIP_WINDOW) if body.startswith(_GZIP) else None
+    size = 0
+    for start in range(0, len(body), _STEP):
+        rest = body[start : start + _STEP]
+        while rest:
+            part, rest = rest, b""
+            if unpacker is not None:
+                try:
+                    part, rest = unpacker.decompress(part, _STEP), unpacker.unconsumed_tail
+                except zlib.error:
+                    raise ContentError("The sitemap is packed, and can't be unpacked.") from None
+            size += len(part)
+            if size > MOST_UNPACKED:
+                raise ContentError(f"The sitemap has more than {MOST_UNPACKED >> 20} MiB.")
+            yield part

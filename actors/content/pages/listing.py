@@ -1,0 +1,366 @@
+"""The items of a list page, found without selectors: what is linked again and again in one structure. Pure.
+
+Links are grouped by the tags they stand in. Of groups that take turns down the page (title, author, comments, title,
+author, comments, ...) the one with the longest texts names the items, and the others belong to it. Menus and what a
+page says to be no content are left out, as are pages of the same list, its filters, and links that share a page.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from lxml import etree
+
+from actors.content.bodies import markup
+from actors.content.bodies.links import absolute
+from actors.content.bodies.text import normalise
+from actors.content.messages.listings import Item, item_form
+from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, HEADING, NAMED, plain_traits, traits_of
+
+MOST_ITEMS = 1_000
+MOST_TITLE, MOST_TEXT = 300, 1_000
+"""Characters of an item's title, and of what the list says of it."""
+_MOST_LINKS = 10_000
+_DEEPEST = 40
+"""Tags of a link's path that are compared, the nearest ones."""
+_INTERLEAVED = 0.6
+_LESSER = 0.6
+"""Part of the worth of another group's texts, from which on a group's are names of their own."""
+_FEW = 2
+_BESIDE = 4
+"""Links in one element, of which each has a place of its own."""
+_MANY = 8
+"""Links of a group; more of them do not make its texts better names."""
+_NAME = 6
+"""Words of a name; more of them do not make it a better one."""
+_LONG_TITLE = 4
+"""Words from which a link that stands alone may be an item."""
+_HOLDING = ("li", "tr", "article", "section", "div", "dd", "p")
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_RELATIONS = frozenset({"tag", "author", "category", "nofollow-tag", "prev", "next", "first", "last", "search", "help"})
+_NO_PAGE = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|avif|ico|css|js|woff2?|mp3|mp4|ics)$", re.I)
+_SHARING = re.compile(
+    r"(?:^|[./])(?:facebook|twitter|x|linkedin|whatsapp|pinterest|reddit|telegram|t|bsky)\.(?:com|me|app)/"
+    r"(?:sharer?|share|intent|shareArticle|submit|pin/create|send|dialog|compose)", re.I
+)  # fmt: skip
+_OTHER = re.compile(
+    r"/(?:tags?|topics?|categor(?:y|ies|ia|ie)|authors?|autor(?:en)?|users?|profiles?|people|login|signin|sign-in|signup"
+    r"|register|logout|feed|rss|search|suche|page|seite|print|comments?|kommentare?|schlagwort(?:e)?|stichwort"
+    r"|kategorien?|wp-login|share|reply|edit|cart|privacy|impressum|imprint)(?:$|[/.?])", re.I
+)  # fmt: skip
+_LEAVES = re.compile(r"/(?:page|seite|p)/?\d{1,5}/?$", re.I)
+_FACETS = re.compile(
+    r"^(?:page|paged|p?age?|seite|start|offset|from|sort\w*|order\w*|dir|filter\w*|view|show|limit|per_?page|month|year"
+    r"|monat|jahr|date|day|week|cal\w*|color|colour|size|brand|price|category|cat|tag|lang|locale|l|q|query|s|search)$",
+    re.I,
+)
+_NETWORKS = re.compile(
+    r"(?:[a-z0-9-]+\.)*(?:instagram|facebook|twitter|x|tiktok|pinterest|threads)\.(?:com|net)(?:$|/)"
+)
+_NAMES = re.compile(
+    r"^(?:id|p|t|v|nr|no|[a-z_]*id|item|article|post|story|news|doc|document|entry|thread|topic)$", re.I
+)
+_KICKER = re.compile(
+    r"(?:^|[\s_-])(?:overline|kicker|eyebrow|dachzeile|roofline|topline|surtitle|rubrik|category)(?:$|[\s_-])", re.I
+)
+"""Classes of the words above a title."""
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(slots=True, eq=False)
+class _Link:
+    """A link as it stands on the page. seen: its text is, and does not only stand for a picture, or
+    beside it. says: its own text, where all links of its kind say the same.
+    """
+
+    element: markup.Element
+    url: str
+    form: str
+    text: str
+    seen: bool
+    group: tuple[str, ...]
+    at: int
+    headed: bool
+    says: str = ""
+
+
+def items_of(
+    root: markup.Element, watched: Sequence[markup.Element], url: str, *, judged: bool = True
+) -> tuple[Item, ...]:
+    """Return the items of a page that was found at `url`, in reading order.
+
+    watched: the elements of which links are read. judged: menus and the like are left out; not of what a user chose.
+    """
+    links = _links(root, watched, url, judged=judged)
+    groups: dict[tuple[str, ...], list[_Link]] = defaultdict(list)
+    for link in links:
+        groups[link.group].append(link)
+    for alike in groups.values():
+        _name_by_what_is_beside(alike)
+    kept = _primary(_of_the_site(groups, url))
+    return tuple(_items(kept, links))[:MOST_ITEMS]
+
+
+def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
+    """Return the links of a page that may lead to an item, each with the text it shows, in reading order."""
+    base = next((absolute(one.get("href") or "", url) for one in root.iter("base") if one.get("href")), "") or url
+    page, found = urlsplit(url), list[_Link]()
+    for element in watched:
+        places = list(_places(element, judged=judged))
+        named = sum(1 for _, _, trait in places if trait & NAMED)
+        is_believed = named <= len(places) / 2
+        for link, group, trait in places:
+            if trait & ASIDE and (is_believed or trait & CONTROL or not trait & NAMED):
+                continue
+            address = absolute(link.get("href") or "", base)
+            if address and _may_lead_to_item(link, address, page):
+                text, is_seen = _shown(link)
+                headed = bool(trait & HEADING) or next(link.iter(*_HEADINGS), None) is not None
+                if not _OFFER.match(text):
+                    found.append(_Link(link, address, item_form(address), text, is_seen, group, len(found), headed))
+            if len(found) >= _MOST_LINKS:
+                return found
+    return found
+
+
+def _places(root: markup.Element, *, judged: bool) -> Iterator[tuple[markup.Element, tuple[str, ...], int]]:
+    """Yield each visible link with the tags it stands in and its traits."""
+    trait_of = traits_of if judged else plain_traits
+    shown, above = markup.around_heading(root), list[int]()
+    path, steps, trait = list[str](), etree.iterwalk(root, events=("start", "end")), 0
+    for event, element in steps:
+        if event == "end":
+            path.pop()
+            trait = above.pop()
+            continue
+        named = dict(element.items())
+        path.append(_step(element.tag, named))
+        above.append(trait)
+        if element.tag in markup.BREAKS:
+            trait = trait_of(element, element.tag, trait, named) | (trait & HEADING)
+        if element.tag in markup.UNSEEN or markup.hidden(named, element, shown):
+            steps.skip_subtree()
+        elif element.tag == "a" and "href" in named:
+            yield element, (*path[-_DEEPEST:], _place_of(element)), trait
+
+
+def _place_of(link: markup.Element) -> str:
+    """Return which of a few links beside each other a link is: the title, or the author; "" among many."""
+    parent = link.getparent()
+    beside = [] if parent is None else parent.findall("a")
+    return str(beside.index(link)) if 1 < len(beside) <= _BESIDE else ""
+
+
+def _step(tag: str, named: Mapping[str, str]) -> str:
+    """Return a tag as a group compares it: of a link also its classes, but those with digits."""
+    if tag != "a" or "class" not in named:
+        return tag
+    return " ".join([tag, *sorted(one for one in named["class"].split() if one.isalpha())])
+
+
+def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> bool:
+    """Return whether an address may be an item's: not one of the same list, of a filter, of a picture, of sharing."""
+    relations = (link.get("rel") or "").lower().split()
+    if not _RELATIONS.isdisjoint(relations):
+        return False
+    to = urlsplit(address)
+    if _NO_PAGE.search(to.path) or _SHARING.search(f"{to.netloc}{to.path}"):
+        return False
+    is_home = to.path in ("", "/") and not to.query
+    if is_home:
+        return to.netloc.removeprefix("www.") != page.netloc.removeprefix("www.")
+    if to.netloc == page.netloc and to.path.rstrip("/") == page.path.rstrip("/"):
+        names = [name for name, _ in parse_qsl(to.query, keep_blank_values=True)]
+        return any(_NAMES.match(name) for name in names) and not any(_FACETS.match(name) for name in names)
+    return True
+
+
+def _shown(link: markup.Element) -> tuple[str, bool]:
+    """Return the text by which a link names what it leads to, and whether it is seen: of a picture only its words are.
+
+    Its heading, else its longest line; what stands above a title in small letters is none.
+    """
+    if text := max((_text_of(one) for one in link.iter(*_HEADINGS)), key=_words, default=""):
+        return text, True
+    if text := max(_lines_of(link), key=_words, default=""):
+        return text[:MOST_TITLE], True
+    said = link.get("aria-label") or link.get("title") or next((one.get("alt") or "" for one in link.iter("img")), "")
+    return _one_line(said), False
+
+
+def _text_of(element: markup.Element) -> str:
+    return " ".join(_lines_of(element))[:MOST_TITLE]
+
+
+def _lines_of(element: markup.Element) -> list[str]:
+    """Return the lines of an element without those above a title, unless there are no others."""
+    small = [text for one in element.iter() if _KICKER.search(one.get("class") or "") for text in one.itertext()]
+    lines = [text for line in markup.lines(element) if (text := _one_line(line))]
+    kickers = {text for part in small if (text := _one_line(part))}
+    cut = [line.removeprefix(next(filter(line.startswith, kickers), "")).strip(" :|") for line in lines]
+    return [line for line in cut if line] or lines
+
+
+def _one_line(text: str) -> str:
+    return " ".join(normalise(text[: 4 * MOST_TITLE]).split())[:MOST_TITLE]
+
+
+def _of_the_site(groups: Mapping[tuple[str, ...], list[_Link]], url: str) -> Mapping[tuple[str, ...], list[_Link]]:
+    """Return the groups without those that lead to other hosts only (a wall of a social network, partners), unless the
+    page has no others of any length: a list may be of links to elsewhere.
+    """
+    host = urlsplit(url).netloc.removeprefix("www.")
+    walls = {group for group, links in groups.items() if all(_NETWORKS.match(link.form) for link in links)}
+    groups = {group: links for group, links in groups.items() if group not in walls or _NETWORKS.match(f"{host}/")}
+    away = {group for group, links in groups.items() if all(_leads_away(link, host) for link in links)}
+    own = [links for group, links in groups.items() if group not in away and len(links) > _FEW]
+    best_away = max((_worth(groups[group]) * min(len(groups[group]), _MANY) for group in away), default=0.0)
+    best = max((_worth(links) * min(len(links), _MANY) for links in own), default=0.0)
+    return (
+        groups if best < best_away * _LESSER else {group: links for group, links in groups.items() if group not in away}
+    )
+
+
+def _leads_away(link: _Link, host: str) -> bool:
+    there = link.form.partition("/")[0]
+    return not (there == host or there.endswith(f".{host}") or host.endswith(f".{there}"))
+
+
+def _primary(groups: Mapping[tuple[str, ...], list[_Link]]) -> list[_Link]:
+    """Return the links of groups that name items: without those that go with another group's, and without strays."""
+    worth = {group: _worth(links) for group, links in groups.items()}
+    names = {group: _as_names(links) * min(len(links), _MANY) for group, links in groups.items()}
+    order = sorted(groups, key=lambda group: (-names[group], groups[group][0].at))
+    leading, kept = list[_Leader](), list[_Link]()
+    for group in order:
+        links = _without_others(groups[group])
+        if _is_list(links, worth[group]) and not any(
+            leader.worth * _LESSER > _as_names(links) and leader.has(links) for leader in leading
+        ):
+            if len(links) > _FEW:
+                leading.append(_Leader(links, worth[group]))
+            kept += links
+    return sorted(kept, key=lambda link: link.at)
+
+
+class _Leader:
+    """A group that names items: where each of its items begins, and the elements that hold one item alone."""
+
+    def __init__(self, links: Sequence[_Link], worth: float) -> None:
+        self.worth = worth
+        self._places = [link.at for link in links]
+        around = Counter[markup.Element]()
+        forms: dict[markup.Element, str] = {}
+        for link in links:
+            for one in link.element.iterancestors():
+                around[one] += forms.get(one) != link.form
+                forms[one] = link.form
+        self._holders = {element for element, count in around.items() if count == 1}
+
+    def has(self, links: Sequence[_Link]) -> bool:
+        """Return whether another group's links stand inside of these items, or one after each of them."""
+        inside = sum(1 for link in links if not self._holders.isdisjoint(link.element.iterancestors()))
+        if inside >= len(links) * _INTERLEAVED:
+            return True
+        gaps = {gap for link in links if (gap := bisect_right(self._places, link.at))}
+        return len(gaps) >= max(_FEW, len(self._places) * _INTERLEAVED)
+
+
+def _worth(links: Sequence[_Link]) -> float:
+    """Return how well the texts of a group name what it leads to: words, of texts that tell its links apart."""
+    texts = [link.text for link in links if link.text]
+    if not texts:
+        return 0.0
+    different = len(set(texts)) / len({link.form for link in links if link.text})
+    words = sorted(min(_NAME, _words(text)) for text in texts)[3 * len(texts) // 4]
+    return words * min(1.0, different) * (1.5 if links[0].headed else 1.0)
+
+
+def _as_names(links: Sequence[_Link]) -> float:
+    """Return what a group's texts are worth beside another's: "3 comments" and "5 comments" name nothing."""
+    letters = {"".join(_LETTER.findall(link.says or link.text)) for link in links if link.text}
+    return _worth(links) * min(1.0, len(letters) / max(1, len({link.form for link in links if link.text})))
+
+
+def _words(text: str) -> int:
+    """Return about how many words a text has; where they are written together, two characters are taken for one."""
+    spaced = len(text.split())
+    wide = sum(1 for letter in text if letter > "\u2e7f")
+    return max(spaced, wide // 2)
+
+
+def _is_list(links: Sequence[_Link], worth: float) -> bool:
+    texts = [link.text for link in links]
+    if not links:
+        return False
+    lettered = sum(1 for text in texts if len(_LETTER.findall(text)) > 1)
+    if lettered < len(texts) / 2:
+        return False  # the numbers of pages, the days of a calendar
+    if len({link.form for link in links}) >= _FEW:
+        return worth >= 1
+    return links[0].headed or worth >= _LONG_TITLE
+
+
+def _without_others(links: list[_Link]) -> list[_Link]:
+    """Return links without those to tags, authors and the like; none where most lead there."""
+    others = {link.form for link in links if _OTHER.search(urlsplit(link.url).path)}
+    if len(others) * 2 > len({link.form for link in links}):
+        return []
+    return [link for link in links if link.form not in others]
+
+
+def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
+    """Yield an item for each address, with the text that names it best."""
+    by_form: dict[str, list[_Link]] = {}
+    for link in kept:
+        by_form.setdefault(link.form, []).append(link)
+    for form in [form for form in by_form if _belongs(by_form, form)]:
+        del by_form[form]
+    named = set(kept)
+    for link in links:
+        if link.form in by_form and link not in named:
+            by_form[link.form].append(link)
+    spread = Counter(text for text, _ in {(link.text, link.form) for same in by_form.values() for link in same})
+    for same in by_form.values():
+        best = max(same, key=lambda link: (spread[link.text] == 1, *_fitness(link)))
+        title = best.text if spread[best.text] == 1 else _beside(best)
+        if title:
+            yield Item(same[0].url, title)
+
+
+def _belongs(by_form: Mapping[str, Sequence[_Link]], form: str) -> bool:
+    """Return whether an address is part of an item's, with less of a name: its comments, the form to apply."""
+    whole = by_form.get(form.rpartition("/")[0]) or by_form.get(form.rpartition("?")[0])
+    return whole is not None and max(map(_as_name, by_form[form])) < max(map(_as_name, whole))
+
+
+def _as_name(link: _Link) -> tuple[bool, int]:
+    return link.seen, _words(link.text)
+
+
+def _name_by_what_is_beside(links: Sequence[_Link]) -> None:
+    """Name links that all say one thing, as "Read more", by what stands beside each of them."""
+    if len({link.form for link in links}) >= _FEW and len({link.text for link in links}) == 1:
+        for link in links:
+            link.says, link.text, link.seen = link.text, _beside(link), False
+
+
+def _fitness(link: _Link) -> tuple[bool, bool, int, int]:
+    """Return how well a link's text names what it leads to, to be compared with that of others to the same place."""
+    return link.seen, link.headed, min(_NAME, _words(link.text)), -link.at
+
+
+def _beside(link: _Link) -> str:
+    """Return what stands beside a link whose own text says only that there is more; its text where nothing does."""
+    for around in islice(link.element.iterancestors(*_HOLDING), 3):
+        heading = max((_text_of(one) for one in around.iter(*_HEADINGS)), key=_words, default="")
+        lines = [line for line in _lines_of(around) if line != link.text]
+        if title := heading or next((line for line in lines if len(_LETTER.findall(line)) > 1), ""):
+            return title[:MOST_TITLE]
+    return link.text

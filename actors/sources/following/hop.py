@@ -1,0 +1,82 @@
+"""One hop: an item's own page, fetched as politely as any other and read in the jail, as the text of its event."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from actors.content.messages.listings import ItemPage, ListLook, ListRequest
+from actors.content.messages.requests import PageRequest
+from actors.content.values.kinds import values_of_entry
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.host_queue import Ticket
+from actors.egress.http import FetchedResponse
+from actors.sources.following.waiting import Waiting
+from actors.sources.looks.access import access_of
+from actors.sources.looks.fetch import fetch
+from actors.sources.looks.reading import in_jail, page_patience, patience
+from actors.sources.ports import LiveSource, Ports
+from storage.records.event import Draft
+
+_PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
+_FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
+
+
+async def page_of(ports: Ports, live: LiveSource, one: Waiting) -> Draft:
+    """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
+    assert one.draft is not None
+    fetched = await _fetched(ports, live, one, _PAGE)
+    request = PageRequest(fetched.body, fetched.content_type, fetched.url)
+    deadline = page_patience(ports.settings.parse_deadline, fetched.body)
+    answer = await in_jail(ports.world.jail, "read_item", msgspec.msgpack.encode(request), deadline=deadline)
+    page = msgspec.msgpack.decode(answer, type=ItemPage)
+    if page.trouble is not None:
+        raise LookFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
+    return _told(one.draft, page, ports)
+
+
+async def file_of(ports: Ports, live: LiveSource, one: Waiting, memory: bytes) -> ListLook:
+    """Return what a file of a sitemap's index brings. Raises LookFailed, UrlRefused."""
+    fetched = await _fetched(ports, live, one, _FILE)
+    return await _read_file(ports, one, memory, fetched.body)
+
+
+async def file_gone(ports: Ports, one: Waiting, memory: bytes) -> ListLook:
+    """Return what becomes of the memory when a file of an index can't be had for good: it counts as read."""
+    return await _read_file(ports, one, memory, b"")
+
+
+async def _read_file(ports: Ports, one: Waiting, memory: bytes, body: bytes) -> ListLook:
+    request = ListRequest(body, "", one.file, memory=memory, file=one.file)
+    deadline = patience(ports.settings.parse_deadline, body)
+    answer = await in_jail(ports.world.jail, "look_list", msgspec.msgpack.encode(request), deadline=deadline)
+    return msgspec.msgpack.decode(answer, type=ListLook)
+
+
+async def _fetched(ports: Ports, live: LiveSource, one: Waiting, accept: str) -> FetchedResponse:
+    """Fetch a page in the host's turn, with what opens its own origin; nothing is ever posted to it."""
+    claim = Ticket(live.source.id, live.hot.last_look_at or 0)
+    access = access_of(live.source)._replace(body=None)
+    return await fetch(ports, claim, one.url, accept=accept, robots=True, access=access)
+
+
+def _told(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
+    """Return a draft with what its page says. Where the list, or the feed, says more than the page, that stays."""
+    title = draft.title or page.title
+    after = replace(
+        draft,
+        title=title,
+        author=draft.author or page.author,
+        published_at=draft.published_at if draft.published_at is not None else page.published_at,
+        fetched_at=ports.world.now(),
+    )
+    if len(page.content) <= len(draft.content):
+        return after
+    return replace(
+        after,
+        content=page.content,
+        content_truncated=page.truncated,
+        content_hash=page.content_hash,
+        simhash=page.simhash,
+        changes=values_of_entry(title, page.content),
+    )

@@ -1,0 +1,223 @@
+"""The items of a source that wait for their pages. Pure.
+
+A look finds an item and stores it here, in the same transaction that knows it as seen. Its event is committed together
+with the memory in which it waits no more. So whatever happens in between, it is told, and once.
+
+Each page is tried three times, at once, after a minute and after ten; what the page itself refuses (404, robots.txt, a
+login) is tried once. Then the item is told as the list said it, with the reason (`unread`). So is what is on another
+host, and what comes while too many wait.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.content.messages.listings import item_form
+from storage.records.event import NEW, UPDATED, Draft
+from storage.records.identity import Millis
+from storage.records.source import Source
+
+MOST_WAITING = 200
+MOST_BYTES = 256 * 1024
+"""Of the texts of all that wait."""
+ENOUGH = 16 * 1024
+"""Characters of an entry that has its whole text already: its page is not fetched."""
+RETRIES = (60.0, 600.0)
+"""Seconds after which a page is tried again."""
+PATIENCE = 24 * 3600.0
+"""Seconds after which an item is told without its page, whatever keeps it: a host that rests, a budget."""
+HOUR = 3_600_000
+FILE_AGAIN = 3600.0
+"""Seconds after which a file of a sitemap's index is tried again, and after which the next one has its turn."""
+_MOST_RAW = 8 << 20
+
+
+class Waiting(Struct, frozen=True, array_like=True):
+    """An item as its list says it, or a file of a sitemap's index (`file`, and no draft). tries: those that failed."""
+
+    draft: Draft | None
+    since: Millis
+    due: Millis
+    tries: int = 0
+    file: str = ""
+
+    @property
+    def url(self) -> str:
+        """The address to fetch."""
+        return self.file or (self.draft.url if self.draft is not None else "")
+
+
+class Following(Struct, frozen=True, array_like=True):
+    """What waits, in the order of telling, and how many pages were fetched in the hour that began at `hour`."""
+
+    waiting: tuple[Waiting, ...] = ()
+    hour: Millis = Millis(0)
+    made: int = 0
+
+
+class Found(Struct, frozen=True):
+    """What a look found: drafts to be told at once, and what waits from now on."""
+
+    told: tuple[Draft, ...]
+    following: Following
+
+
+def packed(following: Following) -> bytes:
+    """Return what is stored; b"" when nothing waits and nothing was fetched."""
+    if not following.waiting and not following.made:
+        return b""
+    return zlib.compress(msgspec.msgpack.encode(following), 6)
+
+
+def unpacked(stored: bytes) -> Following:
+    """Return what waits; nothing of what is damaged or of another version."""
+    if not stored:
+        return Following()
+    try:
+        return msgspec.msgpack.decode(zlib.decompressobj().decompress(stored, _MOST_RAW), type=Following)
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
+        return Following()
+
+
+def found(
+    following: Following, source: Source, drafts: Sequence[Draft], now: Millis, files: Iterable[str] = ()
+) -> Found:
+    """Return what becomes of a look's drafts: of a source that follows, new items wait for their pages."""
+    if source.follow == "none":
+        ended = (_without(one.draft, "The source follows no more.") for one in following.waiting if one.draft)
+        return Found((*ended, *drafts), Following())
+    if not following.waiting and now >= following.hour + HOUR:
+        following = Following()
+    told: list[Draft] = []
+    waiting, room = (
+        list(following.waiting),
+        MOST_BYTES - sum(_size(one.draft) for one in following.waiting if one.draft),
+    )
+    for draft in drafts:
+        place = _edited(waiting, draft)
+        if place is not None:
+            waiting[place] = replace(waiting[place], draft=replace(draft, tags=_as_new(draft.tags)))
+            continue
+        why = "" if _is_item(draft) else "-"
+        why = why or _not_fetched(source, draft, len(waiting), room)
+        if why:
+            told.append(draft if why == "-" else _without(draft, why))
+        else:
+            room -= _size(draft)
+            waiting.append(Waiting(draft, now, now))
+    known = {one.file for one in waiting}
+    waiting += [Waiting(None, now, now, file=file) for file in files if file not in known]
+    return Found(tuple(told), replace(following, waiting=tuple(waiting)))
+
+
+def due_at(following: Following, per_hour: int) -> Millis | None:
+    """Return when the next page is to be fetched; None when nothing waits."""
+    if not following.waiting:
+        return None
+    due = min(one.due for one in following.waiting)
+    return Millis(max(due, following.hour + HOUR)) if following.made >= per_hour else due
+
+
+def next_of(following: Following, now: Millis) -> Waiting | None:
+    """Return what is to be fetched now: files of an index first, for they say what else there is."""
+    ready = [one for one in following.waiting if one.due <= now]
+    return min(ready, key=lambda one: (not one.file, one.due), default=None)
+
+
+def spent(following: Following, now: Millis) -> Following:
+    """Return what waits after one more page was fetched."""
+    if not following.hour <= now < following.hour + HOUR:
+        return replace(following, hour=now, made=1)
+    return replace(following, made=following.made + 1)
+
+
+def without(following: Following, done: Waiting) -> Following:
+    return replace(following, waiting=tuple(one for one in following.waiting if one != done))
+
+
+def tried(following: Following, one: Waiting, now: Millis) -> Following:
+    """Return what waits after a page could not be had: it is tried again later."""
+    wait = FILE_AGAIN if one.file else RETRIES[min(one.tries, len(RETRIES) - 1)]
+    later = replace(one, tries=one.tries + 1, due=Millis(now + round(1000 * wait)))
+    return replace(following, waiting=tuple(later if each == one else each for each in following.waiting))
+
+
+def with_turn(following: Following, file: str, now: Millis) -> Following:
+    """Return what waits with the next file of an index whose dates say nothing."""
+    if not file or any(one.file == file for one in following.waiting):
+        return following
+    turn = Waiting(None, now, Millis(now + round(1000 * FILE_AGAIN)), file=file)
+    return replace(following, waiting=(*following.waiting, turn))
+
+
+def gives_up(one: Waiting, now: Millis, *, for_good: bool) -> bool:
+    """Return whether an item whose page could not be had is told without it. for_good: trying again is in vain."""
+    return for_good or one.tries >= len(RETRIES) or is_late(one, now)
+
+
+def is_late(one: Waiting, now: Millis) -> bool:
+    """Return whether an item has waited for so long that it is told without its page."""
+    return one.draft is not None and now - one.since >= 1000 * PATIENCE
+
+
+def given_up(one: Waiting, why: str) -> Draft:
+    """Return the draft of an item whose page could not be had."""
+    assert one.draft is not None
+    return _without(one.draft, why)
+
+
+def _without(draft: Draft, why: str) -> Draft:
+    return replace(draft, unread=why)
+
+
+def _is_item(draft: Draft) -> bool:
+    return NEW in draft.tags and draft.alert_type is None and not draft.practice and len(draft.content) < ENOUGH
+
+
+def _not_fetched(source: Source, draft: Draft, count: int, room: int) -> str:
+    """Return why an item's page is not fetched; "" when it is."""
+    host = _host(draft.url)
+    if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
+        return "It has no page of its own."
+    if not any(_is_same_site(host, _host(own)) for own in (source.url, source.watch_url, source.detection.final_url)):
+        return f"Its page is on another host, {host}, which is not fetched."
+    if count >= MOST_WAITING or room < _size(draft):
+        return f"Too many new items wait for their pages already ({count})."
+    return ""
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _is_same_site(one: str, other: str) -> bool:
+    """Return whether two hosts are one, or one of them lies below the other.
+
+    >>> _is_same_site("blog.a.example", "a.example"), _is_same_site("a.example", "b.example")
+    (True, False)
+    """
+    return bool(one) and (one == other or one.endswith(f".{other}") or other.endswith(f".{one}"))
+
+
+def _edited(waiting: Sequence[Waiting], draft: Draft) -> int | None:
+    """Return the place of an item that waits, of which this draft is an edit."""
+    if UPDATED not in draft.tags or not draft.url:
+        return None
+    return next((n for n, one in enumerate(waiting) if one.draft is not None and one.draft.url == draft.url), None)
+
+
+def _as_new(tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(NEW if tag == UPDATED else tag for tag in tags)
+
+
+def _size(draft: Draft) -> int:
+    return len(draft.content) + len(draft.title) + len(draft.url) + 200

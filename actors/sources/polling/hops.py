@@ -1,0 +1,157 @@
+"""The hops of one source that follows: which page is next and when, and what is committed after it.
+
+A hop reads what waits from storage, and commits its event together with the memory in which it waits no more. So a
+crash leaves an item waiting or told, never both and never neither. Hops share the source's breaker: while it is open,
+or the source is down, none is made. What a page fails with says nothing of the source, and is not held against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import trio
+from msgspec import Struct
+
+from actors.content.messages.listings import ListLook
+from actors.egress.failures import Blame, LookFailed
+from actors.errors import UrlRefused
+from actors.sources.following import hop
+from actors.sources.following import waiting as items
+from actors.sources.following.telling import drafts_of, note_of
+from actors.sources.following.waiting import Following, Waiting
+from actors.sources.looks.fetch import refusal
+from actors.sources.looks.reading import Reading
+from actors.sources.ports import LiveSource, Ports
+from storage.records import note
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.note import Note, Part, StoredMemory
+from storage.records.source import Source
+
+_START: Final = 60.0
+"""Seconds within which a source asks after a restart whether something waits."""
+_REST: Final = 60.0
+"""Seconds between two tries while the service is drained or our line is down."""
+_FOR_GOOD: Final = frozenset({Blame.REMOTE_PERMANENT, Blame.CONTENT})
+Commit = Callable[[tuple[Draft, ...], bytes, int], Awaitable[None]]
+
+
+class Stored(Struct, frozen=True):
+    """What a look tells at once, and the base to store (None: as it is)."""
+
+    told: tuple[Draft, ...]
+    base: bytes | None
+
+
+def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, *, first: bool = False) -> Stored:
+    """Return what becomes of a reading: new items of a source that follows wait for their pages.
+
+    first: it is the first look, of which a backfill asks for entries as the feed has them.
+    """
+    before = items.unpacked(kept.waiting)
+    found = items.found(before, source, () if first else reading.drafts, at, reading.files)
+    told = reading.drafts if first else found.told
+    waiting = None if found.following == before else items.packed(found.following)
+    return Stored(told, note.after(kept, reading.base, reading.note, waiting))
+
+
+class Hops:
+    """When the next hop of a source is, and its making. `at` None: nothing waits, as far as is known."""
+
+    def __init__(self, ports: Ports, live: LiveSource, draw: float) -> None:
+        self._ports, self._live = ports, live
+        follows = live.source.follow != "none"
+        self.at = self._in(_START * draw) if follows else None
+
+    def __repr__(self) -> str:
+        return f"<Hops of {self._live.source.id}, next {self.at}>"
+
+    def is_due(self, now: Millis) -> bool:
+        """Return whether a hop is due, and the source well enough for it."""
+        hot = self._live.hot
+        return self.at is not None and self.at <= now and hot.breaker.state == "closed" and not hot.breaker.failures
+
+    def rest(self) -> None:
+        """Wait while nobody may look."""
+        self.at = self._in(_REST)
+
+    def know(self, base: bytes | None) -> None:
+        """Take note of a base that was stored; None: it is as it was."""
+        if base is not None and self._live.source.follow != "none":
+            self.at = self._due(items.unpacked(note.opened(base).waiting))
+
+    def ask_soon(self) -> None:
+        """Ask storage soon: nobody knows whether the last harvest was committed."""
+        self.at = self._in(1.0) if self._live.source.follow != "none" else None
+
+    async def make(self, commit: Commit) -> None:
+        """Fetch the page that is due, if it may be fetched now, and have what comes of it committed."""
+        stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
+        kept = note.opened(stored.base if stored is not None else b"")
+        following = items.unpacked(kept.waiting)
+        one = items.next_of(following, now)
+        due = self._due(following)
+        if one is None or due is None or due > now:
+            self.at = due
+            return
+        if wait := self._ports.hops.take(trio.current_time()):
+            self.at = self._in(wait)
+            return
+        spent = items.spent(following, now)
+        try:
+            if one.file:
+                look = await hop.file_of(self._ports, self._live, one, kept.tier)
+                await self._after_file(commit, kept, spent, one, look)
+            else:
+                draft = await hop.page_of(self._ports, self._live, one)
+                await self._done(commit, (draft,), kept, items.without(spent, one))
+        except (LookFailed, UrlRefused) as error:
+            failure = error if isinstance(error, LookFailed) else refusal(error)
+            await self._failed(commit, kept, spent, one, failure)
+
+    async def _after_file(
+        self, commit: Commit, kept: StoredMemory, following: Following, one: Waiting, look: ListLook
+    ) -> None:
+        source, now = self._live.source, self._ports.world.now()
+        found = items.found(items.without(following, one), source, drafts_of(source, look, now), now)
+        after = items.with_turn(found.following, look.next_file, now)
+        tier = kept.tier if look.memory is None else look.memory
+        said = note_of(look, now, None) if look.new or look.bulk else None
+        base = note.after(kept, tier, said, items.packed(after))
+        await self._commit(commit, found.told, base, len(look.new))
+
+    async def _failed(
+        self, commit: Commit, kept: StoredMemory, following: Following, one: Waiting, failure: LookFailed
+    ) -> None:
+        """Try later, or tell the item without its page. What is not the page's fault does not count as a try."""
+        now, for_good = self._ports.world.now(), failure.blame in _FOR_GOOD
+        why = f"Its page could not be read: {failure.reason}"
+        self._ports.world.log("hop.failed", source_id=self._live.source.id, url=one.url, why=failure.reason)
+        if one.file and for_good:
+            await self._after_file(commit, kept, following, one, await hop.file_gone(self._ports, one, kept.tier))
+        elif failure.blame in (Blame.THROTTLED, Blame.LOCAL) and not items.is_late(one, now):
+            self.at = self._in(max(failure.hold, 1.0))
+        elif one.file or not items.gives_up(one, now, for_good=for_good):
+            await self._done(commit, (), kept, items.tried(following, one, now))
+        else:
+            draft = items.given_up(one, why)
+            part = Part(draft.title or draft.url, "told without the text of its page", draft.url, told=True)
+            said = Note(now, "told", f"{why}. The item was told as its list has it.", parts=(part,))
+            await self._done(commit, (draft,), kept, items.without(following, one), said)
+
+    async def _done(
+        self, commit: Commit, drafts: tuple[Draft, ...], kept: StoredMemory, after: Following, said: Note | None = None
+    ) -> None:
+        await self._commit(commit, drafts, note.after(kept, kept.tier, said, items.packed(after)), 0)
+
+    async def _commit(self, commit: Commit, drafts: tuple[Draft, ...], base: bytes | None, found: int) -> None:
+        assert base is not None, "a hop always changes what waits"
+        self.know(base)
+        await commit(drafts, base, found)
+
+    def _due(self, following: Following) -> Millis | None:
+        return items.due_at(following, self._ports.settings.follow_per_hour)
+
+    def _in(self, seconds: float) -> Millis:
+        return Millis(self._ports.world.now() + round(1000 * seconds))

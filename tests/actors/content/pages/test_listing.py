@@ -1,0 +1,94 @@
+"""The items of list pages, found without selectors."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.content.pages.listing import items_of
+from actors.content.pages.page import open_page
+
+URL = "https://a.example/news"
+
+
+def found(body: str, selector: str | None = None) -> list[tuple[str, str]]:
+    opened = open_page(f"<html><body>{body}</body></html>".encode(), "text/html", selector, ())
+    items = items_of(opened.root, opened.watched, URL, judged=opened.judged)
+    return [(item.title, item.url.removeprefix("https://a.example")) for item in items]
+
+
+def a_list(*names: str, more: str = "") -> str:
+    rows = "".join(f'<li><a href="/n/{name}">The {name} is open again</a>{more}</li>' for name in names)
+    return f"<main><h1>News</h1><ul>{rows}</ul></main>"
+
+
+ITEMS = [("The harbour is open again", "/n/harbour"), ("The museum is open again", "/n/museum")]
+NAMES = ("harbour", "museum")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<nav><a href='/one'>One of the menu</a> <a href='/two'>Two of the menu</a></nav>",
+        "<footer><ul><li><a href='/imprint'>All about who we are</a></li></ul></footer>",
+        "<aside><ul><li><a href='/old'>What was read most of all</a></li></ul></aside>",
+        "<div><a href='/news/page/2'>2</a> <a href='/news/page/3'>3</a> <a href='?page=4'>Next page</a></div>",
+        "<div><a href='?sort=title'>Sort by title</a> <a href='?colour=red&size=1'>Only the red ones</a></div>",
+        "<table><tr><td><a href='/d/1'>1</a></td><td><a href='/d/2'>2</a></td><td><a href='/d/3'>3</a></td></tr>",
+        "<p><a href='/tag/sea'>All about the sea</a> <a href='/tag/land'>All about the land</a></p>",
+        "<p><a href='https://www.facebook.com/sharer.php?u=x'>Share this on a network</a></p>",
+        "<p><a href='/photo.jpg'>A picture of the harbour</a> <a href='mailto:a@a.example'>Write to us today</a></p>",
+        "<ul style='display:none'><li><a href='/n/hidden'>What nobody sees of it</a></li></ul>",
+    ],
+)
+def test_what_stands_around_a_list_is_no_item(around: str) -> None:
+    assert found(a_list(*NAMES) + around) == ITEMS
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ' by <a href="/u/bo">Bo</a>',
+        ' <a href="/n/{}#comments">3 comments</a>',
+        ' <a rel="tag" href="/about-sea">all about the sea</a>',
+        ' <a href="/n/harbour"><img alt="A picture of it and much more"></a>',
+    ],
+)
+def test_what_goes_with_an_item_is_none(more: str) -> None:
+    assert [url for _, url in found(a_list(*NAMES, more=more))] == ["/n/harbour", "/n/museum"]
+
+
+def test_links_that_only_say_more_are_named_by_what_stands_beside_them() -> None:
+    rows = "".join(f'<div><h3>The {name} is open</h3><a href="/n/{name}">Read more</a></div>' for name in NAMES)
+    assert [title for title, _ in found(f"<main>{rows}</main>")] == ["The harbour is open", "The museum is open"]
+
+
+def test_a_card_is_named_by_its_heading_without_the_words_above_it() -> None:
+    rows = "".join(
+        f'<a href="/n/{name}"><h3><span class="kicker">Town</span> The {name}</h3><p>Some longer words about it</p></a>'
+        for name in NAMES
+    )
+    assert [title for title, _ in found(f"<main>{rows}</main>")] == ["The harbour", "The museum"]
+
+
+def test_a_list_of_links_to_elsewhere_has_items_and_a_wall_beside_a_list_has_none() -> None:
+    away = "".join(f'<li><a href="https://{name}.example/x">What {name} says of it all</a></li>' for name in "bcdef")
+    assert len(found(f"<main><ul>{away}</ul></main>")) == 5
+    wall = "".join(f'<b><a href="https://www.instagram.com/p/{n}">Look at number {n} of it</a></b>' for n in range(5))
+    assert found(f"{a_list('harbour', 'museum')}<div>{wall}</div>") == ITEMS
+
+
+def test_a_selector_leaves_everything_else_out() -> None:
+    both = f"<div id=a>{a_list('harbour', 'museum')}</div><div id=b>{a_list('bridge', 'tower')}</div>"
+    assert [url for _, url in found(both, "#b")] == ["/n/bridge", "/n/tower"]
+
+
+def test_items_that_only_their_parameters_tell_apart_are_items() -> None:
+    rows = "".join(f'<li><a href="/news?id={n}">The story with number {n} in it</a></li>' for n in (1, 2, 3))
+    assert [url for _, url in found(f"<main><ul>{rows}</ul></main>")] == [f"/news?id={n}" for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    "body", ["", "<p>Nothing is linked here.</p>", "<a href='https://['>x</a>", "<a href=x>" * 500]
+)
+def test_rubbish_has_no_items_and_does_no_harm(body: str) -> None:
+    assert len(found(f"<main><p>Some text</p>{body}</main>")) <= 1
