@@ -27,6 +27,7 @@ _HTTPS_ORIGIN = re.compile(r"https://[^/\s?#]+/?")
 _CHOICES = {
     "log_level": ("debug", "info", "warning", "error"),
     "jail": ("wanted", "demanded"),
+    "browser_sandbox": ("demanded", "wanted"),
     "mail_login": ("password", "token"),
     "sign_looks": ("off", "on"),
 }
@@ -159,6 +160,21 @@ class Settings:
         "and that is said; `demanded`: then nothing is read and the service does not start.",
     )
 
+    browser: str = _setting(
+        "",
+        "Browser that shows pages which are empty without their scripts: a path, empty for the first that is found "
+        "(chromium-headless-shell, chromium, google-chrome), unix: with the socket of a unit that holds one, or off.",
+    )
+    browser_sandbox: str = _setting(
+        "demanded",
+        "Chromium's own sandbox. `demanded`: where it can't hold no page is rendered; `wanted`: then it is done "
+        "without, which is said.",
+    )
+    browser_pages: int = _setting(0, "Pages that the browser shows at once; 0: two for each processor.", "", 0, 64)
+    browser_ports: tuple[str, ...] = _setting(
+        (), "Ports (comma-separated) that a rendered page may ask besides 80, 443 and its own."
+    )
+
     retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
     retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
     coverage_days: int = _setting(400, "How long is kept how often each source was looked at, by hour.", "d", 1, 3_660)
@@ -219,6 +235,9 @@ class Settings:
             raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
         if self.sign_looks == "on" and not _HTTPS_ORIGIN.fullmatch(self.base_url):
             raise ValueError("sign_looks is on and base_url is not of https, without a path: sites get the keys there")
+        for port in self.browser_ports:
+            if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+                raise ValueError(f"browser_ports: {port!r} is no port")
         if self.node_role not in (ALL, WEB):
             raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")
         if self.node_role == WEB and not (self.storage_url or self.storage_url_file):
@@ -237,6 +256,10 @@ class Settings:
     def proxies(self) -> tuple[Network, ...]:
         """Return the networks of the proxies whose word on addresses is taken."""
         return tuple(ip_network(n) for n in self.trusted_proxies)
+
+    def rendering_ports(self) -> tuple[int, ...]:
+        """Return the ports that rendered pages may ask besides 80, 443 and their own."""
+        return tuple(map(int, self.browser_ports))
 
     def metrics_address(self) -> tuple[str, int] | None:
         """Return the host and port at which /metrics is alone, None when it is not."""

@@ -236,6 +236,7 @@ class System:
             *([] if self.membership is None else [ChildSpec("members", self.membership.run, shutdown=5.0)]),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
             ChildSpec("parsers", self._world.jail.run),
+            *self._browser(),
             ChildSpec("destinations", self.destinations.run, ready_within=10),
             ChildSpec("deliveries", self.deliveries.run, ready_within=READY_WITHIN),
             ChildSpec("matcher", self.matcher.run, ready_within=READY_WITHIN, mailbox=self.matcher_box),
@@ -246,6 +247,12 @@ class System:
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
             *self._heartbeat(),
         ]
+
+    def _browser(self) -> Sequence[ChildSpec]:
+        if self._world.browser is None:
+            return ()
+        run = partial(self._world.browser.run, connect=self.egress.guard.connect)
+        return [ChildSpec("browser", run, ready_within=READY_WITHIN)]
 
     def _heartbeat(self) -> Sequence[ChildSpec]:
         if not self._settings.heartbeat_url:

@@ -1,4 +1,6 @@
-"""The entry point: `python -m sanderling`, and `python -m sanderling worker` for the parent of those in the jail."""
+"""The entry point: `python -m sanderling`, with `worker` for the parent of those in the jail, and with `browser-holder`
+for what keeps a browser.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,10 @@ def main() -> int:
         from actors.jail.parent import main as work
 
         return work()
+    if sys.argv[1:2] == ["browser-holder"]:
+        from actors.browser.holder import main as hold
+
+        return hold(sys.argv[2:])
     from sanderling.cli import run
 
     return run(sys.argv[1:])

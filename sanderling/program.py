@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from actors.browser.held import SOCKET
 from sanderling.environment import PREFIX
 
 LOADER = "_PYI_"
@@ -39,11 +40,24 @@ def worker_command() -> Sequence[str]:
     In a checkout a worker's environment is empty, so the way to the code is in the command itself; -I keeps everything
     else out.
     """
+    return _own_process("worker")
+
+
+def holder_command(browser: str) -> Sequence[str]:
+    """Return the command line that starts a process of this same program which holds a browser; of a socket it is the
+    socket itself: another unit starts it.
+    """
+    if browser.startswith(SOCKET):
+        return [browser]
+    return [*_own_process("browser-holder"), browser]
+
+
+def _own_process(role: str) -> Sequence[str]:
     if unpacked() is not None:
-        return [sys.executable, "worker"]
+        return [sys.executable, role]
     top = str(Path(__file__).parents[1])
     start = f"import sys; sys.path.insert(0, {top!r}); from sanderling.__main__ import main; sys.exit(main())"
-    return [sys.executable, "-I", "-c", start, "worker"]
+    return [sys.executable, "-I", "-c", start, role]
 
 
 def worker_environment(variables: Mapping[str, str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import trio
 
+from actors.browser.pool import ChromiumPool
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
 from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
@@ -23,11 +24,12 @@ from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling import engines
 from sanderling.admin_listener import open_admin_socket
+from sanderling.browsers import find_browser
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from sanderling.passwords import Argon2
-from sanderling.program import worker_command, worker_environment
+from sanderling.program import holder_command, worker_command, worker_environment
 from sanderling.replica_place import replica_of
 from storage.interface import Storage
 from storage.records.identity import Millis
@@ -107,6 +109,24 @@ def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
         raise CommandFailed(f"{settings.tls_trust}: {why} (tls_trust).", Exit.BAD_SETTING) from None
 
 
+def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__: None) -> ChromiumPool:
+    """Return the port to a browser, whether there is one or not: it says itself what it lacks."""
+    path, absent = find_browser(settings.browser)
+    return ChromiumPool(
+        holder_command(path) if path else (),
+        absent=absent,
+        environment=worker_environment(environ()),
+        pages=settings.browser_pages or 2 * (os.cpu_count() or 1),
+        sandbox="wanted" if settings.browser_sandbox == "wanted" else "demanded",
+        ports=settings.rendering_ports(),
+        most_html=settings.body_limit,
+        listen=open_listeners,
+        entropy=entropy,
+        draw=chance().random,
+        log=log,
+    )
+
+
 def real_world(
     settings: Settings,
     listen: Callable[[str, int], Any],
@@ -154,6 +174,7 @@ def real_world(
         log=log,
         certificate=certificate,
         replica=replica_of(settings, wall) if settings.replica else None,
+        browser=real_browser(settings, log),
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),
         typed=lambda command, *, folder=False: typed(command, os.path.abspath(settings.data) if folder else ""),

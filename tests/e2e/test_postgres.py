@@ -160,7 +160,7 @@ async def test_a_database_of_another_master_key_and_commands_about_sqlite_are_re
     other = tmp_path / "other.key"
     other.write_bytes((await run_command("keys", "master")).stdout)
     other.chmod(0o600)
-    strange = named | {"SANDERLING_MASTER_KEY_FILE": str(other)}
+    strange = named | {"SANDERLING_MASTER_KEY_FILE": str(other), "SANDERLING_BROWSER": "off"}
     done = await run_command("serve", "--port", "0", "--data", str(tmp_path / "n"), **strange)
     assert done.returncode == Exit.BAD_SETTING and b"does not open the secrets" in done.stderr
     looked = await run_command("doctor", "--offline", "--data", str(tmp_path / "n"), **strange)

@@ -113,7 +113,7 @@ async def said(folder: Path, variables: Mapping[str, str]) -> AsyncIterator[tupl
         ("keys", "signing", "--jwks", *data),
         ("status", "--once", *data),
     ):
-        done = await run_command(*command, **variables)
+        done = await run_command(*command, SANDERLING_BROWSER="off", **variables)
         yield " ".join(command), done.stdout + done.stderr
 
 

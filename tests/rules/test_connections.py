@@ -15,6 +15,7 @@ HOMES = {
     "actors/egress/http.py": "the client over that pool",
     "actors/destination_kinds/email/kind.py": "mail: asks the guard, which alone may be its Dialer",
     "actors/jail/nursery.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
+    "actors/browser/held.py": "the socket of this machine behind which another unit holds the browser",
     "storage/postgres/engine/connection.py": "the storage: asks the database that the owner has named",
     "sanderling/replica_place.py": "the replica: asks the S3 server that the owner has named",
     "sanderling/client/api.py": "the command: calls the user's own service",

@@ -28,6 +28,7 @@ ALLOWED = {
     "sanderling/client/health.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
     "sanderling/notify.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
+    "actors/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "storage/postgres/engine/connection.py": (r"socket\.\w+", "cuts a line to the database, from another thread"),
     "actors/egress/sockets.py": (r"socket\.\w+", "the real connector and resolver, behind the World's ports"),
 }

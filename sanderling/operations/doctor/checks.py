@@ -16,7 +16,17 @@ from sanderling.client.running import running_at, settings_at, unlike
 from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.finding import Finding, tell
-from sanderling.operations.doctor import database, folder, machine, master_key, names, network, postgres, replica
+from sanderling.operations.doctor import (
+    browser,
+    database,
+    folder,
+    machine,
+    master_key,
+    names,
+    network,
+    postgres,
+    replica,
+)
 from sanderling.operations.doctor.context import DoctorContext
 from storage.errors import Corrupt, DiskFull, StorageError
 from storage.sqlite.ownership import as_owner
@@ -32,6 +42,7 @@ QUESTIONS: Mapping[str, Question] = {
     "clock": machine.clock,
     "open files": machine.limits,
     "worker": machine.worker,
+    "browser": browser.browser,
     "names": names.names,
     "replica": replica.replica,
     "guard": network.guard,

@@ -14,17 +14,21 @@ from pathlib import Path
 import pytest
 import trio
 
+from actors.browser.held import Walls
 from actors.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
 from sanderling.operations.backup.finding import Finding
+from sanderling.operations.doctor import browser, database, folder, machine, master_key, names, network, replica
 from sanderling.operations.doctor import checks as rounds
-from sanderling.operations.doctor import database, folder, machine, master_key, names, network, replica
 from sanderling.operations.doctor.checks import QUESTIONS, findings
 from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.doctor.expiry import ends_at
 from sanderling.operations.import_stage import STAGE
+from sanderling.operations.installing.layout import SYSTEM
+from sanderling.operations.installing.unit import unit_text
+from sanderling.real_world import real_browser
 from storage.errors import Corrupt, DiskFull
 from storage.objects.folder import FolderObjects
 from storage.records.identity import Millis
@@ -38,6 +42,7 @@ from tests.storage.contract.builders import a_signing_key
 from tests.support.certificates import make_certificate, needs_openssl
 
 pytestmark = pytest.mark.real
+NO_BROWSER = {"SANDERLING_BROWSER": "off"}
 
 
 @pytest.fixture
@@ -62,6 +67,25 @@ def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_i
     wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
     assert (wanted.level, demanded.level) == ("warn", "fail")
     assert lacks in wanted.says and "5.13" in wanted.do and "nothing starts" in demanded.says
+
+
+async def test_where_no_page_can_be_rendered_it_is_said_why_and_is_no_trouble(patient: DoctorContext) -> None:
+    for setting, why in (("off", "browser is off"), ("/nowhere/chromium", "no program")):
+        found = [each async for each in browser.browser(with_settings(patient, browser=setting))]
+        assert [each.level for each in found] == ["ok"] and why in found[0].says
+
+
+async def test_a_browser_that_does_not_start_is_found(patient: DoctorContext) -> None:
+    found = [each async for each in browser.browser(with_settings(patient, browser="/bin/true"))]
+    assert found[-1].level == "warn" and "rendered-pages.md" in found[-1].do
+
+
+def test_what_holds_a_browser_is_said_and_what_is_in_its_way() -> None:
+    assert browser.held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
+    bare = browser.held("Chrome/1", Walls(namespace=True, sandbox=False))
+    assert bare.level == "warn" and "without its own sandbox" in bare.says
+    tight = browser.walls_of(unit_text(SYSTEM))
+    assert tight == browser.TIGHT and "MemoryDenyWriteExecute" in browser.from_unit(tight).says
 
 
 def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
@@ -280,7 +304,10 @@ async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
     assert {finding.level async for finding in machine.clock(patient)} == {"ok"}
 
 
-async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(tmp_path: Path) -> None:
+async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser, "real_browser", lambda settings: real_browser(replace(settings, browser="off")))
     (tmp_path / "sanderling.toml").write_text("= =")
     (tmp_path / DATABASE).write_text("this is no database at all, is it?")
     found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
@@ -293,14 +320,14 @@ async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(tmp_
 async def test_beside_a_running_service(tmp_path: Path) -> None:
     with open_keys(tmp_path) as keys:
         keys.add_signing(a_signing_key("old"))
-    async with a_service(tmp_path) as service:
+    async with a_service(tmp_path, **NO_BROWSER) as service:
         port = service.url.rpartition(":")[2]
-        done = await run_command("doctor", "--offline", "--json", "--data", str(tmp_path), "--port", "1")
+        done = await run_command("doctor", "--offline", "--json", "--data", str(tmp_path), "--port", "1", **NO_BROWSER)
         report = json.loads(done.stdout)
         assert done.returncode == Exit.WELL, report
         says = {finding["what"]: finding["says"] for finding in report["findings"]}
         assert says["service"] == "ready" and "this shell has otherwise: port" in says["settings"]
         assert f"port {port} is in use, as it should be" in says["port"]
-        shown = await run_command("settings", "--data", str(tmp_path), "--port", "1")
+        shown = await run_command("settings", "--data", str(tmp_path), "--port", "1", **NO_BROWSER)
         assert f"  port = {port}".encode() in shown.stderr.splitlines()
         assert await service.end() == Exit.WELL

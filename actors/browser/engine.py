@@ -1,0 +1,293 @@
+"""One running browser: looks share its pipe, each has a door of its own, and one that does not answer is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Final
+
+import trio
+
+from actors.browser.held import Held
+from actors.browser.look import Look
+from actors.browser.wire import BadMessage, Command, Message, Messages, packed
+from actors.egress.forward_proxy import ForwardProxy, Slot
+from actors.egress.leases import Lease
+from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
+
+HUNG_AFTER: Final = 1.6
+"""Seconds without a word of a browser that was asked for one: noticed and replaced, that makes two."""
+CALLS: Final = 4
+"""Calls in that time. All must have gone unanswered, so that a pause of our own is not taken for one of the browser."""
+BACKLOG: Final = 4096
+"""What a browser has said of one page and the look has not taken yet; a page that makes it say more is ended."""
+NO_SESSION: Final = "-"
+"""The session of a look that has none yet: no message carries it."""
+_READ: Final = 1 << 18
+_AGENT_WITHIN: Final = 20.0
+
+
+class Engine:
+    """A browser that is up. `over` is set once it is of no more use, and `why` says it; `worn`: it gets no more pages.
+
+    looks: how many it has made. agent: its own User-Agent. name: what it is, as `HeadlessChrome/156.0.1`.
+    """
+
+    def __init__(self, held: Held, proxy: ForwardProxy, most_html: int) -> None:
+        self._held, self._proxy, self._most_html = held, proxy, most_html
+        self._messages = Messages()
+        self._number = 0
+        self._waiting: dict[int, tuple[_Desk, str]] = {}
+        """Whom the answer to a command goes to. Bound: what is under way; a desk that closes takes its own with it."""
+        self._desks: set[_Desk] = set()
+        self._sending = trio.Lock()
+        self._slots = [(port, Slot()) for port, _ in held.doors[1:]]
+        self._free = list(self._slots)
+        self._heard = 0
+        self._freed = trio.Event()
+        self.looks = 0
+        self.agent = self.name = self.why = ""
+        self.worn, self.over = trio.Event(), trio.Event()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Engine {self.name}, {self.looks} looks, {self.busy} under way{', over' if self.over.is_set() else ''}>"
+        )
+
+    @property
+    def busy(self) -> int:
+        """How many looks are under way."""
+        return len(self._slots) - len(self._free)
+
+    async def wait_free(self) -> None:
+        """Wait until no look is under way."""
+        while self.busy:
+            await self._freed.wait()
+
+    async def run(self, up: Callable[[], None]) -> None:
+        """Keep the pipe and the proxy until the browser is over. up: called when it can be asked."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._hear)
+            nursery.start_soon(self._call)
+            for (_, listener), slot in zip(self._held.doors, [Slot(), *(slot for _, slot in self._slots)], strict=True):
+                nursery.start_soon(self._proxy.listen, listener, slot)
+            await self._greet()
+            if not self.over.is_set():
+                up()
+            await self.over.wait()
+            for desk in self._desks:
+                desk.close()
+            nursery.cancel_scope.cancel()
+
+    def end(self, why: str) -> None:
+        """Have done with this browser."""
+        if not self.over.is_set():
+            self.why = why
+            self.over.set()
+
+    async def _greet(self) -> None:
+        """Learn what it is."""
+        desk = self._desk()
+        with trio.move_on_after(_AGENT_WITHIN), suppress(trio.EndOfChannel):
+            hello = [
+                Command("Browser.getVersion", tag="version"),
+                Command("Target.setDiscoverTargets", {"discover": True}),
+            ]
+            await self._send(hello, desk)
+            while not self.name:
+                message, _ = await desk.take()
+                self.agent, self.name = (str(message.params.get(key, "")) for key in ("userAgent", "product"))
+        self._leave(desk)
+        if not self.name:
+            self.end("it did not say what it is")
+
+    async def look(self, request: RenderRequest, marker: str, *, ports: Iterable[int] = (), most: int = -1) -> Rendered:
+        """Show a page. most: how often the proxy lets it out, if not as often as the request says. Raises RenderFailed.
+
+        If cancelled, the page is closed.
+        """
+        lease = Lease(
+            most_requests=request.most_requests if most < 0 else most,
+            most_bytes=request.most_bytes,
+            marker=marker,
+            ports=[*ports],
+        )
+        door, slot = self._free.pop()
+        self.looks += 1
+        desk, began = self._desk(), trio.current_time()
+        try:
+            look = Look(
+                request,
+                now=began,
+                door=door,
+                agent=self.agent,
+                marker=marker,
+                trouble=lease.trouble,
+                most_html=self._most_html,
+            )
+            with slot.let(lease):
+                try:
+                    await self._see(look, desk)
+                finally:
+                    await self._close(look, desk)
+            return _outcome(look, lease.wire_bytes, trio.current_time() - began)
+        finally:
+            self._leave(desk)
+            self._free.append((door, slot))
+            self._freed.set()
+            self._freed = trio.Event()
+
+    async def _see(self, look: Look, desk: _Desk) -> None:
+        """Carry a look to its end."""
+        await self._send(look.begin(), desk)
+        while not look.over:
+            commands: Sequence[Command] = ()
+            with trio.move_on_at(look.due):
+                try:
+                    message, tag = await desk.take()
+                except trio.EndOfChannel:
+                    look.fail(f"the browser ended: {self.why}", "local")
+                    return
+                commands = look.take(message, tag, trio.current_time())
+                desk.context, desk.session = look.context, look.session or NO_SESSION
+            if trio.current_time() >= look.due:
+                commands = [*commands, *look.tick(trio.current_time())]
+            if desk.flooded:
+                look.fail(f"the page did too much at once: {BACKLOG:,} messages of the browser waited", "remote")
+            await self._send(commands, desk)
+
+    async def _close(self, look: Look, desk: _Desk) -> None:
+        """Throw a look's context away. A browser that does not is hung."""
+        with trio.move_on_after(HUNG_AFTER, shield=True) as scope:
+            try:
+                while "context" in desk.owed:  # it was given up before it had one
+                    look.take(*await desk.take(), trio.current_time())
+                await self._send(look.end(), desk)
+                while "disposed" in desk.owed:
+                    await desk.take()
+            except trio.EndOfChannel:
+                pass  # the browser is over, and all its pages with it
+        if scope.cancelled_caught:
+            self.end(f"it did not close a page within {HUNG_AFTER:g} s")
+
+    # --- the pipe ----------------------------------------------------------------------------------------------------
+
+    def _desk(self) -> _Desk:
+        desk = _Desk()
+        self._desks.add(desk)
+        return desk
+
+    def _leave(self, desk: _Desk) -> None:
+        self._desks.discard(desk)
+        self._waiting = {number: whose for number, whose in self._waiting.items() if whose[0] is not desk}
+        desk.close()
+
+    async def _send(self, commands: Iterable[Command], desk: _Desk | None) -> None:
+        data = b""
+        for command in commands:
+            self._number += 1
+            if command.tag and desk is not None:
+                self._waiting[self._number] = desk, command.tag
+                desk.owed.add(command.tag)
+            data += packed(self._number, command)
+        if data and not self.over.is_set():
+            await self._write(data)
+
+    async def _write(self, data: bytes) -> None:
+        """Write to the pipe, never by halves: what comes after a half would be read as its rest."""
+        with trio.move_on_after(HUNG_AFTER, shield=True) as scope:
+            try:
+                async with self._sending:
+                    await self._held.commands.send_all(data)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                self.end("its pipe broke")
+        if scope.cancelled_caught:
+            self.end(f"it took no command for {HUNG_AFTER:g} s")
+
+    async def _hear(self) -> None:
+        """Take what the browser says until it says no more."""
+        try:
+            while data := await self._held.messages.receive_some(_READ):
+                self._heard += 1
+                for message in self._messages.feed(bytes(data)):
+                    self._hand_out(message)
+            why = await self._held.last_word()
+            self.end(why or "it closed its pipe")
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.end("its pipe broke")
+        except BadMessage as error:
+            self.end(f"it said what nobody understands: {error}")
+
+    def _hand_out(self, message: Message) -> None:
+        """Put a message on the desk of the look that it is for."""
+        if message.number:
+            desk, tag = self._waiting.pop(message.number, (None, ""))
+            if desk is not None:
+                desk.put(message, tag)
+            return
+        context = message.params.get("targetInfo", {}).get("browserContextId") if not message.session else None
+        for desk in self._desks:
+            if desk.session == message.session if message.session else context in (desk.context, None):
+                desk.put(message, "")
+
+    async def _call(self) -> None:
+        """Call the browser while pages are under way; one that says nothing for too long is hung."""
+        silent, heard = 0, -1
+        while True:
+            await trio.sleep(HUNG_AFTER / CALLS)
+            silent = silent + 1 if self.busy and self._heard == heard else 0
+            heard = self._heard
+            if silent >= CALLS:
+                self.end(f"it did not answer for {HUNG_AFTER:g} s")
+                return
+            if self.busy:
+                await self._send([Command("Browser.getVersion")], None)
+
+
+def _outcome(look: Look, wire_bytes: int, elapsed: float) -> Rendered:
+    """Return what a look that is over has shown. Raises RenderFailed."""
+    if look.failure is not None:
+        raise RenderFailed(look.failure.reason, blame=look.failure.blame, status=look.failure.status)
+    return Rendered(
+        url=look.at,
+        status=look.status or 0,
+        html=(look.html or "").encode("utf-8", "replace"),
+        settled=look.settled,
+        requests=look.requests,
+        wire_bytes=wire_bytes,
+        elapsed_ms=round(1000 * elapsed),
+        screenshot=look.screenshot,
+        filled_by=tuple(FilledBy(url, size) for url, size in look.filled()),
+    )
+
+
+class _Desk:
+    """Where what the browser says to one look waits to be taken. Bound: `BACKLOG`; what does not fit is lost, and the
+    look with it.
+    """
+
+    def __init__(self) -> None:
+        self._put, self._taken = trio.open_memory_channel[tuple[Message, str]](BACKLOG)
+        self.context, self.session = "", NO_SESSION
+        self.owed: set[str] = set()
+        """The tags of answers that have not been taken."""
+        self.flooded = False
+
+    def put(self, message: Message, tag: str) -> None:
+        """Lay a message here, with the tag of the command that it answers."""
+        try:
+            self._put.send_nowait((message, tag))
+        except trio.WouldBlock:
+            self.flooded = True
+        except trio.BrokenResourceError:
+            pass  # nobody sits here any more
+
+    async def take(self) -> tuple[Message, str]:
+        """Return the next message. Raises EndOfChannel when there will be none."""
+        message, tag = await self._taken.receive()
+        self.owed.discard(tag)
+        return message, tag
+
+    def close(self) -> None:
+        """Let nobody wait here any more."""
+        self._put.close()

@@ -1,0 +1,192 @@
+"""A browser's holder as the service sees it: started, asked for its weight, and ended. Its own side is `holder.py`."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+import trio
+
+SOCKET: Final = "unix:"
+"""Before the path of a socket at which a holder is started for each that connects: by systemd, in a unit of its own."""
+UP_WITHIN: Final = 20.0
+GONE_WITHIN: Final = 5.0
+_READ: Final = 1 << 16
+_DESCRIPTOR: Final = array.array("i").itemsize
+
+
+class NotUp(Exception):
+    """The browser did not start; the text says why."""
+
+
+class Walls(NamedTuple):
+    """What holds a browser. namespace: a network of its own, with nothing in it but the proxy's doors. sandbox:
+    Chromium's own, around whatever reads a page.
+    """
+
+    namespace: bool
+    sandbox: bool
+
+
+class Held:
+    """A browser and its holder. commands, messages: the pipe. doors: the proxy's listeners and their ports; the first
+    is for what belongs to no page.
+    """
+
+    def __init__(
+        self,
+        process: trio.Process | None,
+        control: trio.socket.SocketType,
+        commands: trio.lowlevel.FdStream,
+        messages: trio.lowlevel.FdStream,
+        doors: Sequence[tuple[int, trio.SocketListener]],
+    ) -> None:
+        self._process, self._control = process, control
+        self.commands, self.messages, self.doors = commands, messages, doors
+        self._heard = b""
+
+    def __repr__(self) -> str:
+        whom = "another unit" if self._process is None else self._process.pid
+        return f"<Held by {whom}, {len(self.doors)} doors>"
+
+    async def weigh(self) -> tuple[int, int]:
+        """Return the browser's memory in KiB and the number of its processes. Raises OSError, NotUp when it is gone."""
+        await self._control.send(b'{"weigh": true}\n')
+        word = await self._word()
+        if "weight" not in word:
+            raise NotUp(str(word.get("ended", "the browser is gone")))
+        return int(word["weight"]["memory_kib"]), int(word["weight"]["processes"])
+
+    async def last_word(self) -> str:
+        """Return how the browser ended, as its holder tells it; "" when it does not in time."""
+        with trio.move_on_after(1), suppress(OSError, ValueError):
+            while word := await self._word():
+                if "ended" in word:
+                    return str(word["ended"])
+        return ""
+
+    async def _word(self) -> Mapping[str, Any]:
+        """Return the holder's next word; an empty one when it is gone."""
+        while b"\n" not in self._heard:
+            data = await self._control.recv(_READ)
+            if not data:
+                return {}
+            self._heard += data
+        line, _, self._heard = self._heard.partition(b"\n")
+        found = json.loads(line)
+        assert isinstance(found, dict)
+        return found
+
+    async def aclose(self) -> None:
+        """End the browser and whatever it has started, and wait until the system has let go of all of it."""
+        self._control.close()
+        for stream in (self.commands, self.messages):
+            with trio.move_on_after(0, shield=True):  # a pipe closes at once
+                await stream.aclose()
+        for _, listener in self.doors:
+            listener.socket.close()
+        await _bury(self._process)
+
+
+async def _bury(process: trio.Process | None) -> None:
+    if process is None:
+        return  # who started it buries it
+    with trio.move_on_after(GONE_WITHIN, shield=True):
+        await process.wait()
+    if process.returncode is None:
+        process.kill()  # what it held is killed by the kernel with it
+        with trio.move_on_after(GONE_WITHIN, shield=True):
+            await process.wait()
+
+
+async def start(
+    command: Sequence[str], environment: Mapping[str, str], walls: Walls, slots: int, within: float = UP_WITHIN
+) -> Held:
+    """Start a browser with doors for so many pages. Raises OSError, NotUp."""
+    process, control = await _holder(command, environment)
+    try:
+        order = {"start": {"slots": slots + 1, "namespace": walls.namespace, "sandbox": walls.sandbox}}
+        await control.send(json.dumps(order).encode() + b"\n")
+        with trio.fail_after(within):
+            text, beside, _, _ = await control.recvmsg(_READ, trio.socket.CMSG_SPACE((slots + 3) * _DESCRIPTOR))
+        word = json.loads(text or b"{}")
+        if "up" not in word:
+            raise NotUp(str(word.get("ended") or "its holder ended"))
+        passed = array.array("i")
+        for level, kind, data in beside:
+            if (level, kind) == (trio.socket.SOL_SOCKET, trio.socket.SCM_RIGHTS):
+                passed.frombytes(data[: len(data) // _DESCRIPTOR * _DESCRIPTOR])
+        for descriptor in passed:
+            os.set_inheritable(descriptor, False)
+        commands, messages, *listeners = passed
+        doors = [
+            (int(port), trio.SocketListener(trio.socket.socket(fileno=descriptor)))
+            for port, descriptor in zip(word["up"]["ports"], listeners, strict=True)
+        ]
+        return Held(process, control, trio.lowlevel.FdStream(commands), trio.lowlevel.FdStream(messages), doors)
+    except (trio.TooSlowError, ValueError) as error:
+        control.close()
+        await _bury(process)
+        raise NotUp(
+            f"it is not up after {within:g} s" if isinstance(error, trio.TooSlowError) else str(error)
+        ) from None
+    except BaseException:
+        control.close()
+        with trio.CancelScope(deadline=trio.current_time() + GONE_WITHIN, shield=True):
+            await _bury(process)
+        raise
+
+
+async def probe(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return why there can be no network namespace, and no sandbox of Chromium's; "" for what can be. Raises OSError,
+    NotUp.
+    """
+    process, control = await _holder(command, environment)
+    try:
+        await control.send(b'{"probe": true}\n')
+        with trio.fail_after(UP_WITHIN):
+            word = json.loads(await control.recv(_READ) or b"{}")
+        if "probe" not in word:
+            raise NotUp("the holder of the browser says nothing")
+        return str(word["probe"]["namespace"]), str(word["probe"]["sandbox"])
+    except (trio.TooSlowError, ValueError) as error:
+        raise NotUp(f"the holder of the browser does not answer: {error}") from None
+    finally:
+        control.close()
+        with trio.CancelScope(deadline=trio.current_time() + GONE_WITHIN, shield=True):
+            await _bury(process)
+
+
+async def _holder(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> tuple[trio.Process | None, trio.socket.SocketType]:
+    """Return a new holder: started here, or, where the command is a socket, by whoever listens there."""
+    if command[0].startswith(SOCKET):
+        control = trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM)
+        try:
+            await control.connect(command[0].removeprefix(SOCKET))
+        except BaseException:
+            control.close()
+            raise
+        return None, control
+    ours, theirs = trio.socket.socketpair()
+    try:
+        os.set_blocking(theirs.fileno(), True)
+        process = await trio.lowlevel.open_process(
+            list(command),
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(environment),
+        )
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return process, ours

@@ -1,0 +1,513 @@
+"""One page from its opening to its end, as a state machine: what the browser says goes in, commands come out. Pure.
+
+    opening -> loading -> reading -> (showing) -> over
+
+*Opening*: a context of its own, which knows nothing of any other, with its own door to the proxy; a tab in it; whoever
+the tab is attached to hears of its requests. *Loading* ends when the page has loaded and has asked for nothing for
+300 ms, or when what it waits for is there, or when there is just time enough left to read what there is. *Reading*
+takes the document twice, half a second apart: the same is settled. Whatever the page does meanwhile (dialogs, windows
+of its own, downloads, loading anew for ever, crashing) costs this look only.
+
+What is read is read in a world of our own beside the page's scripts, which can't bend it. Requests are looked at to
+save work: pictures nobody wants are not fetched. No wall is built of that; the proxy is the wall.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from actors.browser.wire import Command, Message
+from actors.browser.words import agent_of, in_words
+from actors.egress.leases import Trouble
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+
+if TYPE_CHECKING:
+    from actors.world import RenderRequest
+
+QUIET: Final = 0.3
+"""Seconds without a request after which a page that has loaded counts as complete."""
+PATIENCE: Final = 5.0
+"""Seconds after which a request without an end (a stream, a long poll) is not waited for."""
+APART: Final = 0.5
+"""Seconds between two readings."""
+MOST_READINGS: Final = 4
+ASK_EVERY: Final = 0.2
+"""Seconds between two questions whether what the page waits for is there."""
+RESERVE: Final = 0.2
+"""The share of the deadline that is kept for reading, at most `MOST_RESERVE` seconds."""
+MOST_RESERVE: Final = 3.0
+MOST_NAVIGATIONS: Final = 20
+MOST_FILLED: Final = 5
+MOST_TRACKED: Final = 2_000
+"""Requests of one page that are followed at once; more are counted only."""
+WORLD: Final = "sanderling"
+NO_WINDOWS: Final = "window.open = () => null"
+"""As a browser answers whose user wants no pop-ups; those that come all the same are closed, at more cost."""
+SHOT_WIDTH, SHOT_HEIGHT = 1280, 4000
+_DROPPED: Final = frozenset({"Image", "Font", "Media", "TextTrack", "Ping", "CSPViolationReport"})
+_SHOWN_DROPPED: Final = frozenset({"Media", "TextTrack", "Ping", "CSPViolationReport"})
+_ENDLESS: Final = frozenset({"EventSource", "WebSocket", "Ping", "CSPViolationReport", "Media", "Prefetch"})
+_READ: Final = """(() => {
+  const root = document.documentElement, text = root ? root.outerHTML : "", at = location.href;
+  const again = globalThis.before === text;
+  globalThis.before = text;
+  const found = {at, again, size: text.length, height: root ? root.scrollHeight : 0};
+  if (text.length <= %d && (again || %s)) found.html = (document.doctype ? "<!DOCTYPE html>" : "") + text;
+  return found;
+})()"""
+
+
+class Failure(NamedTuple):
+    """Why a page can't be shown, and whose fault it is, as RenderFailed has it; status: of the document, if it came."""
+
+    reason: str
+    blame: str
+    status: int | None
+
+
+class State(Enum):
+    """Where a look is."""
+
+    OPENING = "opening"
+    LOADING = "loading"
+    READING = "reading"
+    SHOWING = "showing"
+    OVER = "over"
+
+
+class Look:
+    """A look at one page. `take` what the browser says, `tick` when it is `due`, send what they return, until `over`.
+
+    door: the port of its proxy, inside the walls. agent: the browser's own User-Agent. marker: the word on the proxy's
+    own answers. trouble: what became of a request to a host. spent: which limit of the proxy is reached, "" for none.
+    most_html: characters of the document. now: seconds of a clock that never steps, as everywhere here.
+
+    When it is over there is a `failure`, or the document: `html`, `at` its final address, with its `status`.
+    """
+
+    def __init__(
+        self,
+        request: RenderRequest,
+        *,
+        now: float,
+        door: int,
+        agent: str,
+        marker: str,
+        trouble: Callable[[str, int], Trouble | None] = lambda host, port: None,
+        most_html: int = 8 << 20,
+    ) -> None:
+        self.request = request
+        self._url = parse_url(request.url, schemes=("http", "https"))
+        self._door, self._agent, self._marker, self._trouble = door, agent, marker, trouble
+        self._most_html = most_html
+        self._began, self._deadline = now, now + request.deadline
+        self._read_by = self._deadline - min(MOST_RESERVE, RESERVE * request.deadline)
+        self.state = State.OPENING
+        self.context = self.target = self.session = ""
+        self.requests = 0
+        self._frame = ""
+        self.status: int | None = None
+        self._failed = ""
+        self._heading = request.url
+        """Where the tab is on its way to."""
+        self._loaded = self._committed = self._asking = False
+        self._moved_at = now
+        self._open: dict[str, float] = {}
+        """Requests under way, and since when."""
+        self._filling: dict[str, tuple[str, int]] = {}
+        """Answers that are JSON: their address, and how much has come."""
+        self._navigations = self._readings = 0
+        self._world = 0
+        self._next_at = now
+        self.html: str | None = None
+        self.at = request.url
+        self._height = 0
+        self.settled = False
+        self.screenshot = b""
+        self.failure: Failure | None = None
+
+    def __repr__(self) -> str:
+        return f"<Look {self.state.value}, {self.requests} requests, {len(self._open)} open, {self._readings} readings>"
+
+    @property
+    def over(self) -> bool:
+        """Whether there is an outcome."""
+        return self.state is State.OVER
+
+    @property
+    def due(self) -> float:
+        """When `tick` is to be called next, if nothing is heard before."""
+        if self.state is State.OPENING or self._asking:
+            return self._deadline
+        if self.state is State.READING or self.request.wait_for:
+            return min(self._deadline, self._next_at)
+        return min(self._quiet_at(), self._read_by) if self._committed else self._deadline
+
+    def filled(self) -> Sequence[tuple[str, int]]:
+        """Return the addresses whose JSON filled the page and how much of it there was, the largest first."""
+        found = sorted((pair for pair in self._filling.values() if pair[1]), key=lambda pair: -pair[1])
+        return found[:MOST_FILLED]
+
+    # --- what is sent ------------------------------------------------------------------------------------------------
+
+    def begin(self) -> Sequence[Command]:
+        """Return the first commands."""
+        door = {"proxyServer": f"http://127.0.0.1:{self._door}", "proxyBypassList": "<-loopback>"}
+        return [Command("Target.createBrowserContext", {"disposeOnDetach": True, **door}, tag="context")]
+
+    def end(self) -> Sequence[Command]:
+        """Return what throws the context away, with all that is in it."""
+        if not self.context:
+            return []
+        gone = Command("Target.disposeBrowserContext", {"browserContextId": self.context}, tag="disposed")
+        if not self.target:
+            return [gone]
+        return [Command("Target.closeTarget", {"targetId": self.target}), gone]  # a hidden tab outlives its context
+
+    def _told(self, method: str, tag: str = "", **params: Any) -> Command:
+        return Command(method, params, self.session, tag)
+
+    def _prepare(self) -> Iterator[Command]:
+        """Say what is wanted to be heard of the tab. It must have heard all of it before it goes anywhere."""
+        agent = {"userAgent": agent_of(self._agent, self.request.user_agent)}
+        if self.request.language:
+            agent["acceptLanguage"] = self.request.language
+        yield self._told("Inspector.enable")
+        yield self._told("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0, maxPostDataSize=0)
+        yield self._told("Network.setUserAgentOverride", **agent)
+        yield self._told("Network.setBypassServiceWorker", bypass=True)
+        yield self._told("Fetch.enable", patterns=[{"urlPattern": "*"}])
+        yield self._told("Page.addScriptToEvaluateOnNewDocument", source=NO_WINDOWS)
+        yield self._told("Page.enable", "prepared")
+
+    # --- what is heard -----------------------------------------------------------------------------------------------
+
+    def take(self, message: Message, tag: str, now: float) -> Sequence[Command]:
+        """Take an event (tag "") or an answer; return what is to be sent."""
+        if tag == "context" and not message.failed:
+            self.context = str(message.params["browserContextId"])  # also of a look that has been given up: it must go
+        if self.over:
+            return []
+        if message.number:
+            return list(self._answered(message, tag, now))
+        handle = _EVENTS.get(message.method)
+        return list(handle(self, message.params, now)) if handle else []
+
+    def _answered(self, message: Message, tag: str, now: float) -> Iterator[Command]:
+        params = message.params
+        if message.failed:
+            yield from self._not_done(tag, message.failed, now)
+        elif tag == "context":
+            yield Command("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.context})
+            # Hidden: a whole browser makes no window around it, which costs it five times the processor time. But of
+            # what nobody could see there are no pictures.
+            hidden = {} if self.request.screenshot else {"hidden": True, "background": True}
+            tab = {"url": "about:blank", "browserContextId": self.context, **hidden}
+            yield Command("Target.createTarget", tab, tag="target")
+        elif tag == "target":
+            self.target = self._frame = str(params["targetId"])  # a tab's top frame has its name
+            yield Command("Target.attachToTarget", {"targetId": self.target, "flatten": True}, tag="session")
+        elif tag == "session":
+            self.session = str(params["sessionId"])
+            self.state = State.LOADING
+            self._moved_at = now
+            yield from self._prepare()
+        elif tag == "prepared":
+            yield self._told("Page.navigate", "navigated", url=self._url.text)
+        elif tag == "navigated":
+            self._went(params)
+        elif tag == "world":
+            self._world = int(params.get("executionContextId", 0))
+            yield from self._in_world(now)
+        elif tag in ("waited", "read", "shown"):
+            self._asking = False
+            if (tag == "read") != (self.state is State.READING):
+                return  # the page has moved on meanwhile
+            yield from {"waited": self._waited, "read": self._was_read, "shown": self._was_shown}[tag](params, now)
+
+    def _not_done(self, tag: str, why: str, now: float) -> Iterator[Command]:
+        """A command failed. One to a page that has moved on is sent again; at the start it is the browser's fault."""
+        if tag in ("context", "target", "session", "prepared"):
+            self._fail(f"the browser would not open a page: {why}", "local")
+        elif tag == "navigated":
+            self._fail(f"the browser would not go there: {why}", "remote")
+        elif tag == "shown":
+            self.state = State.OVER  # without a picture
+        elif tag in ("world", "waited", "read"):
+            self._asking, self._world = False, 0
+            self._next_at = now + ASK_EVERY
+        yield from ()
+
+    def _went(self, params: Mapping[str, Any]) -> None:
+        """Take the answer to Page.navigate, which comes when the document begins to come."""
+        if params.get("isDownload"):
+            self._fail("this is a file to be downloaded, no page", "remote")
+        elif error := params.get("errorText"):
+            self._fail_loading(str(error), self._heading)
+        else:
+            self._committed = True  # also told by an event, which is lost where the tab changes its process meanwhile
+
+    # --- events of the page ------------------------------------------------------------------------------------------
+
+    def _asked(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        url, kind = str(params.get("request", {}).get("url", "")), params.get("type")
+        if url.startswith(("http:", "https:", "ws:", "wss:")) and "redirectResponse" not in params:
+            self.requests += 1
+        if kind == "Document" and params.get("frameId") == self._frame:
+            self._heading = url
+        if kind not in _ENDLESS and len(self._open) < MOST_TRACKED:
+            self._open[str(params.get("requestId"))] = now
+        self._moved_at = now
+        yield from ()
+
+    def _responded(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        answer, number = params.get("response", {}), str(params.get("requestId"))
+        if params.get("type") == "Document" and params.get("frameId") == self._frame:
+            self._document(answer)
+        kind = str(answer.get("mimeType", "")).lower()
+        if (kind == "application/json" or kind.endswith("+json")) and len(self._filling) < MOST_TRACKED:
+            self._filling[number] = (str(answer.get("url", ""))[:2048], 0)
+        yield from ()
+
+    def _document(self, answer: Mapping[str, Any]) -> None:
+        """Take the head of the document: its status, or our own proxy's word that it did not let it through."""
+        self.status = int(answer.get("status", 0))
+        url = str(answer.get("url", ""))
+        headers = {str(name).lower(): value for name, value in dict(answer.get("headers", {})).items()}
+        if self._marker and headers.get("sanderling-refused") == self._marker:
+            self.status = None
+            self._fail_loading("net::ERR_TUNNEL_CONNECTION_FAILED", url)
+
+    def _received(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        number = str(params.get("requestId"))
+        if number in self._filling:
+            url, size = self._filling[number]
+            self._filling[number] = url, size + int(params.get("dataLength", 0))
+        yield from ()
+
+    def _finished(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        if self._open.pop(str(params.get("requestId")), None) is not None:
+            self._moved_at = now
+        yield from ()
+
+    def _broke(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        self._filling.pop(str(params.get("requestId")), None)
+        if params.get("type") == "Document" and not params.get("canceled"):
+            self._failed = str(params.get("errorText", ""))
+        return self._finished(params, now)
+
+    def _navigated(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        """The tab shows another document. Ours are those of the top: what frames inside it do is theirs."""
+        frame = params.get("frame", {})
+        if frame.get("parentId"):
+            return
+        self._navigations += 1
+        self._committed, self._loaded = True, False
+        self._frame = str(frame.get("id", self._frame))
+        self.at = str(frame.get("url", self.at))
+        self._moved_at, self._world = now, 0
+        if unreachable := frame.get("unreachableUrl"):
+            self._fail_loading(self._failed or "net::ERR_FAILED", str(unreachable))
+        elif self._navigations > MOST_NAVIGATIONS:
+            self._fail(f"the page loaded itself anew more than {MOST_NAVIGATIONS} times", "remote")
+        elif self.state is State.READING:
+            self.state, self._readings = State.LOADING, 0
+        yield from ()
+
+    def _load_fired(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        self._loaded, self._committed, self._moved_at = True, True, now
+        yield from ()
+
+    def _paused(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        """A request waits for our word. One that nobody needs is dropped, and all when the page has had its share."""
+        number, kind = params.get("requestId"), params.get("resourceType")
+        dropped = _SHOWN_DROPPED if self.request.screenshot else _DROPPED
+        if kind in dropped or self.requests > self.request.most_requests:
+            yield self._told("Fetch.failRequest", requestId=number, errorReason="BlockedByClient")
+            return
+        more = self._headers_for(params.get("request", {}))
+        yield self._told("Fetch.continueRequest", requestId=number, **more)
+
+    def _headers_for(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the headers of a request anew, when there are any that only one origin may get.
+
+        What was given to a request stays with it when it is redirected, so those that lead elsewhere are rid of it.
+        """
+        if not self.request.headers:
+            return {}
+        ours = {name.lower() for name, _ in self.request.headers}
+        kept = [(name, value) for name, value in request.get("headers", {}).items() if name.lower() not in ours]
+        if self._is_own(str(request.get("url", ""))):
+            kept += self.request.headers
+        return {"headers": [{"name": name, "value": str(value)} for name, value in kept]}
+
+    def _is_own(self, url: str) -> bool:
+        try:
+            return parse_url(url).origin == self._url.origin
+        except UrlRefused:
+            return False
+
+    def _dialog(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        yield self._told("Page.handleJavaScriptDialog", accept=params.get("type") == "beforeunload")
+
+    def _crashed(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        if params.get("targetId", self.target) == self.target:
+            self._fail("the page crashed its tab: it took too much memory, or broke the browser's engine", "remote")
+        yield from ()
+
+    def _window(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        """A window that the page opened is closed."""
+        found = params.get("targetInfo", {})
+        if found.get("type") in ("page", "tab") and found.get("targetId") != self.target and self.target:
+            yield Command("Target.closeTarget", {"targetId": found.get("targetId")})
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> Sequence[Command]:
+        """Do what is due; return what is to be sent."""
+        if self.over:
+            return []
+        if now >= self._deadline:
+            self._end_of_time()
+            return []
+        if self.state is State.LOADING and not self._asking:
+            return list(self._tick_loading(now))
+        if self.state is State.READING and not self._asking and now >= self._next_at:
+            return list(self._in_world(now))
+        return []
+
+    def _tick_loading(self, now: float) -> Iterator[Command]:
+        if self.request.wait_for:
+            if now >= self._next_at and self._committed:
+                yield from self._in_world(now)
+            elif now >= self._next_at:
+                self._next_at = now + ASK_EVERY
+        elif (self._loaded and now >= self._quiet_at()) or (now >= self._read_by and self._committed):
+            self.state, self._readings, self._next_at = State.READING, 0, now
+            yield from self._in_world(now)
+
+    def _quiet_at(self) -> float:
+        """Return when the page will have been quiet for long enough, if nothing more is heard."""
+        if not self._loaded:
+            return self._read_by
+        waited = [since + PATIENCE for since in self._open.values()]
+        return max([self._moved_at + QUIET, *waited])
+
+    def _end_of_time(self) -> None:
+        """The deadline has come. What was read counts; else it is said what kept the page."""
+        seconds = f"{self.request.deadline:g} s"
+        if self.html is not None:
+            self.state = State.OVER
+        elif self.request.wait_for and self._committed:
+            self._fail(f"nothing on the page matched {self.request.wait_for!r} within {seconds}", "remote")
+        elif self.state is State.OPENING:
+            self._fail(f"the browser did not open a page within {seconds}", "local")
+        elif not self._committed:
+            self._fail_loading("net::ERR_TIMED_OUT", self._heading)
+        else:
+            self._fail(f"the page's scripts did not come to rest within {seconds}", "remote")
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def _in_world(self, now: float) -> Iterator[Command]:
+        """Ask the page what is to be asked now, in our own world beside its scripts."""
+        self._asking = True
+        if not self._world:
+            yield self._told("Page.createIsolatedWorld", "world", frameId=self._frame, worldName=WORLD)
+        elif self.state is State.LOADING:
+            selector = json.dumps(self.request.wait_for)
+            yield self._evaluate("waited", f"document.querySelector({selector}) !== null")
+        else:
+            last = self._readings + 1 >= MOST_READINGS or now + APART >= self._deadline
+            hurried = now + 2 * APART >= self._read_by or last
+            yield self._evaluate("read", _READ % (self._most_html, "true" if hurried or self._readings else "false"))
+
+    def _evaluate(self, tag: str, expression: str) -> Command:
+        return self._told(
+            "Runtime.evaluate", tag, expression=expression, contextId=self._world, returnByValue=True, silent=True
+        )
+
+    def _waited(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        if "exceptionDetails" in params:
+            self._fail(f"{self.request.wait_for!r} is no CSS selector", "remote")
+        elif params.get("result", {}).get("value") is True:
+            self.state, self._readings = State.READING, 0
+            yield from self._in_world(now)
+        else:
+            self._next_at = now + ASK_EVERY
+
+    def _was_read(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        found = params.get("result", {}).get("value")
+        if not isinstance(found, dict):
+            self._next_at, self._world = now + ASK_EVERY, 0
+            return
+        self._readings += 1
+        size, html = int(found.get("size", 0)), found.get("html")
+        if size > self._most_html:
+            self._fail(f"the page has {size:,} characters as it is shown, more than {self._most_html:,}", "remote")
+            return
+        self.at, self._height = str(found.get("at", self.at)), int(found.get("height", 0))
+        if isinstance(html, str):
+            self.html = html
+        self.settled = found.get("again") is True
+        if not self.settled and self._readings < MOST_READINGS and now + APART < self._deadline:
+            self._next_at = now + APART
+        elif self.request.screenshot and now < self._deadline:
+            yield from self._shoot()
+        else:
+            self.state = State.OVER
+
+    def _shoot(self) -> Iterator[Command]:
+        self.state, self._asking = State.SHOWING, True
+        height = max(1, min(self._height, SHOT_HEIGHT))
+        clip = {"x": 0, "y": 0, "width": SHOT_WIDTH, "height": height, "scale": 1}
+        yield self._told("Page.captureScreenshot", "shown", format="png", clip=clip, captureBeyondViewport=True)
+
+    def _was_shown(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        self.screenshot = b64decode(str(params.get("data", "")))
+        self.state = State.OVER
+        yield from ()
+
+    # --- failing -----------------------------------------------------------------------------------------------------
+
+    def fail(self, reason: str, blame: str) -> None:
+        """End the look from outside: the browser died, or the page said too much."""
+        if not self.over:
+            self._fail(reason, blame)
+
+    def _fail(self, reason: str, blame: str) -> None:
+        self.failure = Failure(reason, blame, self.status)
+        self.state = State.OVER
+
+    def _fail_loading(self, code: str, url: str) -> None:
+        """A document did not load: say what the proxy knows of it, else what the browser says."""
+        try:
+            found = parse_url(url)
+            trouble = self._trouble(found.host, found.port)
+        except UrlRefused as refusal:
+            trouble = Trouble("refused", refusal.detail)
+        if trouble is None:
+            self._fail(in_words(code), "remote")
+        else:
+            self._fail(trouble.reason, trouble.cause)
+
+
+_EVENTS: Final[Mapping[str, Callable[[Look, Mapping[str, Any], float], Iterator[Command]]]] = {
+    "Network.requestWillBeSent": Look._asked,
+    "Network.responseReceived": Look._responded,
+    "Network.dataReceived": Look._received,
+    "Network.loadingFinished": Look._finished,
+    "Network.loadingFailed": Look._broke,
+    "Page.frameNavigated": Look._navigated,
+    "Page.loadEventFired": Look._load_fired,
+    "Page.javascriptDialogOpening": Look._dialog,
+    "Fetch.requestPaused": Look._paused,
+    "Inspector.targetCrashed": Look._crashed,
+    "Target.targetCrashed": Look._crashed,
+    "Target.targetCreated": Look._window,
+}

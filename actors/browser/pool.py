@@ -1,0 +1,350 @@
+"""The browser behind the port: started when a page is wanted, shared, watched, replaced, and ended when nobody calls.
+
+A browser is replaced when it has made so many looks or grown so heavy; the pages that it still shows are finished
+meanwhile. One that dies or hangs costs the looks that it was making, and the next one starts another. Before a browser
+is given a page it has to show that its walls hold: it is sent to a listener of ours on this machine, and must not
+arrive. Where it arrives, and where no walls can be built, no page is rendered at all, and `lacks` says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Literal, Protocol
+
+import trio
+
+from actors.browser.engine import Engine
+from actors.browser.held import Held, NotUp, Walls, probe, start
+from actors.egress.forward_proxy import ForwardProxy
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from actors.world import Rendered, RenderFailed, RenderRequest
+from supervision.backoff import Backoff, next_streak, wait_before
+
+MOST_LOOKS: Final = 500
+MOST_KIB: Final = 400 << 10
+PAGE_KIB: Final = 100 << 10
+"""What a page under way may add to that."""
+HOPELESS: Final = 3
+"""Starts in a row that failed, after which nobody waits for the next one."""
+WEIGH_EVERY: Final = 5.0
+READY_WITHIN: Final = 60.0
+"""Seconds that a look waits for a browser to start."""
+PROOF_DEADLINE: Final = 10.0
+_MARKER_SIZE: Final = 12
+
+Connect = Callable[[str, int], Awaitable[trio.abc.Stream]]
+Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
+Sandbox = Literal["demanded", "wanted"]
+
+
+class Kept(Protocol):
+    """What the pool needs of the child that it is: to say that it is ready, and to hear that it must stop."""
+
+    @property
+    def stopping(self) -> trio.Event:
+        """Set when it must stop."""
+
+    def ready(self) -> None:
+        """Say that what is asked now will be heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatistics:
+    """alive: browsers, those that finish their last pages included. looks, starts, lost (browsers that died or hung):
+    since the start. memory_kib, processes: of the browser in use, as last weighed.
+    """
+
+    alive: int
+    busy: int
+    waiting: int
+    looks: int
+    starts: int
+    lost: int
+    memory_kib: int
+    processes: int
+    name: str
+    trouble: str
+
+
+class ChromiumPool:
+    """The port `Browser` over Chromium. `run` is a child of the tree, `render` waits while there is none.
+
+    command: starts a holder for the browser; [] where there is none, and `absent` says why. pages: shown at once at
+    most. sandbox: whether Chromium's own is demanded. namespace: whether one is tried for. ports: that pages may ask
+    besides 80, 443 and their own.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        absent: str = "",
+        environment: Mapping[str, str] | None = None,
+        pages: int,
+        sandbox: Sandbox = "demanded",
+        namespace: bool = True,
+        ports: Sequence[int] = (),
+        most_html: int = 8 << 20,
+        most_looks: int = MOST_LOOKS,
+        most_kib: int = MOST_KIB,
+        idle: float = 120.0,
+        listen: Listen,
+        entropy: Callable[[int], bytes],
+        draw: Callable[[], float] = lambda: 0.5,
+        log: Callable[..., None] = lambda *_, **__: None,
+    ) -> None:
+        self._command, self._environment = tuple(command), dict(environment or {})
+        self._absent = absent if not command else ""
+        self._pages, self._sandbox, self._namespace, self._ports = pages, sandbox, namespace, tuple(ports)
+        self._most_html, self._most_looks, self._most_kib, self._idle = most_html, most_looks, most_kib, idle
+        self._listen, self._entropy, self._draw, self._log = listen, entropy, draw, log
+        self._limiter = trio.CapacityLimiter(pages)
+        self._backoff = Backoff(first=0.2, ceiling=30.0, reset_after=30.0)
+        self._wanted, self._changed = trio.Event(), trio.Event()
+        self._engine: Engine | None = None
+        self._called_at = -math.inf
+        self._alive = self._looks = self._starts = self._lost = self._failed_starts = 0
+        self._weight = 0, 0
+        self._trouble = self._name = ""
+        self.walls: Walls | None = None
+        """What holds the browser; None before it is known."""
+
+    def __repr__(self) -> str:
+        return f"<ChromiumPool {self.statistics()}>"
+
+    def statistics(self) -> PoolStatistics:
+        """Return what it is doing, and has done."""
+        memory, processes = self._weight
+        return PoolStatistics(
+            alive=self._alive,
+            busy=0 if self._engine is None else self._engine.busy,
+            waiting=self._limiter.statistics().tasks_waiting,
+            looks=self._looks,
+            starts=self._starts,
+            lost=self._lost,
+            memory_kib=memory,
+            processes=processes,
+            name=self._name,
+            trouble=self._trouble,
+        )
+
+    def lacks(self) -> str:
+        """Return why pages can't be rendered here, as a sentence; "" when they can."""
+        return self._absent or (self._trouble if self._failed_starts >= HOPELESS else "")
+
+    # --- the child of the tree ---------------------------------------------------------------------------------------
+
+    async def run(self, child: Kept, connect: Connect) -> None:
+        """Keep a browser while it is wanted, until stopped. When this ends, so have all browsers."""
+        child.ready()  # nothing else waits for it
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._serve, connect)
+            await child.stopping.wait()
+            nursery.cancel_scope.cancel()
+
+    async def _serve(self, connect: Connect) -> None:
+        if self._command:
+            await self._look_for_walls()
+        if self._absent:
+            self._log("browser.off", why=self._absent)
+            self._tell_change()
+        else:
+            await self._keep(ForwardProxy(connect))
+
+    async def _look_for_walls(self) -> None:
+        """Learn which walls this machine allows; without enough of them no browser is started."""
+        try:
+            namespace, sandbox = await probe(self._command, self._environment)
+        except (OSError, NotUp) as error:
+            self._absent = f"the process that holds a browser can't be started: {error}"
+            return
+        if sandbox and self._sandbox == "demanded":
+            self._absent = (
+                f"Chromium's own sandbox can't hold here ({sandbox}), and it is demanded: "
+                "docs/rendered-pages.md says what allows it, and when to do without"
+            )
+        self.walls = Walls(namespace=self._namespace and not namespace, sandbox=not sandbox)
+
+    async def _keep(self, proxy: ForwardProxy) -> None:
+        """Start a browser whenever one is wanted; rest if it failed to start, and try again."""
+        streak = 0
+        async with trio.open_nursery() as nursery:
+            while True:
+                await self._wanted.wait()
+                begun = trio.current_time()
+                held = await self._start()
+                if held is not None:
+                    retired = await nursery.start(self._live, held, proxy)
+                    await retired.wait()  # another may start while this one finishes its pages
+                if self._failed_starts:
+                    streak = next_streak(self._backoff, streak, trio.current_time() - begun)
+                    await trio.sleep(wait_before(self._backoff, streak, self._draw()))
+
+    async def _start(self) -> Held | None:
+        assert self.walls is not None
+        try:
+            held = await start(self._command, self._environment, self.walls, self._pages)
+        except (OSError, NotUp) as error:
+            self._start_failed(str(error))
+            return None
+        self._starts += 1
+        return held
+
+    async def _live(self, held: Held, proxy: ForwardProxy, task_status: trio.TaskStatus[trio.Event]) -> None:
+        """One browser's life. Its caller goes on when it takes no more pages."""
+        engine, retired, up = Engine(held, proxy, self._most_html), trio.Event(), trio.Event()
+        task_status.started(retired)
+        self._alive += 1
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(engine.run, up.set)
+                nursery.start_soon(self._tend, engine, held, up, retired)
+                await engine.over.wait()
+                self._lose(engine, retired)
+                with trio.move_on_after(1):  # its looks take note
+                    await engine.wait_free()
+                nursery.cancel_scope.cancel()
+        finally:
+            self._alive -= 1
+            self._retire(engine)
+            engine.end("")
+            await held.aclose()
+
+    async def _tend(self, engine: Engine, held: Held, up: trio.Event, retired: trio.Event) -> None:
+        """Have a browser show that its walls hold, give it pages, and end it when it is worn or idle."""
+        await up.wait()
+        trouble = await self._proved(engine)
+        if trouble:
+            self._start_failed(trouble)
+            engine.end("")
+            return
+        self._failed_starts, self._trouble, self._name = 0, "", engine.name
+        self._engine, self._called_at = engine, trio.current_time()
+        self._log("browser.started", browser=engine.name, walls=walls_in_words(self.walls))
+        self._tell_change()
+        while not engine.worn.is_set():
+            idle_at = self._called_at + self._idle
+            if not engine.busy and trio.current_time() >= idle_at:
+                self._wanted = trio.Event()
+                break
+            with trio.move_on_after(min(WEIGH_EVERY, max(0.05, idle_at - trio.current_time()))):
+                await engine.worn.wait()
+            with suppress(OSError, ValueError, NotUp):
+                self._weight = await held.weigh()
+            if self._weight[0] >= self._most_kib + PAGE_KIB * engine.busy:
+                break
+        self._retire(engine)
+        retired.set()
+        await engine.wait_free()
+        engine.end("")
+
+    def _retire(self, engine: Engine) -> None:
+        """Give a browser no more pages; another is started for the next one."""
+        engine.worn.set()
+        if self._engine is engine:
+            self._engine = None
+
+    def _lose(self, engine: Engine, retired: trio.Event) -> None:
+        """Take note that a browser is over; `why` is empty when it is our own doing."""
+        self._retire(engine)
+        if engine.why:
+            self._lost += 1
+            self._log("browser.lost", level="warning", why=engine.why, pages=engine.busy)
+            if not retired.is_set() and not engine.looks:
+                self._start_failed(engine.why)
+        self._weight = 0, 0
+        retired.set()
+
+    async def _proved(self, engine: Engine) -> str:
+        """Send a browser to a listener of ours, which it must not reach. Returns what is wrong, "" when the walls hold.
+
+        The proxy lets nothing out for this page, and must have been asked: a browser that goes nowhere proves nothing.
+        """
+        arrived = 0
+
+        async def count(stream: trio.abc.Stream) -> None:
+            nonlocal arrived
+            arrived += 1
+            await stream.aclose()
+
+        listeners = await self._listen("127.0.0.1", 0)
+        port = int(listeners[0].socket.getsockname()[1])
+        refused = 0
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(trio.serve_listeners, count, [*listeners]))
+            for host in ("127.0.0.1", "localhost"):
+                request = RenderRequest(f"http://{host}:{port}/", "", deadline=PROOF_DEADLINE)
+                try:
+                    await engine.look(request, self._marker(), ports=[port], most=0)
+                except RenderFailed as failure:
+                    refused += failure.blame == "refused"
+            nursery.cancel_scope.cancel()
+        engine.looks = 0
+        if arrived:
+            return f"a browser reached this machine past the proxy ({arrived} times of 2)"
+        return "" if refused == 2 else f"a browser did not go by the proxy: {engine.why or 'it asked for nothing'}"
+
+    def _start_failed(self, why: str) -> None:
+        self._failed_starts += 1
+        self._trouble = f"no browser can be started: {why}"
+        self._log("browser.start_failed", level="warning", why=why, failures=self._failed_starts)
+        self._tell_change()
+
+    def _tell_change(self) -> None:
+        """Wake the looks that wait for a browser."""
+        self._changed.set()
+        self._changed = trio.Event()
+
+    # --- looks -------------------------------------------------------------------------------------------------------
+
+    async def render(self, request: RenderRequest) -> Rendered:
+        """Show a page. The deadline counts from when a browser is free for it. Raises RenderFailed."""
+        try:
+            url = parse_url(request.url, schemes=("http", "https"))
+        except UrlRefused as refusal:
+            raise RenderFailed(refusal.detail, blame="refused") from None
+        async with self._limiter:
+            engine = await self._ready()
+            self._looks += 1
+            try:
+                return await engine.look(request, self._marker(), ports=[url.port, *self._ports])
+            finally:
+                self._called_at = trio.current_time()
+
+    async def _ready(self) -> Engine:
+        """Return a browser that takes a page. Raises RenderFailed."""
+        while True:
+            if lacking := self.lacks():
+                self._wanted.set()  # it may have been mended
+                raise RenderFailed(lacking, blame="local")
+            if (engine := self._engine) is not None and not engine.over.is_set():
+                if engine.looks + 1 >= self._most_looks:
+                    self._retire(engine)
+                return engine
+            self._wanted.set()
+            with trio.move_on_after(READY_WITHIN) as scope:
+                await self._changed.wait()
+            if scope.cancelled_caught:
+                raise RenderFailed(f"no browser was ready within {READY_WITHIN:g} s", blame="local")
+
+    def _marker(self) -> str:
+        return self._entropy(_MARKER_SIZE).hex()
+
+
+def walls_in_words(walls: Walls | None) -> str:
+    """Return what holds a browser.
+
+    >>> walls_in_words(Walls(True, True))
+    'a network of its own, where nothing is but the guarded proxy; and its own sandbox'
+    """
+    if walls is None:
+        return "not known yet"
+    network = "a network of its own, where nothing is but the guarded proxy"
+    if not walls.namespace:
+        network = "the guarded proxy, which it is told to use for all it asks"
+    return f"{network}; {'and its own sandbox' if walls.sandbox else 'without its own sandbox'}"

@@ -1,0 +1,105 @@
+"""Chrome's DevTools protocol on a pipe: JSON messages, each ended by a NUL. Pure.
+
+A command goes out with a number, and its answer comes back with it; an event has none. What belongs to one page carries
+the id of a session that was attached to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+MOST_MESSAGE: Final = 96 << 20
+"""Bytes of one message. A page of the largest size that is read, with each of its `<` as six characters, has less."""
+
+
+class BadMessage(Exception):
+    """What came is no message of the protocol; the browser is of no more use."""
+
+
+class Command(NamedTuple):
+    """What a browser is told. tag: by which the sender knows the answer, "" when it does not care for one."""
+
+    method: str
+    params: Mapping[str, Any] = {}
+    session: str = ""
+    tag: str = ""
+
+
+class Message(NamedTuple):
+    """What a browser says. number: of the command that it answers, 0 for an event. failed: it could not be done."""
+
+    number: int
+    method: str
+    params: Mapping[str, Any]
+    session: str
+    failed: str = ""
+
+
+class _Wire(msgspec.Struct):
+    id: int = 0
+    method: str = ""
+    params: dict[str, Any] = {}
+    result: dict[str, Any] = {}
+    error: dict[str, Any] | None = None
+    session_id: str = msgspec.field(default="", name="sessionId")
+
+
+_DECODER = msgspec.json.Decoder(_Wire)
+
+
+def packed(number: int, command: Command) -> bytes:
+    """Return a command as it goes onto the pipe.
+
+    >>> packed(7, Command("Page.enable", {}, "S"))
+    b'{"id":7,"method":"Page.enable","params":{},"sessionId":"S"}\\x00'
+    """
+    fields: dict[str, Any] = {"id": number, "method": command.method, "params": command.params}
+    if command.session:
+        fields["sessionId"] = command.session
+    return msgspec.json.encode(fields) + b"\0"
+
+
+class Messages:
+    """The messages in a stream of bytes."""
+
+    def __init__(self, most: int = MOST_MESSAGE) -> None:
+        self._most = most
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """Take bytes as they come, yield each message that is whole. Raises BadMessage."""
+        *whole, rest = data.split(b"\0")
+        for part in whole:
+            text = b"".join((*self._parts, part))
+            self._parts, self._size = [], 0
+            yield _read(text)
+        if rest:
+            self._parts.append(rest)
+            self._size += len(rest)
+        if self._size > self._most:
+            raise BadMessage(f"a message of more than {self._most:,} bytes")
+
+
+def _read(text: bytes) -> Message:
+    try:
+        found = _decoded(text)
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
+        raise BadMessage(f"{text[:80]!r}: {error}") from None
+    if found.error is not None:
+        failed = str(found.error.get("message", "it failed"))[:300]
+        return Message(found.id, found.method, {}, found.session_id, failed)
+    return Message(found.id, found.method, found.params or found.result, found.session_id)
+
+
+def _decoded(text: bytes) -> _Wire:
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # A page may write half a character (a lone surrogate) into its text, its address, its dialogs: that is no JSON
+        # for strict readers, and no reason to give up the browser of all others.
+        return msgspec.convert(json.loads(text), _Wire)

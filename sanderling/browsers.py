@@ -1,0 +1,40 @@
+"""Browsers on this machine: which one shows pages, and why none does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os.path import isabs
+from shutil import which
+from typing import Final, NamedTuple
+
+from actors.browser.held import SOCKET
+
+NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Best first: the shell has no window to draw, so it is lighter and quicker."""
+OFF: Final = "off"
+HOW: Final = "install Debian's chromium-headless-shell (or chromium), or name a browser with the setting browser"
+
+
+class FoundBrowser(NamedTuple):
+    """path: of the program, "" when there is none, and then `absent` says why."""
+
+    path: str
+    absent: str
+
+
+def find_browser(setting: str, find: Callable[[str], str | None] = which) -> FoundBrowser:
+    """Return the browser that a setting means: a path, "" for the first that is found, "off", or the socket of a unit
+    that holds one.
+
+    >>> find_browser("", {"chromium": "/usr/bin/chromium"}.get).path, find_browser("off").absent
+    ('/usr/bin/chromium', 'the setting browser is off')
+    """
+    if setting == OFF:
+        return FoundBrowser("", f"the setting browser is {OFF}")
+    if setting.startswith(SOCKET):
+        return FoundBrowser(setting, "")
+    if setting:
+        path = find(setting) if isabs(setting) else None
+        return FoundBrowser(path or "", "" if path else f"browser = {setting!r} is no program that can be run: {HOW}")
+    found = next(filter(None, map(find, NAMES)), "")
+    return FoundBrowser(found, "" if found else f"no browser is installed: {HOW}")

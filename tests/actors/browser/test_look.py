@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from actors.browser.look import MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, State
+from actors.egress.leases import Trouble
+from tests.actors.browser.scripts import OWN, URL, Script
+
+
+def read_twice(script: Script) -> Script:
+    script.wait(1)
+    script.world()
+    script.read(None)
+    script.wait(1)
+    script.read("<p>new</p>", again=True)
+    return script
+
+
+def failure(script: Script) -> tuple[str, str]:
+    assert script.look.failure is not None and script.look.over
+    return script.look.failure.blame, script.look.failure.reason
+
+
+def test_a_look_opens_a_context_with_its_own_door_and_a_tab_in_it_and_goes_when_it_hears_all() -> None:
+    script = Script(language="sv")
+    assert script.sent[0].params["proxyServer"] == "http://127.0.0.1:4001"
+    assert script.sent[0].params["proxyBypassList"] == "<-loopback>"
+    script.answer("context", browserContextId="C")
+    assert script.last("Browser.setDownloadBehavior").params == {"behavior": "deny", "browserContextId": "C"}
+    script.answer("target", targetId="T")
+    script.answer("session", sessionId="S")
+    assert script.last("Fetch.enable").session == "S" and script.count("Page.navigate") == 0
+    agent = script.last("Network.setUserAgentOverride").params
+    assert agent == {"userAgent": f"{OWN} sanderling/1", "acceptLanguage": "sv"}
+    script.answer("prepared")
+    assert script.sent[-1].params == {"url": URL}
+    assert [command.method for command in script.look.end()] == ["Target.closeTarget", "Target.disposeBrowserContext"]
+
+
+def test_a_page_is_read_when_it_was_quiet_for_300_ms_and_is_settled_when_it_is_the_same_twice() -> None:
+    script = Script().opened().loaded()
+    assert script.wait(0.29) == [] and script.look.state is State.LOADING
+    script.ask("1")
+    assert script.wait(1) == [], "a request is under way"
+    script.say("Network.loadingFinished", requestId="1")
+    assert script.wait(0.29) == []
+    script.wait(0.02)
+    script.world()
+    script.read(None)
+    assert script.wait(0.49) == []
+    script.wait(0.02)
+    script.read("<p>new</p>", again=True)
+    look = script.look
+    assert look.over and look.failure is None
+    assert (look.html, look.settled, look.status, look.requests, look.at) == ("<p>new</p>", True, 200, 2, URL)
+
+
+def test_a_request_without_an_end_is_not_waited_for() -> None:
+    script = Script().opened().loaded()
+    script.ask("poll")
+    script.ask("events", "EventSource")
+    script.wait(PATIENCE - 0.1)
+    assert script.look.state is State.LOADING
+    script.wait(0.2)
+    assert script.look.state is State.READING
+
+
+def test_a_page_that_never_is_the_same_twice_is_told_unsettled() -> None:
+    script = Script().opened().loaded()
+    script.wait(1)
+    script.world()
+    for number in range(MOST_READINGS):
+        script.read(f"<p>{number}</p>")
+        script.wait(1)
+    assert script.look.over and not script.look.settled and script.look.html == f"<p>{MOST_READINGS - 1}</p>"
+
+
+def test_a_page_that_never_comes_to_rest_is_read_while_there_is_time() -> None:
+    script = Script(deadline=10.0).opened()
+    script.loaded()
+    began = script.now
+    for number in range(90):
+        script.ask(str(number))
+        if script.wait(0.1):
+            break
+    assert script.now - began == pytest.approx(8.0)
+    script.world()
+    assert "true)" in script.sent[-1].params["expression"], "what is read now may be all there will be"
+
+
+def test_what_is_waited_for_is_asked_for_in_our_own_world_until_it_is_there() -> None:
+    script = Script(wait_for='div[data-x="1"]').opened()
+    script.wait(1)
+    assert script.count("Page.createIsolatedWorld") == 0, "there is no document yet"
+    script.loaded()
+    script.wait(1)
+    script.world()
+    assert r'querySelector("div[data-x=\"1\"]")' in script.sent[-1].params["expression"]
+    script.answer("waited", result={"value": False})
+    assert script.wait(0.1) == []
+    script.wait(0.2)
+    script.answer("waited", result={"value": True})
+    assert script.look.state is State.READING
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"), [({"exceptionDetails": {}}, "no CSS selector"), ({"result": {"value": False}}, "within 30 s")]
+)
+def test_what_is_waited_for_in_vain_is_named(answer: dict[str, object], says: str) -> None:
+    script = Script(wait_for="p>>q").opened().loaded()
+    script.wait(1)
+    script.world()
+    while not script.look.over:
+        script.answer("waited", **answer)
+        script.wait(60)
+    assert failure(script)[0] == "remote" and "'p>>q'" in failure(script)[1] and says in failure(script)[1]
+
+
+def test_pictures_and_fonts_are_dropped_unless_somebody_wants_to_see_the_page() -> None:
+    kinds = ("Image", "Font", "Media", "Script", "Stylesheet", "XHR")
+    for screenshot, dropped in ((False, {"Image", "Font", "Media"}), (True, {"Media"})):
+        script = Script(screenshot=screenshot).opened().loaded()
+        words = {kind: script.ask(kind, kind)[-1].method for kind in kinds}
+        assert {kind for kind, word in words.items() if word == "Fetch.failRequest"} == dropped
+
+
+def test_beyond_its_requests_a_page_gets_nothing() -> None:
+    script = Script(most_requests=3).opened().loaded()
+    words = [script.ask(str(n))[-1].method for n in range(4)]
+    assert words == ["Fetch.continueRequest"] * 2 + ["Fetch.failRequest"] * 2
+
+
+def test_given_headers_go_to_the_origin_alone_also_behind_a_redirect() -> None:
+    script = Script(headers=(("Authorization", "secret"),)).opened().loaded()
+
+    def sent_to(url: str, **headers: str) -> dict[str, str]:
+        request = {"url": url, "headers": {"Accept": "*/*", **headers}}
+        command = script.say("Fetch.requestPaused", requestId="i", resourceType="XHR", request=request)[-1]
+        return {pair["name"]: pair["value"] for pair in command.params["headers"]}
+
+    assert sent_to("https://a.example/other") == {"Accept": "*/*", "Authorization": "secret"}
+    for elsewhere in (
+        "http://a.example/",
+        "https://a.example:8443/",
+        "https://b.a.example/",
+        "blob:https://a.example/1",
+    ):
+        assert sent_to(elsewhere, authorization="secret") == {"Accept": "*/*"}
+
+
+def test_a_refusal_of_the_proxy_is_a_refusal_whatever_the_browser_makes_of_it() -> None:
+    refused = Trouble("refused", "10.0.0.1 is not public")
+    plain = Script().opened()
+    plain.troubles["inside.example", 80] = refused
+    plain.ask("d", "Document")
+    response = {"url": "http://inside.example/", "status": 403, "headers": {"Sanderling-Refused": "m1"}}
+    plain.say("Network.responseReceived", requestId="d", type="Document", frameId="T", response=response)
+    tunnel = Script().opened()
+    tunnel.troubles["inside.example", 443] = refused
+    tunnel.ask("d", "Document", "https://inside.example/x")
+    tunnel.answer("navigated", frameId="T", errorText="net::ERR_TUNNEL_CONNECTION_FAILED")
+    later = Script().opened().loaded()
+    later.troubles["inside.example", 443] = refused
+    later.say(
+        "Page.frameNavigated",
+        frame={"id": "T", "url": "chrome-error://x/", "unreachableUrl": "https://inside.example/"},
+    )
+    assert failure(plain) == failure(tunnel) == failure(later) == ("refused", refused.reason)
+
+
+def test_a_host_that_says_our_word_without_knowing_it_is_a_page_like_any_other() -> None:
+    script = Script().opened().loaded(403, headers={"sanderling-refused": "guess"})
+    assert read_twice(script).look.status == 403 and script.look.failure is None
+
+
+def test_a_place_that_is_not_of_the_web_is_refused() -> None:
+    script = Script().opened().loaded()
+    script.say(
+        "Page.frameNavigated", frame={"id": "T", "url": "chrome-error://x/", "unreachableUrl": "file:///etc/passwd"}
+    )
+    assert failure(script)[0] == "refused"
+
+
+def test_an_error_is_told_in_words() -> None:
+    script = Script().opened()
+    script.answer("navigated", frameId="T", errorText="net::ERR_CERT_DATE_INVALID")
+    assert failure(script) == ("remote", "the certificate is out of date (ERR_CERT_DATE_INVALID)")
+    script = Script().opened()
+    script.answer("navigated", frameId="T", isDownload=True)
+    assert "no page" in failure(script)[1]
+
+
+def test_what_a_page_does_to_the_browser_is_answered_or_ends_its_look() -> None:
+    script = Script().opened().loaded()
+    assert script.say("Page.javascriptDialogOpening", type="prompt")[-1].params == {"accept": False}
+    assert script.say("Page.javascriptDialogOpening", type="beforeunload")[-1].params == {"accept": True}
+    opened = script.say("Target.targetCreated", targetInfo={"targetId": "W", "type": "page"})
+    assert opened[-1].method == "Target.closeTarget" and opened[-1].params == {"targetId": "W"}
+    assert script.say("Target.targetCreated", targetInfo={"targetId": "T", "type": "page"}) == []
+    script.say("Target.targetCrashed", targetId="W")
+    assert not script.look.over
+    script.say("Target.targetCrashed", targetId="T")
+    assert failure(script)[0] == "remote" and "crashed" in failure(script)[1]
+
+
+def test_a_page_that_loads_itself_anew_for_ever_is_ended() -> None:
+    script = Script().opened().loaded()
+    for _ in range(MOST_NAVIGATIONS):
+        script.say("Page.frameNavigated", frame={"id": "T", "url": URL})
+    assert "anew more than" in failure(script)[1]
+
+
+def test_frames_inside_are_not_the_page() -> None:
+    script = Script().opened().loaded()
+    for _ in range(MOST_NAVIGATIONS + 1):
+        script.say("Page.frameNavigated", frame={"id": "F", "parentId": "T", "url": "https://b.example/"})
+    answer = {"url": "https://b.example/", "status": 500, "headers": {}}
+    script.say("Network.responseReceived", requestId="f", type="Document", frameId="F", response=answer)
+    assert read_twice(script).look.status == 200
+
+
+def test_a_page_that_moves_on_while_it_is_read_is_read_where_it_comes_to_rest() -> None:
+    script = Script().opened().loaded()
+    script.wait(1)
+    script.world()
+    script.say("Page.frameNavigated", frame={"id": "T", "url": "https://a.example/next"})
+    assert script.look.state is State.LOADING
+    script.answer("read", "Execution context was destroyed.")
+    script.say("Page.loadEventFired")
+    script.wait(1)
+    script.world()
+    script.read(None)
+    script.wait(1)
+    script.read("<p>next</p>", again=True, at="https://a.example/next")
+    assert (script.look.at, script.look.html) == ("https://a.example/next", "<p>next</p>")
+
+
+def test_a_page_that_is_too_large_is_not_taken() -> None:
+    script = Script(most_html=100).opened().loaded()
+    script.wait(1)
+    script.world()
+    script.read(None, size=101)
+    assert failure(script)[0] == "remote" and "101 characters" in failure(script)[1]
+
+
+@pytest.mark.parametrize(
+    ("upto", "blame", "says"),
+    [("nothing", "local", "did not open"), ("opened", "remote", "TIMED_OUT"), ("loaded", "remote", "come to rest")],
+)
+def test_at_the_deadline_it_is_said_what_kept_the_page(upto: str, blame: str, says: str) -> None:
+    script = Script(deadline=5.0)
+    if upto != "nothing":
+        script.opened()
+    if upto == "loaded":
+        script.loaded()
+    while not script.look.over:
+        script.wait(60)
+    assert failure(script)[0] == blame and says in failure(script)[1]
+    assert script.now == pytest.approx(105.0)
+
+
+def test_what_was_read_before_the_deadline_counts() -> None:
+    script = Script(deadline=5.0).opened().loaded()
+    script.wait(1)
+    script.world()
+    script.read("<p>one</p>")
+    while not script.look.over:
+        script.wait(60)
+    assert script.look.failure is None and script.look.html == "<p>one</p>" and not script.look.settled
+
+
+def test_a_picture_is_made_of_what_was_read() -> None:
+    script = Script(screenshot=True).opened().loaded()
+    read_twice(script)
+    assert script.sent[-1].params["clip"]["height"] == 900 and not script.look.over
+    script.answer("shown", data=base64.b64encode(b"PNG").decode())
+    assert script.look.over and script.look.screenshot == b"PNG"
+    script = read_twice(Script(screenshot=True).opened().loaded())
+    script.answer("shown", "it could not be drawn")
+    assert script.look.failure is None and script.look.screenshot == b"" and script.look.html
+
+
+def test_the_json_that_filled_a_page_is_named_the_largest_first() -> None:
+    script = Script().opened().loaded()
+    for number, (kind, size) in enumerate([("application/json", 10), ("application/ld+json", 30), ("text/html", 99)]):
+        script.ask(str(number), url=f"https://a.example/{number}")
+        answer = {"url": f"https://a.example/{number}", "status": 200, "mimeType": kind}
+        script.say("Network.responseReceived", requestId=str(number), type="XHR", frameId="T", response=answer)
+        script.say("Network.dataReceived", requestId=str(number), dataLength=size)
+        script.say("Network.loadingFinished", requestId=str(number))
+    script.ask("broken")
+    script.say("Network.loadingFailed", requestId="0", errorText="net::ERR_FAILED")
+    assert script.look.filled() == [("https://a.example/1", 30)]
+
+
+@pytest.mark.parametrize("tag", ["context", "target", "session", "prepared"])
+def test_a_browser_that_opens_no_page_is_to_blame_itself(tag: str) -> None:
+    script = Script()
+    script.answer(tag, "no room")
+    assert failure(script) == ("local", "the browser would not open a page: no room")
+
+
+def test_a_context_that_comes_after_the_end_is_thrown_away_too() -> None:
+    script = Script()
+    script.look.fail("given up", "local")
+    script.answer("context", browserContextId="late")
+    assert script.look.end()[-1].params == {"browserContextId": "late"}

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import trio
+
+from actors.browser import pool as module
+from actors.browser.held import NotUp, Walls
+from actors.browser.pool import HOPELESS, ChromiumPool
+from actors.world import Rendered, RenderFailed, RenderRequest
+
+PAGE = RenderRequest("http://a.example/", "")
+
+
+class Browsers:
+    """What the pool starts, in place of real ones. fail: why a start fails. proof: what a browser is found to do."""
+
+    def __init__(self) -> None:
+        self.fail, self.probed = "", ("", "")
+        self.proof: str | None = ""
+        self.engines: list[Any] = []
+        self.weight = 0, 0
+        self.closed = 0
+
+    async def start(self, *_: object) -> Any:
+        await trio.lowlevel.checkpoint()
+        if self.fail:
+            raise NotUp(self.fail)
+        return SimpleNamespace(weigh=self.weigh, aclose=self.close)
+
+    async def weigh(self) -> tuple[int, int]:
+        await trio.lowlevel.checkpoint()
+        return self.weight
+
+    async def close(self) -> None:
+        self.closed += 1
+
+    async def probe(self, *_: object) -> tuple[str, str]:
+        await trio.lowlevel.checkpoint()
+        return self.probed
+
+    def make(self, *_: object) -> Any:
+        self.engines.append(Engine(self))
+        return self.engines[-1]
+
+
+class Engine:
+    def __init__(self, browsers: Browsers) -> None:
+        self.browsers, self.over, self.worn = browsers, trio.Event(), trio.Event()
+        self.looks, self.busy, self.why, self.name = 0, 0, "", "Fake/1"
+        self.freed = trio.Event()
+
+    async def run(self, up: Callable[[], None]) -> None:
+        up()
+        await self.over.wait()
+
+    def end(self, why: str) -> None:
+        self.why = self.why or why
+        self.over.set()
+
+    async def wait_free(self) -> None:
+        while self.busy:
+            await self.freed.wait()
+
+    async def look(self, request: RenderRequest, marker: str, *, ports: Sequence[int], most: int = -1) -> Rendered:
+        if most == 0:
+            if self.browsers.proof is None:
+                async with await trio.open_tcp_stream("127.0.0.1", *ports):
+                    await trio.sleep(0.1)
+            raise RenderFailed("no", blame="refused" if self.browsers.proof == "" else "remote")
+        self.looks += 1
+        self.busy += 1
+        try:
+            with trio.move_on_after(1):
+                await self.over.wait()
+                raise RenderFailed(self.why, blame="local")
+            return Rendered(request.url, 200, self.name.encode(), True, 1, 1, 1)
+        finally:
+            self.busy -= 1
+            self.freed.set()
+            self.freed = trio.Event()
+
+
+@pytest.fixture
+def browsers(monkeypatch: pytest.MonkeyPatch) -> Browsers:
+    found = Browsers()
+    monkeypatch.setattr(module, "start", found.start)
+    monkeypatch.setattr(module, "probe", found.probe)
+    monkeypatch.setattr(module, "Engine", found.make)
+    return found
+
+
+@asynccontextmanager
+async def a_pool(**given: Any) -> AsyncIterator[ChromiumPool]:
+    async def connect(host: str, port: int) -> Any:
+        raise AssertionError("nobody asks")
+
+    async def listen(host: str, port: int) -> Any:
+        return await trio.open_tcp_listeners(port, host=host)
+
+    given = {"pages": 2, "listen": listen, "entropy": bytes, "idle": 60.0, **given}
+    pool = ChromiumPool(given.pop("command", ["holder"]), **given)
+    async with trio.open_nursery() as nursery:
+        child: Any = SimpleNamespace(ready=lambda: None, stopping=trio.Event())
+        nursery.start_soon(pool.run, child, connect)
+        yield pool
+        child.stopping.set()
+
+
+async def failure_of(pool: ChromiumPool) -> RenderFailed:
+    with pytest.raises(RenderFailed) as caught:
+        await pool.render(PAGE)
+    return caught.value
+
+
+async def test_no_browser_is_started_before_a_page_is_wanted_and_none_is_kept_when_nobody_calls(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    async with a_pool() as pool:
+        await trio.sleep(300)
+        assert browsers.engines == [] and pool.walls == Walls(True, True)
+        assert (await pool.render(PAGE)).html == b"Fake/1"
+        await trio.sleep(59)
+        assert pool.statistics().alive == 1
+        await trio.sleep(10)
+        assert pool.statistics().alive == 0 and browsers.closed == 1
+        await pool.render(PAGE)
+        assert pool.statistics().starts == 2
+
+
+async def test_a_browser_is_replaced_after_so_many_looks_and_finishes_its_last_one(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    async with a_pool(most_looks=3) as pool, trio.open_nursery() as nursery:
+        for _ in range(7):
+            nursery.start_soon(pool.render, PAGE)
+    assert [engine.looks for engine in browsers.engines] == [3, 3, 1]
+    assert browsers.closed == 3 and pool.statistics().lost == 0
+
+
+async def test_a_browser_that_has_grown_heavy_is_replaced_but_its_pages_count_too(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    async with a_pool(most_kib=1000) as pool:
+        browsers.weight = 999, 5
+        await pool.render(PAGE)
+        await trio.sleep(20)
+        assert pool.statistics().alive == 1 and pool.statistics().memory_kib == 999
+        browsers.weight = 1000, 5
+        await trio.sleep(6)
+        await pool.render(PAGE)
+        assert pool.statistics().starts == 2
+
+
+async def test_a_browser_that_dies_costs_the_looks_that_it_was_making(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    async with a_pool() as pool:
+        await pool.render(PAGE)
+
+        async def die() -> None:
+            await trio.sleep(0.5)
+            browsers.engines[0].end("it crashed")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(die)
+            failure = await failure_of(pool)
+        assert (failure.blame, failure.reason) == ("local", "it crashed")
+        assert (await pool.render(PAGE)).status == 200
+        assert pool.statistics().lost == 1 and pool.lacks() == ""
+
+
+async def test_a_browser_that_does_not_start_is_told_and_tried_again(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    browsers.fail = "libnss3.so is missing"
+    async with a_pool() as pool:
+        failure = await failure_of(pool)
+        assert failure.blame == "local" and "libnss3.so" in failure.reason and "libnss3.so" in pool.lacks()
+        assert pool.statistics().starts == 0
+        browsers.fail = ""
+        await failure_of(pool)
+        await trio.sleep(60)
+        assert pool.lacks() == "" and (await pool.render(PAGE)).status == 200
+
+
+async def test_x26_a_browser_that_proves_nothing_is_given_no_page(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    browsers.proof = "it goes nowhere"
+    async with a_pool() as pool:
+        assert "did not go by the proxy" in (await failure_of(pool)).reason
+        assert [engine.looks for engine in browsers.engines] == [0] * HOPELESS
+
+
+async def test_where_chromiums_sandbox_can_not_hold_there_is_no_browser_unless_that_is_wanted(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    browsers.probed = "Operation not permitted", "Operation not permitted"
+    async with a_pool() as pool:
+        await trio.sleep(1)
+        assert "sandbox can't hold here (Operation not permitted)" in pool.lacks()
+        assert (await failure_of(pool)).blame == "local"
+    async with a_pool(sandbox="wanted") as pool:
+        await pool.render(PAGE)
+        assert pool.walls == Walls(namespace=False, sandbox=False)
+
+
+async def test_where_there_is_no_browser_it_is_said_why(browsers: Browsers, autojump_clock: trio.abc.Clock) -> None:
+    async with a_pool(command=[], absent="no browser is installed") as pool:
+        await trio.sleep(1)
+        assert pool.lacks() == "no browser is installed"
+        assert (await failure_of(pool)).reason == "no browser is installed"
+
+
+async def test_a_page_that_is_no_page_of_the_web_is_refused(browsers: Browsers) -> None:
+    async with a_pool() as pool:
+        for url in ("file:///etc/passwd", "chrome://crash", "ws://a.example/", "http://a.example:22/", "http://127.1/"):
+            with pytest.raises(RenderFailed) as caught:
+                await pool.render(PAGE._replace(url=url))
+            assert caught.value.blame == "refused"
+        assert browsers.engines == []

@@ -1,0 +1,197 @@
+"""Browsers that die, hang or are left behind: what each costs, and that nothing of them stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.browser.held import SOCKET
+from actors.browser.holder import PREFIX, descendants, sweep
+from actors.browser.pool import ChromiumPool
+from actors.world import Rendered, RenderFailed
+from sanderling.program import holder_command
+from tests.actors.browser.real import BROWSER, Web, a_pool, a_web, shown
+
+pytestmark = pytest.mark.usefixtures("browser")
+
+
+BUSY = 2.5
+"""How much longer things take where tests share the processors."""
+
+
+def folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+
+
+def of_kind(kind: str) -> list[int]:
+    """Return our browsers' processes of a kind; "" for the browsers themselves."""
+    return [pid for pid in descendants(os.getpid()) if is_of_kind(command_of(pid), kind)]
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def is_of_kind(command: str, kind: str) -> bool:
+    if kind:
+        return f"--type={kind}" in command
+    return "--remote-debugging-pipe" in command and "--type=" not in command
+
+
+async def until(condition: Callable[[], bool], within: float = 20.0) -> None:
+    with trio.fail_after(within):
+        while not condition():  # noqa: ASYNC110  # other processes do not tell
+            await trio.sleep(0.02)
+
+
+def is_there(pid: int) -> bool:
+    """Return whether a process lives; one that only waits to be buried, by whoever does that here, does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
+
+
+@asynccontextmanager
+async def a_browser_at_work() -> AsyncIterator[tuple[Web, ChromiumPool]]:
+    """Run a browser that has shown a page; at its end nothing of it may be left."""
+    before = folders()
+    async with a_web() as (site, _):
+        async with a_pool() as pool:
+            site.page("quick", "<p>quick</p>")
+            site.page("slow", "<p>slow</p><script>setInterval(()=>document.title+='x',20);fetch('/wait')</script>")
+            site.page("wait", "", after=60.0)
+            assert isinstance(await shown(pool, site.url("quick")), Rendered)
+            yield site, pool
+        assert of_kind("") == of_kind("renderer") == [], "a process is left"
+    assert folders() - before == set()
+
+
+async def ended_at_work(how: int, kind: str = "") -> tuple[RenderFailed, float, int]:
+    """Send a signal while a page is shown; return what became of the look, in how many seconds, and browsers lost."""
+    async with a_browser_at_work() as (site, pool):
+        outcome: list[object] = []
+
+        async def look() -> None:
+            outcome.append(await shown(pool, site.url("slow")))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(look)
+            await until(lambda: "/wait" in {asked.target for asked in site.seen}, 30)
+            began = trio.current_time()
+            for pid in of_kind(kind):
+                os.kill(pid, how)
+        took = trio.current_time() - began
+        assert isinstance(await shown(pool, site.url("quick")), Rendered), "the next look is made as ever"
+        assert isinstance(outcome[0], RenderFailed), outcome
+        return outcome[0], took, pool.statistics().lost
+
+
+async def test_a_dead_browser_costs_the_look_and_two_seconds() -> None:
+    failure, took, lost = await ended_at_work(signal.SIGKILL)
+    assert failure.blame == "local" and "SIGKILL" in failure.reason
+    assert took < 2 * BUSY and lost == 1
+
+
+async def test_a_hung_browser_costs_the_look_and_two_seconds_and_what_it_left_of_itself_is_ended() -> None:
+    failure, took, lost = await ended_at_work(signal.SIGSTOP)
+    assert failure.blame == "local" and "did not answer" in failure.reason
+    assert took < 2 * BUSY and lost == 1
+
+
+async def test_a_crashed_tab_costs_its_look_and_no_browser() -> None:
+    failure, took, lost = await ended_at_work(signal.SIGKILL, "renderer")
+    assert failure.blame == "remote" and "crashed" in failure.reason
+    assert took < 2 * BUSY and lost == 0
+
+
+async def test_a_unit_of_its_own_can_hold_the_browser_behind_a_socket(tmp_path: Path) -> None:
+    """As systemd does it with Accept=yes and StandardInput=socket."""
+    address = str(tmp_path / "socket")
+    with trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM) as listener:
+        await listener.bind(address)
+        listener.listen()
+
+        async def accept() -> None:
+            while True:
+                connection, _ = await listener.accept()
+                with connection:
+                    os.set_blocking(connection.fileno(), True)
+                    holder = subprocess.Popen(holder_command(BROWSER), stdin=connection.fileno())  # noqa: ASYNC220
+                    started.append(holder)
+
+        started: list[subprocess.Popen[bytes]] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(accept)
+            async with a_web() as (site, _), a_pool(path=f"{SOCKET}{address}") as pool:
+                assert isinstance(await shown(pool, site.page("a", "<p>a</p>")), Rendered)
+            await until(lambda: all(holder.poll() is not None for holder in started))
+            nursery.cancel_scope.cancel()
+    assert of_kind("") == []
+
+
+async def test_a_look_that_is_given_up_leaves_nothing_open() -> None:
+    async with a_browser_at_work() as (site, pool):
+        for seconds in (0.0, 0.05, 0.3):
+            with trio.move_on_after(seconds):
+                await shown(pool, site.url("slow"))
+        assert isinstance(await shown(pool, site.url("quick")), Rendered)
+        assert pool.statistics().lost == 0 and pool.statistics().busy == 0
+
+
+SERVICE = """
+import trio
+from tests.actors.browser.real import a_pool, a_web, shown
+async def main():
+    async with a_web() as (site, _), a_pool() as pool:
+        print(type(await shown(pool, site.page("a", "<p>a</p>"))).__name__, flush=True)
+        await trio.sleep_forever()
+trio.run(main)
+"""
+
+
+async def test_when_the_service_is_killed_its_browser_ends_with_it() -> None:
+    before = folders()
+    service = await trio.lowlevel.open_process([sys.executable, "-c", SERVICE], stdout=subprocess.PIPE)
+    assert service.stdout is not None
+    async with service.stdout:
+        assert await service.stdout.receive_some(100) == b"Rendered\n"
+    below = descendants(service.pid)
+    assert len(below) > 3 and len(folders() - before) == 1
+    service.kill()
+    await service.wait()
+    await until(lambda: not any(map(is_there, below)) and not folders() - before)
+
+
+def test_a_folder_whose_holder_was_killed_is_swept_and_one_in_use_is_not() -> None:
+    left = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (left / "Default").mkdir()
+    used = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import fcntl,os,sys,tempfile\nd=tempfile.mkdtemp(prefix=sys.argv[1])\n"
+            "f=os.open(d,os.O_RDONLY);fcntl.flock(f,fcntl.LOCK_EX);print(d,flush=True);sys.stdin.read();os.rmdir(d)",
+            PREFIX,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert used.stdout is not None
+    place = Path(used.stdout.readline().strip())
+    sweep()
+    assert not left.exists() and place.exists()
+    used.communicate()

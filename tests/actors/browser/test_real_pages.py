@@ -1,0 +1,204 @@
+"""What a real browser makes of pages, good and bad ones. All are shown by one browser, once, beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import trio
+
+from actors.world import Rendered, RenderFailed
+from tests.actors.browser.real import Web, a_pool, a_web, shown
+from tests.support.memory_network import Answer
+
+pytestmark = pytest.mark.usefixtures("browser")
+HTML = {"Content-Type": "text/html"}
+JSON = {"Content-Type": "application/json"}
+LIST = "<script>fetch('/items').then(r=>r.json()).then(d=>{for(const i of d){const l=document.createElement('li');\
+l.textContent=i;document.body.append(l)}})</script><img src=/picture>"
+PAGES = {
+    "list": f"<!doctype html><meta charset=latin-1><title>å</title>{LIST}",
+    "late": "<script>setTimeout(()=>{document.body.innerHTML='<p id=late>late</p>'},700)</script>",
+    "clock": "<p id=c>0</p><script>setInterval(()=>{c.textContent=+c.textContent+1},50)</script>",
+    "tampered": "<p>real</p><script>document.querySelector=()=>1;Object.defineProperty(Element.prototype,'outerHTML',"
+    "{get:()=>'forged'});JSON.stringify=()=>'forged'</script>",
+    "dialogs": "<p>after</p><script>alert(1);confirm(2);prompt(3);onbeforeunload=()=>1;print()</script>",
+    "windows": "<p>after</p><script>for(let i=0;i<200;i++)window.open('/list')</script>",
+    "endless": "<p>x</p><script>for(;;){}</script>",
+    "reloading": "<p>x</p><script>location.reload()</script>",
+    "nodes": "<div id=r></div><script>for(let i=0;i<50000;i++)r.append(document.createElement('i'))</script>",
+    "huge": "<p id=h></p><script>h.textContent='x'.repeat(9e6)</script>",
+    "asking": "<p>after</p><script>for(let i=0;i<100;i++)fetch('/items?'+i)</script>",
+    "hungry": "<p>after</p><script>for(let i=0;i<9;i++)fetch('/large?'+i)</script>",
+    "frames": "<p>after</p><script>f=()=>document.body.append(Object.assign(document.createElement('iframe'),"
+    "{srcdoc:'<p>x'}));for(let i=0;i<100;i++)f()</script>",
+    "cookie": "<p id=k></p><script>k.textContent='had:'+document.cookie+localStorage.a;document.cookie='a=1';"
+    "localStorage.a=1</script>",
+    "file": "<p>after</p><iframe src='file:///etc/passwd'></iframe><iframe src='view-source:file:///etc/passwd'></iframe>"
+    "<script>fetch('file:///etc/passwd').then(r=>r.text()).then(t=>document.body.append(t)).catch(()=>0)</script>",
+    "surrogate": "<p id=s></p><script>s.textContent='a\\ud800b'</script>",
+    "shown": "<body style='margin:0;background:#0a0'><p style='height:3000px'>x</p>",
+}
+GIVEN: Mapping[str, Mapping[str, Any]] = {
+    "late": {"wait_for": "#late"},
+    "never": {"wait_for": "#never", "deadline": 6.0},
+    "endless": {"deadline": 6.0},
+    "asking": {"most_requests": 10},
+    "hungry": {"most_bytes": 300_000},
+    "shown": {"screenshot": True},
+    "headed": {"headers": (("Authorization", "secret"),)},
+}
+
+
+def furnish(site: Web) -> None:
+    for path, html in PAGES.items():
+        site.page(path, html)
+    site.page("never", "<p>x</p>")
+    site.page(
+        "headed",
+        f"<script>fetch('/own').catch(()=>0);fetch('http://site.test:{site.port}/other',"
+        f"{{mode:'no-cors'}});fetch('/to?302=http://site.test:{site.port}/moved',{{mode:'no-cors'}})</script>",
+    )
+    site.pages["items"] = Answer(body=b'["one","two"]', headers=JSON)
+    site.pages["large"] = Answer(body=bytes(100_000), headers={"Cache-Control": "no-store"})
+    site.pages["gone"] = Answer(410, b"<p>gone</p>", headers=HTML)
+    site.pages["download"] = Answer(body=b"x", headers={"Content-Disposition": "attachment", "Content-Type": "x/y"})
+    site.pages["empty"] = Answer(204)
+
+
+@pytest.fixture(scope="module")
+def evening(browser: None) -> tuple[Web, Mapping[str, Any]]:
+    """The web as it was asked, and what became of each look."""
+    outcomes: dict[str, Any] = {}
+
+    async def look(site: Web, pool: Any, name: str) -> None:
+        given = {"deadline": 30.0, **GIVEN.get(name, {})}
+        outcomes[name] = await shown(pool, site.url(name), **given)
+
+    async def pass_by() -> Web:
+        async with a_web() as (site, _), a_pool(most_html=4 << 20) as pool:
+            furnish(site)
+            async with trio.open_nursery() as nursery:
+                for name in [*PAGES, "never", "headed", "gone", "download", "empty"]:
+                    nursery.start_soon(look, site, pool, name)
+            outcomes["again"] = await shown(pool, site.url("cookie"))
+            outcomes["nowhere"] = await shown(pool, f"http://nowhere.test:{site.port}/")
+            outcomes["tls"] = await shown(pool, f"https://site.test:{site.port}/")
+            outcomes["statistics"] = pool.statistics()
+        return site
+
+    return trio.run(pass_by), outcomes
+
+
+@pytest.fixture
+def outcomes(evening: tuple[Web, Mapping[str, Any]]) -> Mapping[str, Any]:
+    return evening[1]
+
+
+def html_of(outcome: object) -> str:
+    assert isinstance(outcome, Rendered), outcome
+    return outcome.html.decode()
+
+
+def failure_of(outcome: object) -> RenderFailed:
+    assert isinstance(outcome, RenderFailed), outcome
+    return outcome
+
+
+def test_a_page_is_what_its_scripts_make_of_it_and_names_the_json_that_filled_it(
+    evening: tuple[Web, Mapping[str, Any]],
+) -> None:
+    site, outcomes = evening
+    page = outcomes["list"]
+    assert html_of(page).startswith("<!DOCTYPE html><html>") and "<li>one</li><li>two</li>" in html_of(page)
+    assert (page.status, page.settled, page.url) == (200, True, site.url("list")) and page.wire_bytes > 100
+    assert [(found.url, found.size) for found in page.filled_by] == [(site.url("items"), 13)]
+    assert "/picture" not in {asked.target for asked in site.seen}
+
+
+def test_it_says_who_it_is_and_that_nobody_sits_before_it(evening: tuple[Web, Mapping[str, Any]]) -> None:
+    agents = {asked.headers["user-agent"] for asked in evening[0].seen}
+    assert all("HeadlessChrome/" in agent and agent.endswith(" sanderling/1 (+https://a.example)") for agent in agents)
+    assert len(agents) == 1
+
+
+def test_given_headers_go_to_the_origin_of_the_page_alone(evening: tuple[Web, Mapping[str, Any]]) -> None:
+    site, _ = evening
+    sent = {asked.target.partition("?")[0]: asked.headers.get("authorization") for asked in site.seen}
+    assert sent["/headed"] == sent["/own"] == sent["/to"] == "secret"
+    assert sent["/other"] is None and sent["/moved"] is None and sent["/list"] is None
+
+
+def test_what_is_waited_for_is_waited_for(outcomes: Mapping[str, Any]) -> None:
+    assert '<p id="late">' in html_of(outcomes["late"])
+    assert "'#never' within 6 s" in failure_of(outcomes["never"]).reason
+
+
+def test_a_page_that_keeps_changing_is_told_unsettled(outcomes: Mapping[str, Any]) -> None:
+    assert not outcomes["clock"].settled and 'id="c"' in html_of(outcomes["clock"])
+
+
+def test_x26_a_pages_scripts_can_not_bend_what_is_read(outcomes: Mapping[str, Any]) -> None:
+    assert "<p>real</p>" in html_of(outcomes["tampered"])
+
+
+@pytest.mark.parametrize("name", ["dialogs", "windows", "frames"])
+def test_what_would_stop_a_person_stops_no_look(outcomes: Mapping[str, Any], name: str) -> None:
+    assert "<p>after</p>" in html_of(outcomes[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("endless", "did not come to rest within 6 s"),
+        ("reloading", "loaded itself anew|come to rest"),
+        ("huge", "more than 4,194,304"),
+        ("download", "no page"),
+        ("empty", "ABORTED"),
+        ("nowhere", "does not resolve"),
+        ("tls", "ERR_CONNECTION_CLOSED|ERR_SSL"),
+    ],
+)
+def test_a_page_that_can_not_be_shown_costs_its_own_look_and_says_why(
+    outcomes: Mapping[str, Any], name: str, says: str
+) -> None:
+    failure = failure_of(outcomes[name])
+    assert failure.blame == "remote" and any(word in failure.reason for word in says.split("|")), failure.reason
+
+
+def test_fifty_thousand_nodes_are_read(outcomes: Mapping[str, Any]) -> None:
+    assert html_of(outcomes["nodes"]).count("<i></i>") == 50_000
+
+
+def test_x26_beyond_its_share_a_page_gets_nothing_more(evening: tuple[Web, Mapping[str, Any]]) -> None:
+    site, outcomes = evening
+    assert "<p>after</p>" in html_of(outcomes["asking"]) and "<p>after</p>" in html_of(outcomes["hungry"])
+    assert sum(asked.target.startswith("/items?") for asked in site.seen) <= 10
+    assert outcomes["hungry"].wire_bytes < 500_000
+
+
+def test_x26_a_page_finds_nothing_of_an_earlier_look(outcomes: Mapping[str, Any]) -> None:
+    assert "had:undefined" in html_of(outcomes["cookie"]) and "had:undefined" in html_of(outcomes["again"])
+
+
+def test_x26_a_page_reads_no_file_of_this_machine(outcomes: Mapping[str, Any]) -> None:
+    assert "<p>after</p>" in html_of(outcomes["file"]) and "root:" not in html_of(outcomes["file"])
+
+
+def test_an_answer_of_an_error_is_a_page_with_its_status(outcomes: Mapping[str, Any]) -> None:
+    assert outcomes["gone"].status == 410 and "<p>gone</p>" in html_of(outcomes["gone"])
+
+
+def test_half_a_character_is_replaced(outcomes: Mapping[str, Any]) -> None:
+    assert "a?b" in html_of(outcomes["surrogate"]) or "a\ufffdb" in html_of(outcomes["surrogate"])
+
+
+def test_a_picture_shows_the_page_in_its_height(outcomes: Mapping[str, Any]) -> None:
+    picture = outcomes["shown"].screenshot
+    assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) == 1280
+    assert 3000 <= int.from_bytes(picture[20:24]) <= 3100
+
+
+def test_none_of_these_pages_cost_a_browser(outcomes: Mapping[str, Any]) -> None:
+    assert outcomes["statistics"].lost == 0
