@@ -12,7 +12,7 @@ QUICK = tests/actors tests/storage tests/supervision tests/rules
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: languages help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -32,6 +32,7 @@ help:
 	@echo "make chaos     three nodes on one PostgreSQL, killed, stopped, cut off; then the same audit          (ARGS=\"--seconds 3600\")"
 	@echo "make fuzz      what strangers send, drawn and bent            (SECONDS=3600 ARGS=\"--seed 7 --only feed\")"
 	@echo "make mutants   N small faults, and which test or world notices     (N=20 SEED=2 ARGS=\"--only matcher --keep\")"
+	@echo "make languages  the dashboard's catalogues, brought up to date with its texts"
 	@echo "make docs      the manual as a site, in build/site"
 	@echo "make man       the man page, as build/sanderling.1"
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
@@ -125,6 +126,10 @@ fuzz:
 bench-watch:
 	@bin/setup test
 	@$(PYTHON_IN) -m bench.watch $(ARGS)
+
+languages:
+	@bin/setup check
+	@$(PYTHON_IN) -m tests.api.dashboard.language.gathering
 
 docs:
 	@bin/setup docs

@@ -12,6 +12,7 @@ from msgspec import field
 
 from actors.errors import NotFound
 from api.dashboard.forms import Form
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.operations import destinations
 
@@ -52,11 +53,11 @@ async def _page(visit: Visit) -> Page:
     alert = await visit.context.storage.alerts.get(hook.alert_id)
     stands = "asked" if not hook.confirmed else "stopped" if hook.state == "disabled" else "told"
     about = "" if alert is None else alert.name
-    return Page("entry/mail.html", "Mail from Sanderling", {"stands": stands, "about": about, "label": hook.label})
+    return Page("entry/mail.html", say("Mail from Sanderling"), {"stands": stands, "about": about, "label": hook.label})
 
 
 def _unknown() -> Page:
-    return Page("entry/mail.html", "Mail from Sanderling", {"stands": "unknown", "about": "", "label": ""}, 404)
+    return Page("entry/mail.html", say("Mail from Sanderling"), {"stands": "unknown", "about": "", "label": ""}, 404)
 
 
 SCREENS = (

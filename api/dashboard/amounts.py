@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from api.dashboard.language.speaking import decimal, say
+from api.dashboard.moments import dated
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY = 86_400_000
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
@@ -22,21 +23,12 @@ def size(count: int) -> str:
     amount, unit = float(count), 0
     while amount >= 1024 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1024, unit + 1
-    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{count} bytes"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "match", "matches"), counted(1200, "event")
-    ('1 match', '1,200 events')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{decimal(amount, 1)} {_UNITS[unit]}" if unit else say("%(count)s bytes", count=count)
 
 
 def by_utc(now: Millis, zone: ZoneInfo) -> str:
     """Return what to add for a reader whose days are others: "" where it is UTC now."""
-    return " (days by UTC)" if datetime.fromtimestamp(now / 1000, zone).utcoffset() else ""
+    return f" {say('(days by UTC)')}" if datetime.fromtimestamp(now / 1000, zone).utcoffset() else ""
 
 
 def named(day: int) -> str:
@@ -46,4 +38,4 @@ def named(day: int) -> str:
     '1 Jan'
     """
     _, month, number = rfc3339(Millis(day * _DAY))[:10].split("-")
-    return f"{int(number)} {_MONTHS[int(month) - 1]}"
+    return dated(int(number), int(month))

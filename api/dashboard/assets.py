@@ -13,13 +13,15 @@ MEDIA = {
     "style.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
     "live.js": "text/javascript; charset=utf-8",
+    "service-worker.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
     "touch-icon.png": "image/png",
     "favicon.ico": "image/x-icon",
     "manifest.webmanifest": "application/manifest+json",
 }
-BY_NAME = ("/favicon.ico", "/manifest.webmanifest", "/icon.svg", "/touch-icon.png")
-"""What programs ask for without having read a page, and what a manifest names. It is kept for a day."""
+BY_NAME = ("/favicon.ico", "/manifest.webmanifest", "/icon.svg", "/touch-icon.png", "/service-worker.js")
+"""What programs ask for without having read a page, what a manifest names, and the worker, which is for the paths below
+its own. It is kept for a day."""
 A_DAY = "public, max-age=86400"
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from api.dashboard.language.speaking import say
 from api.problems import Refusal
 from api.ratelimit import Limit, neighbourhood
 from storage.interface.people import People
@@ -117,4 +118,8 @@ def _seal(nonce: str, password: Password) -> str:
 
 
 def _too_many(seconds: int) -> Refusal:
-    return Refusal("rate-limited", f"Too many attempts. Wait {seconds} s.", headers={"Retry-After": str(seconds)})
+    return Refusal(
+        "rate-limited",
+        say("Too many attempts. Wait %(seconds)s s.", seconds=seconds),
+        headers={"Retry-After": str(seconds)},
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.speaking import say
 
 
 class Deletion(Form, frozen=True, kw_only=True):
@@ -13,5 +14,5 @@ class Deletion(Form, frozen=True, kw_only=True):
 
 def check_confirmed(form: Deletion) -> None:
     """Raise Wrong unless the word was typed."""
-    if form.confirm.strip().casefold() != "delete":
-        raise Wrong(confirm="Type the word delete; nothing was deleted.")
+    if form.confirm.strip().casefold() not in ("delete", say("delete")):
+        raise Wrong(confirm=say("Type the word %(word)s; nothing was deleted.", word=say("delete")))

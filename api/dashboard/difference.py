@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from actors.versions import Step
+from api.dashboard.language.speaking import say
 from storage.records.event import Context, Contexts, Delta, Diff, Span, Spans
 
 MOST_WORDS: Final = 600
@@ -54,9 +55,9 @@ def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
     lines = list(_each_place_once(told))
     shown = lines[:most]
     if len(shown) < len(lines):
-        shown.append(_said(f"{len(lines) - len(shown)} more lines: the event has them all."))
+        shown.append(_said(say("%(count)s more lines: the event has them all.", count=len(lines) - len(shown))))
     elif (changed.delta or changed.diff or Diff((), (), ())).truncated:
-        shown.append(_said("The difference is longer than what an event keeps of it."))
+        shown.append(_said(say("The difference is longer than what an event keeps of it.")))
     return shown
 
 
@@ -101,7 +102,7 @@ def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
             lines += _pair(step.before, step.after, step.spans or Spans((), ()), where)
     lines = list(_each_place_once(lines))
     if len(steps) > most:
-        lines.append(_said(f"{len(steps) - most:,} more texts are not shown."))
+        lines.append(_said(say("%(count)s more texts are not shown.", count=len(steps) - most)))
     return lines
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.speaking import noted, say
 from api.dashboard.password_rules import check_password
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit
 from api.dashboard.sessions import Sessions, hashed, own_path
@@ -26,7 +27,7 @@ class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):
     out: bool = False
 
 
-_NOT_GOOD = "This code is not good: it works once and for an hour, and the newest one only."
+_NOT_GOOD = noted("This code is not good: it works once and for an hour, and the newest one only.")
 
 
 class SetUp(Form, frozen=True):
@@ -61,7 +62,7 @@ async def show_set_up(visit: Visit) -> Page:
     Which link was opened is not known here; a script puts its code into the form, else the person does.
     """
     good = _good(await visit.context.storage.people.link(), visit.now) is not None
-    return Page("entry/set_up.html", "Set up", {"good": good, "link": _link(visit)}, 200 if good else 404)
+    return Page("entry/set_up.html", say("Set up"), {"good": good, "link": _link(visit)}, 200 if good else 404)
 
 
 def _link(visit: Visit) -> str:
@@ -76,12 +77,12 @@ async def set_up(visit: Visit) -> Reply:
     storage, world = visit.context.storage, visit.context.world
     link = _good(await storage.people.link(), visit.now)
     if link is None or hashed(form.code.rpartition("#")[2].strip()) != link.sha256:
-        raise Wrong(code=_NOT_GOOD)
+        raise Wrong(code=say(_NOT_GOOD))
     password = Password(await world.passwords.hash(form.password), visit.now)
     sessions = Sessions.of_context(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await storage.people.settle(password, session, link=link.sha256):
-        raise Wrong(code=_NOT_GOOD)
+        raise Wrong(code=say(_NOT_GOOD))
     world.log("dashboard.set_up", address=visit.address)
     visit.attempts.succeeded(visit.address)
     return Go("/", cookies=(cookie, sessions.remember(password)))
@@ -99,7 +100,7 @@ async def show_sign_in(visit: Visit) -> Reply:
         return Go(back)
     ready = await visit.context.storage.people.password() is not None
     shows = {"back": back, "ready": ready, "out": visit.query.out, "link": _link(visit)}
-    return Page("entry/sign_in.html", "Sign in", shows)
+    return Page("entry/sign_in.html", say("Sign in"), shows)
 
 
 async def sign_in(visit: Visit) -> Reply:
@@ -111,10 +112,10 @@ async def sign_in(visit: Visit) -> Reply:
         fits = password is not None and await world.passwords.fits(form.password, password.hashed)
     if password is None or not fits:
         world.log("dashboard.sign_in_refused", level="warning", address=visit.address)
-        raise Wrong(password="That is not the password.")  # noqa: S106 - words about one
+        raise Wrong(password=say("That is not the password."))
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await people.sign_in(session, password):
-        raise Wrong(password="The password has just been changed.")  # noqa: S106 - words about one
+        raise Wrong(password=say("The password has just been changed."))
     if visit.session is not None:
         await people.sign_out(visit.session.id)
     world.log("dashboard.signed_in", address=visit.address)
@@ -139,7 +140,7 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
     present = await visit.context.storage.people.password()
     if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
         visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
-        raise Wrong(**{field: "That is not the password."})
+        raise Wrong(**{field: say("That is not the password.")})
     return present
 
 

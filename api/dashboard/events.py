@@ -12,6 +12,7 @@ from actors.notices import asked_for
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, in_the_text, lines_of
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.typed_changes import typed_lines
 from api.operations import events
@@ -103,7 +104,7 @@ async def show(visit: Visit) -> Page:
     earlier, later = await neighbours_of(visit, stored)
     return Page(
         "events/one.html",
-        event.title or event.url or "Event",
+        event.title or event.url or say("Event"),
         {
             "event": event,
             "changes": lines_of(changed_in(event)),

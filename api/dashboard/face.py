@@ -22,8 +22,10 @@ from api.dashboard import assets, rendering
 from api.dashboard.attempts import Attempts
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
 from api.dashboard.hours import Hours
+from api.dashboard.language.speaking import say, speak
 from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
+from api.dashboard.preferences import NONE, preferences_of, spoken_to
 from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.dashboard.undoing import Undos
@@ -79,6 +81,8 @@ class Dashboard:
 
     async def admit(self) -> Response | None:
         """Know the browser, take a token, and let in who has signed in; others are shown the way."""
+        g.preferences = preferences_of(request.cookies)
+        speak(spoken_to(g.preferences, request.accept_languages))
         _check_host(self)
         g.browser = await self.sessions.of(request.cookies)
         _take_token(self, g.browser)
@@ -92,7 +96,7 @@ class Dashboard:
         if screen is None:
             return None
         if self.context.draining():
-            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+            raise Refusal("unavailable", say("The service is stopping."), headers={"Retry-After": "5"})
         if screen.access != "session":
             return None
         if g.browser.session is None:
@@ -103,9 +107,14 @@ class Dashboard:
     def refused(self, refusal: Refusal, error: Exception) -> Response:
         """Return a page that says what is wrong."""
         wrong_method = isinstance(error, MethodNotAllowed)
-        title = "This page takes no such request" if wrong_method else KINDS[refusal.slug].title
+        title = say("This page takes no such request") if wrong_method else KINDS[refusal.slug].title
         shows = {"status": refusal.status, "title": title, "says": refusal.detail, "id": g.request_id}
-        return Response(rendering.plain("error.html", **shows), refusal.status, refusal.headers, content_type=HTML)
+        return Response(
+            rendering.plain("error.html", g.get("preferences", NONE), **shows),
+            refusal.status,
+            refusal.headers,
+            content_type=HTML,
+        )
 
     def sign_off(self, response: Response) -> None:
         """Bound what the page may do in a browser."""
@@ -122,8 +131,11 @@ class Dashboard:
 def _check_host(app: Dashboard) -> None:
     settings = app.context.settings
     if not is_ours(request.headers.get("Host", ""), settings.base_url, settings.host):
-        says = "Under another name than the one in its setting `base_url` it shows no pages."
-        raise Refusal("forbidden", f"This service is at {app.api.base_url}. {says}")
+        says = say(
+            "This service is at %(url)s. Under another name than the one in its setting `base_url` it shows no pages.",
+            url=app.api.base_url,
+        )
+        raise Refusal("forbidden", says)
 
 
 def _take_token(app: Dashboard, browser: Browser) -> None:
@@ -135,7 +147,9 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
     verdict = app.api.limiter.take(who, limit, trio.current_time())
     if not verdict.admitted:
         wait = str(verdict.retry_after)
-        raise Refusal("rate-limited", f"Wait {wait} s, then go on.", headers={"Retry-After": wait})
+        raise Refusal(
+            "rate-limited", say("Wait %(seconds)s s, then go on.", seconds=wait), headers={"Retry-After": wait}
+        )
 
 
 def _to_sign_in(screen: Screen) -> Response:
@@ -148,7 +162,7 @@ def _to_sign_in(screen: Screen) -> Response:
         return Response("Sign in first.\n", 401, content_type="text/plain")
     back = _target() if screen.method == "GET" else "/"
     if screen.method == "GET" and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-        return Response(rendering.plain("detour.html", back=back), content_type=HTML)
+        return Response(rendering.plain("detour.html", g.preferences, back=back), content_type=HTML)
     where = SIGN_IN if back == "/" else f"{SIGN_IN}?{urlencode({'next': back})}"
     return Response("", 303, {"Location": where})
 
@@ -160,7 +174,7 @@ def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
             return _response(app, visit, await screen.run(visit))
         by_link = screen.access == "link"
         if not by_link and is_foreign(request.headers, app.api.base_url):
-            raise Refusal("forbidden", "This change was asked for by another site's page. Nothing was done.")
+            raise Refusal("forbidden", say("This change was asked for by another site's page. Nothing was done."))
         given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
         if not by_link:
             _check_token(given)
@@ -187,7 +201,8 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
         session=browser.session,
         who=browser.who,
         token=browser.token,
-        zone=zone_of(request.cookies.get("tz", "")),
+        zone=zone_of(g.preferences.zone or request.cookies.get("tz", "")),
+        preferences=g.preferences,
         now=app.context.world.now(),
         hours=app.hours,
         undos=app.undos,
@@ -219,11 +234,13 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
 def _check_token(given: Given) -> None:
     tokens, browser = given.get(TOKEN, ()), g.browser
     if len(tokens) != 1 or not isinstance(tokens[0], str) or not browser.sent(tokens[0]):
-        raise Refusal("forbidden", "The form was made for another session. Go back, reload the page, and try again.")
+        raise Refusal(
+            "forbidden", say("The form was made for another session. Go back, reload the page, and try again.")
+        )
 
 
 async def _body(screen: Screen) -> bytes:
-    says = f"At most {screen.limit >> 10} KiB can be sent here."
+    says = say("At most %(count)s KiB can be sent here.", count=screen.limit >> 10)
     too_large = Refusal("body-too-large", says, headers={"Connection": "close"})
     if (request.content_length or 0) > screen.limit:
         raise too_large
@@ -237,7 +254,9 @@ async def _body(screen: Screen) -> bytes:
     except RequestEntityTooLarge:
         raise too_large from None
     except trio.TooSlowError:
-        raise Refusal("request-timeout", "The form did not arrive in time.", headers={"Connection": "close"}) from None
+        raise Refusal(
+            "request-timeout", say("The form did not arrive in time."), headers={"Connection": "close"}
+        ) from None
     return bytes(raw)
 
 
@@ -281,7 +300,7 @@ def _fed(visit: Visit, source: Reader | Export, media: str, headers: Mapping[str
 def _asset(path: str) -> Response:
     found = assets.found(path)
     if found is None:
-        raise Refusal("not-found", "There is no such file.")
+        raise Refusal("not-found", say("There is no such file."))
     body, headers = fitting(found.body, request.headers)
     return Response(body, 200, {"Cache-Control": assets.FOR_EVER} | headers, content_type=found.media)
 

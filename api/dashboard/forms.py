@@ -18,6 +18,8 @@ from msgspec import NODEFAULT, Struct
 from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.problems import FieldError, Refusal, invalid
 from api.refusal_words import in_words, plainly
 
@@ -41,10 +43,10 @@ class Confirm(Form, frozen=True):
 
     confirm: str = ""
 
-    def check(self, word: str) -> None:
-        """Refuse the form unless this word was typed. Raises Wrong."""
-        if self.confirm != " ".join(word.split()).strip():
-            raise Wrong(confirm=f"To confirm, type: {word}")
+    def check(self, word: str, said: str = "") -> None:
+        """Refuse the form unless this word was typed, or as it is `said` in the reader's language. Raises Wrong."""
+        if self.confirm not in {" ".join(one.split()) for one in (word, said or word)}:
+            raise Wrong(confirm=say("To confirm, type: %(word)s", word=said or word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def fields_of(raw: bytes, content_type: str) -> dict[str, list[str | bytes]]:
     elif media == "multipart/form-data":
         pairs = _multipart(raw, media, options)
     else:
-        raise Refusal("unsupported-media-type", "A form is needed.")
+        raise Refusal("unsupported-media-type", say("A form is needed."))
     found: dict[str, list[str | bytes]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value.replace("\r\n", "\n") if isinstance(value, str) else value)
@@ -135,16 +137,16 @@ def read_form(given: Given, kind: type[F]) -> F:
         texts = [text for text in _cleaned(given.get(one.encode_name, ()), one.name in kind.verbatim) if text]
         if not texts:
             if one.default is NODEFAULT and one.default_factory is NODEFAULT:
-                errors[one.name] = "This is needed."
+                errors[one.name] = say("This is needed.")
             continue
         many = _is_list(one.type)
         try:
             values[one.name] = msgspec.convert(texts if many else texts[0], one.type, strict=False)
         except msgspec.ValidationError as error:
-            errors[one.name] = plainly(str(error))
+            errors[one.name] = translated(plainly(str(error)))
     names = {TOKEN, *(one.encode_name for one in known)} - families.keys()
     if unknown := [name for name in given if name not in names and name.partition(".")[0] not in families]:
-        raise Wrong(f"The form has no field {unknown[0][:60]!r}.", **errors)
+        raise Wrong(say("The form has no field %(name)s.", name=repr(unknown[0][:60])), **errors)
     if errors:
         raise Wrong(**errors)
     return kind(**values)
@@ -170,8 +172,12 @@ def draft_of(form: Form) -> Draft:
 
 def wrong_of(refusal: Refusal) -> Wrong:
     """Return what the API refuses as a form's errors: by the name of each field."""
-    errors = {_field(error): in_words(error.message) for error in refusal.errors if error.location.startswith("body.")}
-    return Wrong("" if errors else in_words(refusal.detail), **errors)
+    errors = {
+        _field(error): translated(in_words(error.message))
+        for error in refusal.errors
+        if error.location.startswith("body.")
+    }
+    return Wrong("" if errors else translated(in_words(refusal.detail)), **errors)
 
 
 def _field(error: FieldError) -> str:

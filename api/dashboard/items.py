@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
@@ -9,12 +10,15 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.notification.item_lines import ListedEvent, host_of, lines_of
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from storage.records.event import Stored
 from storage.records.identity import SourceId
 
 MOST_ROWS = 50
 """Rows of one answer to a live list; it keeps no more."""
+_MORE = re.compile(r"\(\+(\d+) more\)$")
+"""How `item_lines` ends what it cut short."""
 _decode = msgspec.json.Decoder(ListedEvent).decode
 
 
@@ -44,7 +48,8 @@ def item_of(body: bytes, name: str = "") -> Item:
     """Return an event as an item. name: what its source is called; "" where the reader may not know that."""
     event = _decode(body)
     lines = lines_of(event, name)
-    return Item(event.id, lines.title, event.kind, host_of(event.url), event.emitted_at, lines.summary, lines.source)
+    says = _MORE.sub(lambda found: say("(+%(count)s more)", count=int(found[1])), lines.summary)
+    return Item(event.id, lines.title, event.kind, host_of(event.url), event.emitted_at, says, lines.source)
 
 
 async def items_of(visit: Visit, stored: Sequence[Stored]) -> list[Item]:

@@ -10,6 +10,8 @@ from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from api.dashboard.entry import check_again
 from api.dashboard.forms import Confirm, Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit
 from api.operations import keys as acts
 from storage.records.key import ApiKey
@@ -46,20 +48,26 @@ def in_words(key: ApiKey) -> list[str]:
     >>> in_words(ApiKey("1", "n", "svc_", "", ("stream:read:pricing",), Millis(0)))
     ['read the channel pricing']
     """
-    return [SCOPES.get(scope) or f"read the channel {scope.removeprefix(CHANNEL_SCOPE)}" for scope in key.scopes]
+    return [_may(scope) for scope in key.scopes]
+
+
+def _may(scope: str) -> str:
+    if scope in SCOPES:
+        return say(SCOPES[scope])
+    return say("read the channel %(name)s", name=scope.removeprefix(CHANNEL_SCOPE))
 
 
 async def show_all(visit: Visit) -> Page:
     """List the keys, newest first."""
     keys = [(key, in_words(key)) for key in reversed(await visit.context.storage.keys.all())]
-    return Page("keys/list.html", "API keys", {"keys": keys})
+    return Page("keys/list.html", say("API keys"), {"keys": keys})
 
 
 async def show_new(visit: Visit) -> Page:
     """Show the form for a new key."""
-    scopes = [(scope, scope, f"May {says}.") for scope, says in SCOPES.items()]
+    scopes = [(scope, scope, say("May %(what)s.", what=say(says))) for scope, says in SCOPES.items()]
     return Page(
-        "keys/new.html", "New API key", {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
+        "keys/new.html", say("New API key"), {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
     )
 
 
@@ -68,18 +76,21 @@ async def create(visit: Visit) -> Reply:
     form: NewKey = visit.form
     channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
     if not form.scopes and not channels:
-        raise Wrong(scopes="Choose at least one: a key without any can do nothing.")
+        raise Wrong(scopes=say("Choose at least one: a key without any can do nothing."))
     scopes = (*form.scopes, *channels)
     if not _is_fresh(visit):
         if not form.present:
-            raise Wrong(present="You signed in a while ago: type the password once more.")
+            raise Wrong(present=say("You signed in a while ago: type the password once more."))
         await check_again(visit, "present", form.present)
     try:
         plaintext, key = await acts.make(visit, form.name, scopes, rate=form.rate, burst=form.burst)
     except KeyRefused as error:
-        raise Wrong(**{"channels" if channels and error.field == "scopes" else error.field: str(error)}) from None
-    says = "Copy it to where it will be used: only a hash of it is kept here."
-    return Go(f"/keys/{key.id}", f"The key {key.name} is made.", secret=Secret(f"Key {key.name}", plaintext, says))
+        raise Wrong(
+            **{"channels" if channels and error.field == "scopes" else error.field: translated(str(error))}
+        ) from None
+    says = say("Copy it to where it will be used: only a hash of it is kept here.")
+    made, named = say("The key %(name)s is made.", name=key.name), say("Key %(name)s", name=key.name)
+    return Go(f"/keys/{key.id}", made, secret=Secret(named, plaintext, says))
 
 
 async def show_one(visit: Visit) -> Page:
@@ -96,14 +107,14 @@ async def delete(visit: Visit) -> Reply:
     visit.form.check(key.name)
     await visit.context.storage.keys.revoke(key.id)
     visit.context.world.log("keys.revoked", key=key.prefix, name=key.name)
-    return Go("/keys", f"The key {key.name} is deleted. The next request with it gets 401.")
+    return Go("/keys", say("The key %(name)s is deleted. The next request with it gets 401.", name=key.name))
 
 
 async def _key(visit: Visit) -> ApiKey:
     for key in await visit.context.storage.keys.all():
         if key.id == visit.path["id"]:
             return key
-    raise NotFound("There is no such key; it may have been deleted.")
+    raise NotFound(say("There is no such key; it may have been deleted."))
 
 
 SCREENS = (

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from api.dashboard.language.speaking import noted, noted_as, say, say_as
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
@@ -14,7 +15,26 @@ Stamp = int | str | None
 """Milliseconds since 1970, RFC 3339, or never."""
 ZULU: Final = ZoneInfo("UTC")
 _ZONE = re.compile(r"[A-Za-z0-9+_-]{1,32}(/[A-Za-z0-9+_-]{1,32}){0,2}", re.ASCII)
-_SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_SPANS = (
+    (86_400, noted("%(count)s d")),
+    (3_600, noted("%(count)s h")),
+    (60, noted("%(count)s min")),
+    (1, noted("%(count)s s")),
+)
+_MONTHS = (
+    noted_as("month", "Jan"),
+    noted_as("month", "Feb"),
+    noted_as("month", "Mar"),
+    noted_as("month", "Apr"),
+    noted_as("month", "May"),
+    noted_as("month", "Jun"),
+    noted_as("month", "Jul"),
+    noted_as("month", "Aug"),
+    noted_as("month", "Sep"),
+    noted_as("month", "Oct"),
+    noted_as("month", "Nov"),
+    noted_as("month", "Dec"),
+)
 
 
 class Moment(NamedTuple):
@@ -36,16 +56,29 @@ def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
     ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago', '2027-01-15 08:00:00 UTC')
     """
     if at is None or at == "":
-        return Moment()
+        return Moment("", "", *[say("never")] * 3)
     millis = at if isinstance(at, int) else _millis(at)
     utc = datetime.fromtimestamp(millis / 1000, UTC)
     here, today = utc.astimezone(zone), datetime.fromtimestamp(now / 1000, UTC).astimezone(zone)
     if here.date() == today.date():
         words = f"{here:%H:%M}"
     else:
-        words = f"{here.day} {here:%b}{f' {here.year}' if here.year != today.year else ''}, {here:%H:%M}"
+        date = dated(here.day, here.month, here.year if here.year != today.year else None)
+        words = say("%(date)s, %(time)s", date=date, time=f"{here:%H:%M}")
     exact, full = f"{utc:%Y-%m-%d %H:%M:%S} UTC", f"{here.isoformat(' ', 'seconds')} {zone.key}"
     return Moment(rfc3339(Millis(millis)), exact, words, distance(now - millis), exact if zone.key == "UTC" else full)
+
+
+def dated(day: int, month: int, year: int | None = None) -> str:
+    """Return a day as people write it.
+
+    >>> dated(1, 5), dated(31, 12, 2027)
+    ('1 May', '31 Dec 2027')
+    """
+    named = say_as("month", _MONTHS[month - 1])
+    if year is None:
+        return say("%(day)s %(month)s", day=day, month=named)
+    return say("%(day)s %(month)s %(year)s", day=day, month=named, year=str(year))
 
 
 def distance(millis: int) -> str:
@@ -56,9 +89,9 @@ def distance(millis: int) -> str:
     """
     seconds = round(abs(millis) / 1000)
     if not seconds:
-        return "now"
+        return say("now")
     said = span(seconds)
-    return f"{said} ago" if millis > 0 else f"in {said}"
+    return say("%(span)s ago", span=said) if millis > 0 else say("in %(span)s", span=said)
 
 
 def span(seconds: float) -> str:
@@ -70,18 +103,27 @@ def span(seconds: float) -> str:
     whole = round(seconds)
     for size, unit in _SPANS:
         if whole >= size:
-            return f"{whole // size} {unit}"
-    return "0 s"
+            return say(unit, count=whole // size)
+    return say("%(count)s s", count=0)
 
 
 def zone_of(name: str) -> ZoneInfo:
     """Return a zone by its name, UTC for what is none."""
+    return _zone(name) or ZULU
+
+
+def is_zone(name: str) -> bool:
+    """Return whether there is a zone of this name."""
+    return _zone(name) is not None
+
+
+def _zone(name: str) -> ZoneInfo | None:
     if not _ZONE.fullmatch(name):
-        return ZULU
+        return None
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZULU
+        return None
 
 
 def _millis(text: str) -> int:

@@ -13,6 +13,7 @@ from typing import Final
 
 from api.dashboard.common_words import WORDS
 from api.dashboard.forms import Wrong
+from api.dashboard.language.speaking import say
 
 SHORTEST = 10
 LONGEST = 1_024
@@ -37,17 +38,20 @@ def check_password(password: str, again: str) -> None:
     """Refuse a password that is easily guessed, or was typed in two ways. Raises Wrong."""
     if len(password) < SHORTEST:
         raise Wrong(
-            password=f"At least {SHORTEST} characters. A sentence of four words or more is strong, and easily kept."
+            password=say(
+                "At least %(count)s characters. A sentence of four words or more is strong, and easily kept.",
+                count=SHORTEST,
+            )
         )
     if len(password) > LONGEST:
-        raise Wrong(password=f"At most {LONGEST} characters.")
+        raise Wrong(password=say("At most %(count)s characters.", count=LONGEST))
     if len(set(password)) < FEWEST_KINDS:
-        raise Wrong(password="Too few different characters.")  # noqa: S106 - words about one
+        raise Wrong(password=say("Too few different characters."))
     if is_common(password):
-        says = "One of the first that anybody tries: common words, names, figures or neighbouring keys."
-        raise Wrong(password=f"{says} Four words or more that do not belong together are strong.")
+        says = say("One of the first that anybody tries: common words, names, figures or neighbouring keys.")
+        raise Wrong(password=f"{says} {say('Four words or more that do not belong together are strong.')}")
     if password != again:
-        raise Wrong(again="The two are not the same.")
+        raise Wrong(again=say("The two are not the same."))
 
 
 def is_common(password: str) -> bool:

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from api.dashboard.language.speaking import noted
+
 
 class Place(NamedTuple):
-    """A path, its name, and the key that leads there after `g`."""
+    """A path, its name, and the key that leads there after `g`. first: it stands at the foot of a phone."""
 
     path: str
     name: str
     key: str
+    first: bool = False
+
+    @property
+    def section(self) -> str:
+        """The first part of its path, as of a screen's."""
+        return self.path.split("/")[1]
 
 
 PLACES = (
-    Place("/", "Today", "t"),
-    Place("/sources", "Sources", "s"),
-    Place("/alerts", "Alerts", "a"),
-    Place("/destinations", "Destinations", "d"),
-    Place("/templates", "Templates", "m"),
-    Place("/publications", "Publications", "f"),
-    Place("/webhook-bins", "Bins", "b"),
-    Place("/stream", "Stream", "l"),
-    Place("/keys", "API keys", "k"),
-    Place("/system", "System", "y"),
-    Place("/settings", "Settings", "p"),
+    Place("/", noted("Today"), "t", first=True),
+    Place("/sources", noted("Sources"), "s", first=True),
+    Place("/alerts", noted("Alerts"), "a", first=True),
+    Place("/destinations", noted("Destinations"), "d"),
+    Place("/templates", noted("Templates"), "m"),
+    Place("/publications", noted("Publications"), "f"),
+    Place("/webhook-bins", noted("Bins"), "b"),
+    Place("/stream", noted("Stream"), "l", first=True),
+    Place("/keys", noted("API keys"), "k"),
+    Place("/system", noted("System"), "y"),
+    Place("/settings", noted("Settings"), "p"),
 )

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from api.dashboard import pictures
 from api.dashboard.assets import asset
+from api.dashboard.language import speaking
+from api.dashboard.language.catalogues import ENGLISH
+from api.dashboard.language.sentences import translated
 from api.dashboard.moments import span
 from api.dashboard.notes import Note
 from api.dashboard.places import PLACES, Place
+from api.dashboard.preferences import NONE, Preferences
 from api.dashboard.screen import Page, Visit
 from storage.records.source import called
 from storage.records.states import ALERTS, ATTEMPTS
 from storage.records.tiers import TIERS
+
+_SAID: Final = re.compile(r'\bsay\("([^"]*)"')
 
 
 @cache
@@ -30,8 +38,21 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
     )
+    made.policies["ext.i18n.trimmed"] = True
+    # `{% trans %}` lets in the tags of the text, which is ours, and escapes every value.
+    i18n: Any = made
+    i18n.install_gettext_callables(speaking.gettext, speaking.ngettext, newstyle=False)
     made.globals.update(
+        say=speaking.say,
+        say_many=speaking.say_many,
+        say_as=speaking.say_as,
+        number=speaking.number,
+        decimal=speaking.decimal,
+        spoken=speaking.language,
+        script_words=script_words,
+        translated=translated,
         asset=lambda name: asset(name).url,
         line=pictures.line,
         bars=pictures.bars,
@@ -43,6 +64,20 @@ def environment() -> Environment:
         alert_states=ALERTS,
     )
     return made
+
+
+def script_words() -> str:
+    """Return what the scripts say in the language that is spoken, as JSON; "" for English, which they have."""
+    if speaking.language() == ENGLISH:
+        return ""
+    return json.dumps({text: speaking.gettext(text) for text in said_by_scripts()}, ensure_ascii=False)
+
+
+@cache
+def said_by_scripts() -> tuple[str, ...]:
+    """Return the texts of the scripts: what they give to `say`."""
+    code = "".join(asset(name).body.decode() for name in ("dashboard.js", "live.js"))
+    return tuple(dict.fromkeys(_SAID.findall(code)))
 
 
 def web_url(text: str) -> str:
@@ -63,12 +98,13 @@ def rendered(page: Page, visit: Visit, places: Sequence[Place], notes: Sequence[
         draft=visit.draft,
         places=places,
         notes=notes,
+        preferences=visit.preferences,
     )
 
 
-def plain(template: str, **shows: Any) -> bytes:
+def plain(template: str, preferences: Preferences = NONE, /, **shows: Any) -> bytes:
     """Return a page that belongs to no visit: an error, a detour."""
-    return _render(template, shows)
+    return _render(template, shows, preferences=preferences)
 
 
 def _render(template: str, shows: Any, **more: Any) -> bytes:

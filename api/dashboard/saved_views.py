@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from actors.errors import NotFound
 from api.dashboard.forms import Form
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Screen, Visit
 from api.problems import invalid
 from storage.records.saved_view import Place, SavedView
@@ -67,24 +68,25 @@ async def save(visit: Visit) -> Go:
         raise invalid("form.place", "there are no views of this list", form.place)
     query, name, store = filters(place, form.query), form.name[:MOST_NAME], visit.context.storage.saved_views
     if not query or len(query) > MOST_QUERY:
-        return Go(f"/{place}", "Nothing was saved: choose filters first.", bad=True)
+        return Go(f"/{place}", say("Nothing was saved: choose filters first."), bad=True)
     if not name:
-        return Go(f"/{place}?{query}", "Nothing was saved: type a name for the view.", bad=True)
+        return Go(f"/{place}?{query}", say("Nothing was saved: type a name for the view."), bad=True)
     everyone = await store.all()
     same = next((view for view in everyone if (view.place, view.name) == (place, name)), None)
     if same is None and len(everyone) >= MOST:
-        return Go(f"/{place}?{query}", f"Nothing was saved: there are {MOST} views. Delete one first.", bad=True)
+        says = say("Nothing was saved: there are %(count)s views. Delete one first.", count=MOST)
+        return Go(f"/{place}?{query}", says, bad=True)
     id = visit.context.world.new_id() if same is None else same.id
     await store.put(SavedView(id, place, name, query, visit.now if same is None else same.created_at))
-    return Go(f"/{place}?{query}", f"Saved as “{name}”.")
+    return Go(f"/{place}?{query}", say("Saved as “%(name)s”.", name=name))
 
 
 async def delete(visit: Visit) -> Go:
     store = visit.context.storage.saved_views
     there = next((view for view in await store.all() if view.id == visit.path["id"]), None)
     if there is None or not await store.delete(there.id):
-        raise NotFound("There is no such view any more.")
-    return Go(f"/{there.place}?{there.query}", f"The view “{there.name}” is deleted.")
+        raise NotFound(say("There is no such view any more."))
+    return Go(f"/{there.place}?{there.query}", say("The view “%(name)s” is deleted.", name=there.name))
 
 
 SCREENS = (

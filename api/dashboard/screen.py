@@ -18,6 +18,7 @@ from werkzeug.datastructures import Headers
 from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.hours import Hours
 from api.dashboard.moments import Moment, Stamp, moment_of
+from api.dashboard.preferences import NONE, Preferences
 from api.dashboard.undoing import Undo, Undos
 from api.pagination import next_path
 from api.route import NoQuery
@@ -44,6 +45,7 @@ class Visit:
     session: None on the few screens for anyone. who: names the browser, for what is kept for its next page.
     token: what its forms carry. zone: the reader's. target: path and query, for links.
     hours: how many events each hour brought. undos: changes that can be taken back.
+    preferences: how the reader wants the pages.
     """
 
     context: AppContext
@@ -64,6 +66,7 @@ class Visit:
     now: Millis
     hours: Hours
     undos: Undos
+    preferences: Preferences = NONE
     form: Any = None
     draft: Draft = EMPTY
 

@@ -114,6 +114,10 @@ class Sessions:
         """Return the Set-Cookie header after which the events up to this one count as read in the browser."""
         return self._cookie(self._read, id, _KNOWN_FOR)
 
+    def keep(self, name: str, value: str) -> str:
+        """Return the Set-Cookie header by which a browser keeps how pages are wanted (`preferences`); "" forgets it."""
+        return self._cookie(name, value, _KNOWN_FOR if value else 0)
+
     def farewell(self) -> str:
         """Return the Set-Cookie header that ends a session in the browser."""
         return self._cookie(self._signed_in, "", 0)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from typing import ClassVar
+from zoneinfo import available_timezones
+
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header, parse_cookie
 
 from api.dashboard.entry import check_again
-from api.dashboard.forms import Form
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.catalogues import languages
+from api.dashboard.language.speaking import each_said, noted, say, speak
+from api.dashboard.moments import is_zone, zone_of
 from api.dashboard.password_rules import check_password
+from api.dashboard.preferences import Density, Preferences, Theme, spoken_to
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit
 from api.dashboard.sessions import Sessions
 from storage.records.session import Password
@@ -40,15 +48,51 @@ def in_words(agent: str) -> str:
     """
     browser = next((name for sign, name in _BROWSERS if f"{sign}/" in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
-    return " on ".join(filter(None, (browser, system))) or agent[:60] or "(not said)"
+    if browser and system:
+        return say("%(browser)s on %(system)s", browser=browser, system=system)
+    return browser or system or agent[:60] or say("(not said)")
+
+
+class Wishes(Form, frozen=True):
+    """How pages are wanted; what is empty is left to the browser."""
+
+    language: str = ""
+    theme: Theme = ""
+    density: Density = "comfortable"
+    zone: str = ""
+
+
+_THEMES = (("", noted("As the system has it")), ("light", noted("Light")), ("dark", noted("Dark")))
+_DENSITIES = (("comfortable", noted("Comfortable")), ("compact", noted("Compact")))
 
 
 async def show(visit: Visit) -> Page:
-    """Show the sessions, and the form for another password."""
+    """Show how pages are wanted, the sessions, and the form for another password."""
     sessions = [
         (one, in_words(one.agent)) for one in await visit.context.storage.people.sessions() if one.ends_at > visit.now
     ]
-    return Page("settings/show.html", "Settings", {"sessions": sessions})
+    shows = {
+        "sessions": sessions,
+        "languages": [("", say("As the browser asks for")), *((one.code, one.name) for one in languages().values())],
+        "themes": each_said(_THEMES),
+        "densities": each_said(_DENSITIES),
+        "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
+        "browsers_zone": zone_of(parse_cookie(visit.headers.get("Cookie", "")).get("tz", "")).key,
+    }
+    return Page("settings/show.html", say("Settings"), shows)
+
+
+async def wish(visit: Visit) -> Reply:
+    """Keep how pages are wanted, in this browser."""
+    form: Wishes = visit.form
+    if form.language and form.language not in languages():
+        raise Wrong(language=say("Choose one of the list."))
+    if form.zone and not is_zone(form.zone):
+        raise Wrong(zone=say("There is no such time zone. Write a name such as Europe/Stockholm."))
+    sessions = Sessions.of_context(visit.context)
+    kept = Preferences(form.language, form.theme, form.density, form.zone)
+    speak(spoken_to(kept, parse_accept_header(visit.headers.get("Accept-Language", ""), LanguageAccept)))
+    return Go("/settings", say("Saved."), cookies=tuple(sessions.keep(*one) for one in kept._asdict().items()))
 
 
 async def change(visit: Visit) -> Reply:
@@ -62,7 +106,7 @@ async def change(visit: Visit) -> Reply:
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     await people.settle(password, session)
     world.log("dashboard.password_changed", address=visit.address)
-    says = "The password is changed. Every other browser has been signed out."
+    says = say("The password is changed. Every other browser has been signed out.")
     return Go("/settings", says, cookies=(cookie, sessions.remember(password)), who=session.id)
 
 
@@ -71,7 +115,7 @@ async def end(visit: Visit) -> Reply:
     ended = await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")
-    return Go("/settings", "The session is ended." if ended else "It had ended already.")
+    return Go("/settings", say("The session is ended.") if ended else say("It had ended already."))
 
 
 async def end_others(visit: Visit) -> Reply:
@@ -81,11 +125,12 @@ async def end_others(visit: Visit) -> Reply:
     for one in await people.sessions():
         if one.id != visit.session.id:
             await people.sign_out(one.id)
-    return Go("/settings", "Every other browser has been signed out.")
+    return Go("/settings", say("Every other browser has been signed out."))
 
 
 SCREENS = (
     Screen(path="/settings", run=show),
+    Screen(method="POST", path="/settings/wishes", run=wish, form=Wishes, again=show),
     Screen(method="POST", path="/settings/password", run=change, form=NewPassword, again=show),
     Screen(method="POST", path="/settings/sessions/{id}/end", run=end, form=Form),
     Screen(method="POST", path="/settings/sessions/end-others", run=end_others, form=Form),

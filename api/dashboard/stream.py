@@ -12,6 +12,8 @@ from msgspec import Meta, Struct
 from api.dashboard.events import curl
 from api.dashboard.forms import Draft, Form
 from api.dashboard.items import Item, items_of
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import noted, say
 from api.dashboard.lists import address
 from api.dashboard.saved_views import views_of
 from api.dashboard.screen import ExportedFile, Go, Page, Screen, Visit
@@ -26,7 +28,12 @@ from storage.records.tiers import SourceType
 
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
-_FIELDS = {"keyword": "Words", "source_type": "Kind", "tag": "Tags", "source": "Sources"}
+_FIELDS = {
+    "keyword": noted("Words"),
+    "source_type": noted("Kind"),
+    "tag": noted("Tags"),
+    "source": noted("Sources"),
+}
 """What people see in the place of a parameter's name."""
 Filters = Sequence[tuple[str, str]]
 """Filters as parameters of the API."""
@@ -130,7 +137,7 @@ async def show(visit: Visit) -> Page:
         },
         "export": curl(visit, f"/v1/events/export?{asked}{'&' if asked else ''}format=csv", "-o events.csv"),
     }
-    return Page("stream.html", "Stream", shows, status)
+    return Page("stream.html", say("Stream"), shows, status)
 
 
 def _said(error: Refusal | msgspec.ValidationError) -> str:
@@ -143,7 +150,8 @@ def _said(error: Refusal | msgspec.ValidationError) -> str:
         return str(error)
     first = error.errors[0]
     name = first.location.removeprefix("query.").partition("[")[0]
-    return f"{_FIELDS[name]}: {first.message}." if name in _FIELDS else str(error)
+    said = translated(first.message)
+    return f"{say(_FIELDS[name])}: {said}." if name in _FIELDS else str(error)
 
 
 def _publication(filters: Filters) -> str:
@@ -173,7 +181,7 @@ async def mark_read(visit: Visit) -> Go:
     except ValueError:
         raise invalid("form.id", "not the id of an event", form.id) from None
     cookie = Sessions.of_context(visit.context).mark_read(form.id)
-    return Go(own_path(form.back), "All events so far are marked as read in this browser.", cookies=(cookie,))
+    return Go(own_path(form.back), say("All events so far are marked as read in this browser."), cookies=(cookie,))
 
 
 SCREENS = (

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from actors.settings import Settings, masked, meaning
 from api.dashboard.amounts import size
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.feed import overview_of
 from api.operations import system as operations
@@ -51,8 +52,12 @@ def settings_of(visit: Visit) -> list[Set]:
 def _in_words(value: object, unit: str) -> str:
     if unit == "B" and isinstance(value, int):
         return size(value)
-    shown = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
-    return f"{shown} {unit}".strip() if shown else "none"
+    shown = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else _word(value)
+    return f"{shown} {unit}".strip() if shown else say("none")
+
+
+def _word(value: object) -> str:
+    return (say("no"), say("yes"))[value] if isinstance(value, bool) else str(value)
 
 
 async def show(visit: Visit) -> Page:
@@ -81,7 +86,7 @@ async def show(visit: Visit) -> Page:
         "most": visit.context.settings.retention_events,
         "oldest": Millis(millis_of(bounds.oldest)) if bounds.oldest else None,
     }
-    return Page("system.html", "System", shows)
+    return Page("system.html", say("System"), shows)
 
 
 def _place(wanted: ShownPart, start: int) -> str:

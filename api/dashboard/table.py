@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from api.dashboard import agreeing, entry, events, items, keys, live, saved_views, settings, stream, system, today
+from api.dashboard import (
+    agreeing,
+    entry,
+    events,
+    items,
+    keys,
+    live,
+    phone,
+    saved_views,
+    settings,
+    stream,
+    system,
+    today,
+)
 from api.dashboard.alerts import table as alerts
 from api.dashboard.bins import table as bins
 from api.dashboard.catalogue import table as catalogue
@@ -29,6 +42,7 @@ SCREENS: tuple[Screen, ...] = (
     *keys.SCREENS,
     *system.SCREENS,
     *settings.SCREENS,
+    *phone.SCREENS,
     *alerts.SCREENS,
     *destinations.SCREENS,
 )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from api.dashboard.hours import HOUR
+from api.dashboard.language.speaking import noted, say, say_many
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources.words import shown_as
 from api.dashboard.stream import newest
@@ -23,8 +24,10 @@ NEEDS = 6
 _UNWELL = ("quarantined", "backoff", "failing", "resting")
 
 
-_CLOSED = "Nothing is sent to it any more. Mend the receiver, then resume it: what was missed can be delivered again."
-_UNSEEN = "Nobody knows its secret. Make a new one, give it to the receiver, then resume it."
+_CLOSED = noted(
+    "Nothing is sent to it any more. Mend the receiver, then resume it: what was missed can be delivered again."
+)
+_UNSEEN = noted("Nobody knows its secret. Make a new one, give it to the receiver, then resume it.")
 
 
 class Need(NamedTuple):
@@ -76,8 +79,13 @@ def labels(hours: Sequence[int], now: Millis, zone: ZoneInfo) -> list[str]:
     """
     first = now // HOUR - len(hours) + 1
     began = [datetime.fromtimestamp((first + at) * HOUR / 1000, zone) for at in range(len(hours))]
-    words = [f"{count or 'no'} event{'' if count == 1 else 's'}" for count in hours]
-    return [f"{at:%H:%M}: {said}" for at, said in zip(began, words, strict=True)]
+    return [_label(f"{at:%H:%M}", count) for at, count in zip(began, hours, strict=True)]
+
+
+def _label(time: str, count: int) -> str:
+    if not count:
+        return say("%(time)s: no events", time=time)
+    return say_many("%(time)s: %(count)s event", "%(time)s: %(count)s events", count, time=time)
 
 
 async def today(visit: Visit) -> Page:
@@ -100,7 +108,7 @@ async def today(visit: Visit) -> Page:
         "items": items,
         "since": since,
     }
-    return Page("today.html", "Today", shows)
+    return Page("today.html", say("Today"), shows)
 
 
 SCREENS = (Screen(path="/", run=today),)

@@ -13,12 +13,15 @@ from urllib.parse import parse_qs, unquote
 
 import msgspec
 import trio
-from werkzeug.datastructures import Headers
+from werkzeug.datastructures import Headers, LanguageAccept
+from werkzeug.http import parse_accept_header
 
 from actors.app_context import AppContext
 from actors.errors import NotFound
 from actors.feed_documents.formats import FORMATS
 from api.application import Application
+from api.dashboard.language.speaking import language, speak
+from api.dashboard.preferences import NONE, spoken_to
 from api.operations.publications import HUB, PATH
 from api.peers import caller
 from api.problems import MEDIA, Refusal
@@ -103,6 +106,8 @@ class PublicationEndpoint:
         address = caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies)
         verdict = self._api.limiter.take(f"published {neighbourhood(address)}", STRANGERS, trio.current_time())
         wants_page = "." not in scope["raw_path"].decode("latin-1")
+        asks = parse_accept_header(headers.get("Accept-Language", "") if wants_page else "", LanguageAccept)
+        speak(spoken_to(NONE, asks))
         try:
             if not verdict.admitted:
                 wait = {"Retry-After": str(verdict.retry_after)}
@@ -136,9 +141,10 @@ class PublicationEndpoint:
             return await self._event(published.publication, base, asked.event)
         if before is None:
             newest = await self._newest.of(published)
-            etag = f'W/"{newest.tag}"'
+            tag = newest.tag if asked.ending else f"{newest.tag}.{language()}"
+            etag = f'W/"{tag}"'
             known = headers.get("If-None-Match", "")
-            if known.strip() == "*" or newest.tag in _TAGS.findall(known):
+            if known.strip() == "*" or tag in _TAGS.findall(known):
                 return Reply(304, "", b"", _cached(etag))
             reply = await self._document(published.publication, newest.page, base, asked.ending, "")
             return reply._replace(headers=(*reply.headers, *_cached(etag)))
@@ -217,4 +223,4 @@ def _before(query: bytes) -> Seq | None:
 
 
 def _cached(etag: str) -> tuple[tuple[str, str], ...]:
-    return (("etag", etag), ("cache-control", "private, no-cache"))
+    return (("etag", etag), ("cache-control", "private, no-cache"), ("vary", "Accept-Language"))

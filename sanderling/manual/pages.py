@@ -38,6 +38,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         ),
         *(
             "dashboard",
+            "languages",
             "console",
             "install",
             "operating",

@@ -25,6 +25,8 @@ from api.dashboard.alerts.highlights import Fault, fault_of
 from api.dashboard.alerts.trying import TrialResult, tried
 from api.dashboard.destinations.choices import BIN, MODES, signing_secret
 from api.dashboard.forms import Draft, Wrong, draft_of
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import each_said, noted, say, say_many
 from api.dashboard.picker import Group, picker
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations
@@ -34,17 +36,35 @@ from storage.records.destination import WEBHOOK
 from storage.records.source import tag_of
 
 NOTICES = (
-    ("source_quiet", "A source has gone quiet", "It used to have news and no longer does."),
-    ("source_recovered", "A source is back", "What was told of it before is over."),
-    ("source_failing", "A source can't be read", "It has failed for the time below."),
-    ("source_reset", "A source told nearly everything anew", "Most of a feed is new at once: it is held back."),
-    ("source_moved", "A page leads elsewhere", "Another page stands there now, at another address, and it stays."),
-    ("destination_failing", "A destination fails", "Deliveries to it have failed without one success."),
-    ("destination_disabled", "A destination was disabled", "After five days of failures, or because it answered 410."),
-    ("watching_stalled", "Watching stands still", "Looks that are due do not happen."),
-    ("storage_damaged", "The database is damaged", "A backup must be restored."),
+    ("source_quiet", noted("A source has gone quiet"), noted("It used to have news and no longer does.")),
+    ("source_recovered", noted("A source is back"), noted("What was told of it before is over.")),
+    ("source_failing", noted("A source can't be read"), noted("It has failed for the time below.")),
+    (
+        "source_reset",
+        noted("A source told nearly everything anew"),
+        noted("Most of a feed is new at once: it is held back."),
+    ),
+    (
+        "source_moved",
+        noted("A page leads elsewhere"),
+        noted("Another page stands there now, at another address, and it stays."),
+    ),
+    ("destination_failing", noted("A destination fails"), noted("Deliveries to it have failed without one success.")),
+    (
+        "destination_disabled",
+        noted("A destination was disabled"),
+        noted("After five days of failures, or because it answered 410."),
+    ),
+    ("watching_stalled", noted("Watching stands still"), noted("Looks that are due do not happen.")),
+    ("storage_damaged", noted("The database is damaged"), noted("A backup must be restored.")),
 )
-AFTER = ((0, "at once"), (900, "15 minutes"), (3600, "an hour"), (21600, "6 hours"), (86400, "a day"))
+AFTER = (
+    (0, noted("at once")),
+    (900, noted("15 minutes")),
+    (3600, noted("an hour")),
+    (21600, noted("6 hours")),
+    (86400, noted("a day")),
+)
 assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 
 
@@ -85,9 +105,9 @@ async def create(visit: Visit) -> Go:
     alert = await alerts.add(visit, new_alert(form, scope))
     there = f"/alerts/{alert.id}"
     if form.deliver == "person":
-        return Go(f"/destinations/new?alert={alert.id}", "The alert is made. Choose who is told.")
+        return Go(f"/destinations/new?alert={alert.id}", say("The alert is made. Choose who is told."))
     if form.deliver == "later":
-        return Go(there, "The alert is made. It matches from now on; give it a destination when you like.")
+        return Go(there, say("The alert is made. It matches from now on; give it a destination when you like."))
     try:
         url = form.url if form.deliver == "url" else await bins.new_address(visit)
         assert url is not None
@@ -96,13 +116,12 @@ async def create(visit: Visit) -> Go:
         made = await destinations.add(visit, alert.id, wanted)
         destination, secret = made.destination, made.secret
     except (Refusal, DomainError) as error:
-        says = f"The alert is made, but not its destination: {error.detail}"
+        says = say("The alert is made, but not its destination: %(reason)s", reason=translated(error.detail))
         asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
         return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
-    to = "a new bin" if form.deliver == "bin" else destination.label
-    return Go(
-        there, f"The alert is made, and what it matches goes to {to}.", secret=signing_secret(destination.label, secret)
-    )
+    to = say("a new bin") if form.deliver == "bin" else destination.label
+    says = say("The alert is made, and what it matches goes to %(name)s.", name=to)
+    return Go(there, says, secret=signing_secret(destination.label, secret))
 
 
 async def edit(visit: Visit) -> Page:
@@ -125,18 +144,20 @@ async def change(visit: Visit) -> Go:
     try:
         await alerts.change(visit, alert.id, patch, form.expected)
     except Stale:
-        raise Wrong("The alert has been changed in another place since you opened this form. Open it anew.") from None
-    return Go(f"/alerts/{alert.id}", "Saved. The change holds for the next event.")
+        raise Wrong(
+            say("The alert has been changed in another place since you opened this form. Open it anew.")
+        ) from None
+    return Go(f"/alerts/{alert.id}", say("Saved. The change holds for the next event."))
 
 
 async def _check_address(visit: Visit, url: str | None) -> None:
     """Raise Wrong for an address that can be no destination, before anything is made."""
     if url is None:
-        raise Wrong(url="Where to? Write the address, or choose another way.")
+        raise Wrong(url=say("Where to? Write the address, or choose another way."))
     try:
         await destinations.admitted(visit, destinations.kind_of(visit, WEBHOOK), url)
     except UrlRefused as error:
-        raise Wrong(url=error.detail) from None
+        raise Wrong(url=translated(error.detail)) from None
 
 
 async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
@@ -162,18 +183,18 @@ async def _page(
         "name": name,
         "tried": result,
         "fault": _fault(draft),
-        "languages": sorted(languages().items(), key=lambda one: (one[0] != "simple", one[1])),
+        "languages": sorted(each_said(languages().items()), key=lambda one: (one[0] != "simple", one[1])),
         "picker": choice,
         "chosen": picked,
         "tags": tags,
         "groups": _groups(choice.groups, tags),
-        "notices": NOTICES,
+        "notices": each_said(NOTICES),
         "after": _after(form.notice_after),
-        "modes": MODES,
-        "about": ABOUT,
+        "modes": each_said(MODES),
+        "about": each_said(ABOUT),
         "is_new": isinstance(form, NewAlertForm),
     }
-    return Page("alerts/form.html", f"Edit {name}" if alert_id else "New alert", shows)
+    return Page("alerts/form.html", say("Edit %(name)s", name=name) if alert_id else say("New alert"), shows)
 
 
 def _groups(known: Sequence[Group], tags: Sequence[str]) -> list[Group]:
@@ -184,9 +205,12 @@ def _groups(known: Sequence[Group], tags: Sequence[str]) -> list[Group]:
 
 def _after(standing: int) -> list[tuple[int, str]]:
     """Return the times after which a trouble may be told, with the one that stands."""
-    known = dict(AFTER)
+    known = {after: say(words) for after, words in AFTER}
     if standing not in known:
-        known[standing] = f"{standing} seconds" if standing % 60 else f"{standing // 60} minutes"
+        minutes = standing // 60
+        known[standing] = say("%(count)s seconds", count=standing)
+        if not standing % 60:
+            known[standing] = say_many("%(count)s minute", "%(count)s minutes", minutes)
     return sorted(known.items())
 
 

@@ -8,6 +8,8 @@ from msgspec import Meta
 
 from actors.errors import Unprocessable
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import noted, say
 from api.operations.tags import tags_in
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
@@ -18,10 +20,10 @@ from storage.records.revision import Expected, revision_of
 SHOWN = 8
 """Matches that a preview shows."""
 ABOUT = (
-    ("change", "What changed: what came and what went"),
-    ("added", "Only what came"),
-    ("removed", "Only what went"),
-    ("page", "The whole page, whatever changed on it"),
+    ("change", noted("What changed: what came and what went")),
+    ("added", noted("Only what came")),
+    ("removed", noted("Only what went")),
+    ("page", noted("The whole page, whatever changed on it")),
 )
 """Which texts of a watched page an alert looks at, in words."""
 
@@ -119,11 +121,15 @@ def chosen(form: AlertForm) -> Chosen:
     try:
         tags = tags_in(typed)
     except Unprocessable as error:
-        raise Wrong(other_tags=f"{error.value}: {error.detail}.") from None
+        raise Wrong(other_tags=f"{error.value}: {translated(error.detail)}.") from None
     if not (form.source_ids or tags):
-        raise Wrong(source_ids="Choose at least one tag or source, or take all sources.")
+        raise Wrong(source_ids=say("Choose at least one tag or source, or take all sources."))
     if len(tags) > MOST_TAGS:
-        raise Wrong(other_tags=f"An alert names at most {MOST_TAGS} tags; these are {len(tags)}.")
+        raise Wrong(
+            other_tags=say(
+                "An alert names at most %(most)s tags; these are %(count)s.", most=MOST_TAGS, count=len(tags)
+            )
+        )
     return Chosen(tuple(dict.fromkeys(form.source_ids)), tags)
 
 

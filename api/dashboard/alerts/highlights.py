@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from actors.query import QueryError, UnknownLanguage, parse
 from api.dashboard.items import Item
+from api.dashboard.language.speaking import noted, say
 from api.schemas.alert_previews import ContentExcerpt, DiffExcerpt, PreviewMatch
 
 
@@ -36,7 +37,7 @@ class Shown(NamedTuple):
     item: Item | None = None
 
 
-WORDS = {"added": "came", "removed": "went", "before": "was", "after": "now"}
+WORDS = {"added": noted("came"), "removed": noted("went"), "before": noted("was"), "after": noted("now")}
 
 
 class Fault(NamedTuple):
@@ -68,7 +69,7 @@ def shown(match: PreviewMatch, item: Item | None = None) -> Shown:
     marks = match.highlights
     excerpts = [Excerpt(WORDS[part.part], _in_pieces(part)) for part in marks.diff]
     excerpts += [Excerpt("", _in_pieces(part)) for part in marks.content]
-    return Shown(match, pieces(match.title, marks.title) or [Piece("(without a title)", False)], excerpts, item)
+    return Shown(match, pieces(match.title, marks.title) or [Piece(say("(without a title)"), False)], excerpts, item)
 
 
 def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[Piece]:

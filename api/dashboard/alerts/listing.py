@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from actors.query import languages
 from api.dashboard.alerts.volume import Volume, days_until, volume
-from api.dashboard.amounts import counted
+from api.dashboard.language.speaking import say, say_many
 from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
 from storage.records.alert import Alert
@@ -54,7 +54,7 @@ async def listing(visit: Visit) -> Page:
         "next": page.last and address("/alerts", q=query.q, after=page.last),
         "previous": address("/alerts", q=query.q) if page.start else "",
     }
-    return Page("alerts/list.html", "Alerts", shows)
+    return Page("alerts/list.html", say("Alerts"), shows)
 
 
 def caption(total: int, start: int, shown: int) -> str:
@@ -63,8 +63,10 @@ def caption(total: int, start: int, shown: int) -> str:
     >>> caption(3, 0, 3), caption(120, 50, 50)
     ('3 alerts, the newest first', '51 to 100 of 120 alerts, the newest first')
     """
-    says = f"{counted(total, 'alert')}, the newest first"
-    return says if shown == total else f"{start + 1:,} to {start + shown:,} of {says}"
+    if shown == total:
+        return say_many("%(count)s alert, the newest first", "%(count)s alerts, the newest first", total)
+    first, last = start + 1, start + shown
+    return say("%(first)s to %(last)s of %(all)s alerts, the newest first", first=first, last=last, all=total)
 
 
 def fits(alert: Alert, words: str) -> bool:
@@ -84,19 +86,23 @@ def _row(visit: Visit, alert: Alert, met: Mapping[int, int], hooks: Sequence[Des
         alert=alert,
         language=language_name(alert.language),
         sources=sources_words(alert),
-        destinations=counted(len(hooks), "destination") if hooks else "",
+        destinations=say_many("%(count)s destination", "%(count)s destinations", len(hooks)) if hooks else "",
         trouble=sum(not hook.enabled or hook.state != "active" for hook in hooks),
         volume=volume(met, visit.now, visit.zone),
     )
 
 
 def language_name(code: str) -> str:
-    """Return the English name of a language."""
-    return languages().get(code, code)
+    """Return the name of a language."""
+    return say(languages().get(code, code))
 
 
 def sources_words(alert: Alert) -> str:
     """Return over which sources an alert is, in a few words."""
-    ids = [counted(len(alert.source_ids), "source")] if alert.source_ids else []
-    tags = [counted(len(alert.tags), "tag") if len(alert.tags) > SHOWN_TAGS else ", ".join(alert.tags)]
-    return " and ".join((*ids, *filter(None, tags))) or "all sources"
+    ids = say_many("%(count)s source", "%(count)s sources", len(alert.source_ids)) if alert.source_ids else ""
+    tags = ", ".join(alert.tags)
+    if len(alert.tags) > SHOWN_TAGS:
+        tags = say_many("%(count)s tag", "%(count)s tags", len(alert.tags))
+    if ids and tags:
+        return say("%(one)s and %(other)s", one=ids, other=tags)
+    return ids or tags or say("all sources")

@@ -18,6 +18,7 @@ from api.dashboard.alerts.trying import matched
 from api.dashboard.alerts.volume import days_until, volume
 from api.dashboard.confirming import check_confirmed
 from api.dashboard.destinations.standing import standings
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import name_of
 from api.operations import alerts
@@ -64,7 +65,7 @@ async def one(visit: Visit) -> Page:
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
         "sources": await _sources(visit, alert),
         "name_of": name_of,
-        "notices": [words for name, words, _ in NOTICES if name in alert.notices],
+        "notices": [say(words) for name, words, _ in NOTICES if name in alert.notices],
         "matches": await _matches(visit, alert),
         "first": not visit.query.before,
         "standings": await standings(visit, hooks),
@@ -74,12 +75,12 @@ async def one(visit: Visit) -> Page:
 
 async def resume(visit: Visit) -> Go:
     """Have an alert match again."""
-    return await _switch(visit, enabled=True, says="The alert matches again, from the next event on.")
+    return await _switch(visit, enabled=True, says=say("The alert matches again, from the next event on."))
 
 
 async def pause(visit: Visit) -> Go:
     """Have an alert match nothing, until it is resumed."""
-    return await _switch(visit, enabled=False, says="Paused. What was matched before is still delivered.")
+    return await _switch(visit, enabled=False, says=say("Paused. What was matched before is still delivered."))
 
 
 async def delete(visit: Visit) -> Go:
@@ -87,7 +88,7 @@ async def delete(visit: Visit) -> Go:
     alert = await alerts.named(visit, visit.path["id"])
     check_confirmed(visit.form)
     await alerts.delete(visit, alert.id)
-    return Go("/alerts", f"“{alert.name}” is deleted, with its destinations.")
+    return Go("/alerts", say("“%(name)s” is deleted, with its destinations.", name=alert.name))
 
 
 async def _switch(visit: Visit, *, enabled: bool, says: str) -> Go:
@@ -106,7 +107,7 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
         try:
             before = seq_of(visit.query.before)
         except ValueError:
-            return Matches(says="There is no such page of matches.")
+            return Matches(says=say("There is no such page of matches."))
     wanted = AlertPreviewRequest(alert.filter_query, alert.language, limit=MATCHES, match=alert.match)
     try:
         _check_pace(visit)
@@ -120,7 +121,7 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
 def _check_pace(visit: Visit) -> None:
     verdict = visit.limiter.take("matches of alerts", PACE, trio.current_time())
     if not verdict.admitted:
-        raise TooSoon("Many pages of matches were asked for: reload this one in a moment.", 1)
+        raise TooSoon(say("Many pages of matches were asked for: reload this one in a moment."), 1)
 
 
 async def _sources(visit: Visit, alert: Alert) -> list[Source]:

@@ -10,8 +10,8 @@ from actors.errors import DomainError
 from api.dashboard.alerts.form import AlertForm, Chosen, asked
 from api.dashboard.alerts.highlights import Fault, Shown, fault_of, shown
 from api.dashboard.alerts.volume import DAYS, Volume, volume
-from api.dashboard.amounts import counted
 from api.dashboard.items import items_by_id
+from api.dashboard.language.speaking import decimal, number, say, say_many
 from api.dashboard.screen import Visit
 from api.operations.alerts import check_query
 from api.operations.trials import Stretch, preview
@@ -69,16 +69,30 @@ def of(found: AlertPreview, matches: Sequence[Shown], now: Millis, zone: ZoneInf
 
 def _headline(found: AlertPreview) -> str:
     if not found.looked_at:
-        return "There were no events in the last week to try it on."
-    says = f"{found.matches_found:,} of {counted(found.looked_at, 'event')} would have been told"
-    if found.per_day is not None:
-        rate = f"{found.per_day:.0f}" if found.per_day >= 10 else f"{found.per_day:.1f}"
-        says += f", about {rate} a day"
-    return says + "."
+        return say("There were no events in the last week to try it on.")
+    met = number(found.matches_found)
+    if found.per_day is None:
+        return say_many(
+            "%(met)s of %(count)s event would have been told.",
+            "%(met)s of %(count)s events would have been told.",
+            found.looked_at,
+            met=met,
+        )
+    return say_many(
+        "%(met)s of %(count)s event would have been told, about %(rate)s a day.",
+        "%(met)s of %(count)s events would have been told, about %(rate)s a day.",
+        found.looked_at,
+        met=met,
+        rate=decimal(found.per_day, 0 if found.per_day >= 10 else 1),
+    )
 
 
 def _reach(found: AlertPreview) -> str:
     """Return how far it came, when that is not the whole week."""
     if found.complete and found.looked_at < MOST_EVENTS:
         return ""
-    return f"Only the newest {counted(found.looked_at, 'event')} were looked at."
+    return say_many(
+        "Only the newest %(count)s event was looked at.",
+        "Only the newest %(count)s events were looked at.",
+        found.looked_at,
+    )

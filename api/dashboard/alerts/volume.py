@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from api.dashboard.amounts import by_utc, counted, named
+from api.dashboard.amounts import by_utc, named
+from api.dashboard.language.speaking import say, say_many
 from storage.records.identity import Millis, day_of
 
 DAYS = 7
@@ -39,8 +40,15 @@ def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
     values = [counts.get(day, 0) for day in days]
     labels = [f"{named(day)}: {value}" for day, value in zip(days, values, strict=True)]
     total = sum(values)
-    says = f"{counted(total, 'match', 'matches')} in the last {DAYS} days"
+    most = max(values)
+    says = say("no matches in the last %(days)s days", days=DAYS)
     if total:
-        most = max(values)
-        says += f"; most on {named(days[values.index(most)])}: {most}"
+        says = say_many(
+            "%(count)s match in the last %(days)s days; most on %(day)s: %(most)s",
+            "%(count)s matches in the last %(days)s days; most on %(day)s: %(most)s",
+            total,
+            days=DAYS,
+            day=named(days[values.index(most)]),
+            most=most,
+        )
     return Volume(values, labels, total, says + by_utc(now, zone))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from actors.errors import NotFound
 from api.dashboard.bins.words import badge, behind, curl, shown
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Download, Page, Visit
 from api.operations import bins as acts
 from api.operations.bins import Seen
@@ -15,7 +16,7 @@ async def show(visit: Visit) -> Page:
     capture, address = seen.capture, acts.bins_of(visit).address(bin)
     return Page(
         "bins/capture.html",
-        "A capture",
+        say("A capture"),
         {
             "bin": bin,
             "number": seen.number,
@@ -39,5 +40,5 @@ async def download(visit: Visit) -> Download:
 async def _found(visit: Visit) -> tuple[Bin, Seen]:
     bin, text = await acts.named(visit, visit.path["id"]), visit.path["number"]
     if not text.isdecimal() or len(text) > 15:
-        raise NotFound("There is no such capture.")
+        raise NotFound(say("There is no such capture."))
     return bin, await acts.capture(visit, bin, int(text))

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Reply, Visit
 from api.operations import bins as acts
 from storage.records.bin import Bin
@@ -40,7 +41,7 @@ async def show_all(visit: Visit) -> Page:
     following = f"/webhook-bins?page={visit.query.page + 1}" if start + PAGE < len(every) else ""
     before = f"/webhook-bins?page={visit.query.page - 1}" if start else ""
     shows = {"rows": rows, "count": len(every), "next": following, "previous": before}
-    return Page("bins/list.html", "Webhook bins", shows)
+    return Page("bins/list.html", say("Webhook bins"), shows)
 
 
 async def _row(visit: Visit, bin: Bin, senders: Sequence[Destination]) -> Row:
@@ -51,4 +52,4 @@ async def _row(visit: Visit, bin: Bin, senders: Sequence[Destination]) -> Row:
 
 async def mint(visit: Visit) -> Reply:
     bin = await acts.bins_of(visit).mint()
-    return Go(f"/webhook-bins/{bin.id}", "The bin is made. It lives for seven days.")
+    return Go(f"/webhook-bins/{bin.id}", say("The bin is made. It lives for seven days."))

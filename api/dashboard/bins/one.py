@@ -8,7 +8,10 @@ from msgspec import Meta, Struct
 
 from actors.errors import NotFound
 from api.dashboard.bins.words import badge, behind
+from api.dashboard.destinations.standing import MODES
 from api.dashboard.forms import Confirm, Form
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Reply, Secret, Visit
 from api.operations import alerts, destinations
 from api.operations import bins as acts
@@ -45,11 +48,12 @@ async def show(visit: Visit) -> Page:
     here = {each.alert_id for each in feeding}
     return Page(
         "bins/one.html",
-        "Webhook bin",
+        say("Webhook bin"),
         {
             "bin": bin,
             "address": acts.bins_of(visit).address(bin),
             "rows": rows,
+            "modes": MODES,
             "older": f"/webhook-bins/{bin.id}?before={seen[-1].number}" if more else "",
             "newest": "" if visit.query.before is None else f"/webhook-bins/{bin.id}",
             "feeding": [(each, names.get(each.alert_id, "")) for each in feeding],
@@ -64,8 +68,9 @@ async def attach(visit: Visit) -> Reply:
     new = NewDestination(url=acts.bins_of(visit).address(bin), label="webhook bin")
     made = await destinations.add(visit, visit.form.alert, new)
     name = (await alerts.named(visit, visit.form.alert)).name
-    says = "The bin checks deliveries with it by itself; a receiver of your own would need it."
-    return Go(_page(bin), f"The matches of {name} come here now.", secret=Secret("Signing secret", made.secret, says))
+    says = say("The bin checks deliveries with it by itself; a receiver of your own would need it.")
+    secret = Secret(say("Signing secret"), made.secret, says)
+    return Go(_page(bin), say("The matches of %(name)s come here now.", name=name), secret=secret)
 
 
 async def test(visit: Visit) -> Reply:
@@ -73,17 +78,18 @@ async def test(visit: Visit) -> Reply:
     bin = await acts.named(visit, visit.path["id"])
     feeding = await acts.feeding(visit, bin)
     if not feeding:
-        raise NotFound("No destination delivers to this bin yet.")
+        raise NotFound(say("No destination delivers to this bin yet."))
     found = await destinations.test(visit, feeding[-1].id)
     if found.result == "sent":
-        return Go(_page(bin), f"A sample was delivered in {found.latency_ms} ms.")
-    return Go(_page(bin), f"The sample was not delivered: {found.detail}", bad=True)
+        return Go(_page(bin), say("A sample was delivered in %(count)s ms.", count=found.latency_ms))
+    says = say("The sample was not delivered: %(reason)s", reason=translated(found.detail or ""))
+    return Go(_page(bin), says, bad=True)
 
 
 async def delete(visit: Visit) -> Reply:
-    visit.form.check("delete")
+    visit.form.check("delete", say("delete"))
     await acts.delete(visit, visit.path["id"])
-    return Go("/webhook-bins", "The bin is deleted, with what it was sent.")
+    return Go("/webhook-bins", say("The bin is deleted, with what it was sent."))
 
 
 def _page(bin: Bin) -> str:

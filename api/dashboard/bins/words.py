@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from api.dashboard.language.speaking import say
 from api.schemas.bins import Checked
 from storage.records.bin import Capture
 
@@ -36,23 +37,23 @@ class Body(NamedTuple):
 
 def badge(check: Checked) -> Badge:
     if check.ok:
-        return Badge("verified", "good", check.why)
+        return Badge(say("verified"), "good", check.why)
     if check.ok is None:
-        return Badge("not checked", "calm", check.why)
-    return Badge("no signature" if check.cause in _NONE else "does not hold", "bad", check.why)
+        return Badge(say("not checked"), "calm", check.why)
+    return Badge(say("no signature") if check.cause in _NONE else say("does not hold"), "bad", check.why)
 
 
 def shown(capture: Capture) -> Body:
     """Return a body as it may be shown: JSON set out in lines, other text as it is, bytes that are no text not."""
     if not capture.body:
-        return Body("", "There was no body.")
+        return Body("", say("There was no body."))
     try:
         text = capture.body.decode()
     except UnicodeDecodeError:
-        return Body("", "It is no text in UTF-8: download it to look at it.")
-    cut = "It is longer than what is kept of it." if capture.truncated else ""
+        return Body("", say("It is no text in UTF-8: download it to look at it."))
+    cut = say("It is longer than what is kept of it.") if capture.truncated else ""
     if len(text) > MOST:
-        return Body(text[:MOST], f"These are its first {MOST} characters; the download has all.")
+        return Body(text[:MOST], say("These are its first %(count)s characters; the download has all.", count=MOST))
     try:
         return Body(msgspec.json.format(text, indent=2), cut)
     except (msgspec.DecodeError, UnicodeError):

@@ -9,6 +9,8 @@ from typing import Annotated, Final, NamedTuple
 from msgspec import Meta
 
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.problems import Refusal
 from api.schemas.templates import Instantiation, TemplateParameter
 
@@ -44,8 +46,8 @@ def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
 
 def _takes(parameter: TemplateParameter) -> str:
     if parameter.max == 1:
-        return "One value."
-    return f"{parameter.min} to {parameter.max} values, one a line."
+        return say("One value.")
+    return say("%(least)s to %(most)s values, one a line.", least=parameter.min, most=parameter.max)
 
 
 def filled(form: Fill, parameters: Sequence[TemplateParameter]) -> Instantiation:
@@ -65,7 +67,9 @@ def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
     for error in refusal.errors:
         place = _PLACE.match(error.location)
         if place is None or place[1] not in names:
-            return Wrong(refusal.detail)
-        says = f"{place[1]} {error.message}" if place[2] is None else f"value {int(place[2]) + 1} {error.message}"
+            return Wrong(translated(refusal.detail))
+        says = f"{place[1]} {translated(error.message)}"
+        if place[2] is not None:
+            says = say("value %(number)s %(fault)s", number=int(place[2]) + 1, fault=translated(error.message))
         errors[names[place[1]]] = f"{errors[names[place[1]]]}; {says}" if names[place[1]] in errors else says
-    return Wrong(**errors) if errors else Wrong(refusal.detail)
+    return Wrong(**errors) if errors else Wrong(translated(refusal.detail))

@@ -10,6 +10,8 @@ from actors.query.languages import languages
 from actors.templates.template import Template
 from api.dashboard.alerts.form import ABOUT
 from api.dashboard.catalogue.fields import Fill, blamed, fields_of, filled
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Visit
 from api.operations import templates
 from api.problems import Refusal
@@ -20,16 +22,16 @@ from api.v1.templates import preview_of, record_of, report_of, summary_of
 async def show_all(visit: Visit) -> Page:
     """List the templates."""
     every = [summary_of(template) for template in visit.context.templates.catalogue]
-    return Page("catalogue/list.html", "Templates", {"every": every, "folder": visit.context.settings.templates})
+    return Page("catalogue/list.html", say("Templates"), {"every": every, "folder": visit.context.settings.templates})
 
 
 async def show_one(visit: Visit) -> Page:
     """Show a template: what it takes, what it attaches, what it suggests."""
     record = record_of(_template(visit))
     fields = fields_of(record.parameters)
-    labels = {field.name: field.parameter.key.capitalize() for field in fields}
+    labels = {field.name: translated(field.parameter.key.capitalize()) for field in fields}
     shows = {"template": record, "fields": fields, "labels": labels, "tag": _tag(record)} | _words()
-    return Page("catalogue/one.html", record.name, shows)
+    return Page("catalogue/one.html", translated(record.name), shows)
 
 
 async def preview(visit: Visit) -> Page:
@@ -42,7 +44,7 @@ async def preview(visit: Visit) -> Page:
     given = [(field.name, getattr(form, field.name)) for field in fields_of(record.parameters)]
     return Page(
         "catalogue/preview.html",
-        record.name,
+        translated(record.name),
         {"template": record, "found": found, "given": given, "alerts": form.alerts} | _words(),
     )
 
@@ -55,7 +57,7 @@ async def attach(visit: Visit) -> Page:
     report = report_of(_template(visit), done)
     alert = next((each.alert_id for each in report.alerts if each.alert_id is not None), None)
     shows = {"template": record, "report": report, "tag": _tag(record), "alert": alert}
-    return Page("catalogue/report.html", record.name, shows)
+    return Page("catalogue/report.html", translated(record.name), shows)
 
 
 def _template(visit: Visit) -> Template:

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from api.dashboard.amounts import counted
 from api.dashboard.confirming import check_confirmed
 from api.dashboard.destinations.choices import signing_secret
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say, say_many
 from api.dashboard.screen import Go, Visit
 from api.operations import destinations
 from api.operations.replays import replay
@@ -35,29 +36,32 @@ async def test(visit: Visit) -> Go:
     """Send a sample now, and tell what came of it."""
     there = _page(visit)
     found = await destinations.test(visit, visit.path["id"])
-    said = f" It said: “{found.said[:_EXCERPT]}”" if found.said else ""
+    said = " " + say("It said: “%(text)s”", text=found.said[:_EXCERPT]) if found.said else ""
     if found.result == "sent":
-        return Go(there, f"The test arrived: HTTP {found.status_code} after {found.latency_ms} ms.{said}")
-    ends = "It would be tried again." if found.result == "retry" else "No further try would follow."
+        status, took = str(found.status_code), found.latency_ms
+        return Go(there, say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=took) + said)
+    ends = say("It would be tried again.") if found.result == "retry" else say("No further try would follow.")
     status = "" if found.status_code is None else f"HTTP {found.status_code}, "
-    reason = f" {found.detail}." if found.status_code is None else ""
-    return Go(there, f"The test failed: {status}{found.latency_ms} ms.{reason}{said} {ends}", bad=True)
+    reason = f" {translated(found.detail or '')}." if found.status_code is None else ""
+    failed = say("The test failed: %(status)s%(count)s ms.", status=status, count=found.latency_ms)
+    return Go(there, f"{failed}{reason}{said} {ends}", bad=True)
 
 
 async def invite(visit: Visit) -> Go:
     """Ask again whether somebody wants to be told."""
     found = await destinations.invite(visit, visit.path["id"])
     if found.delivered:
-        return Go(_page(visit), "The question was sent. Once they have agreed, what is matched goes there.")
-    return Go(_page(visit), f"The question was not sent: {found.error}.", bad=True)
+        return Go(_page(visit), say("The question was sent. Once they have agreed, what is matched goes there."))
+    says = say("The question was not sent: %(reason)s.", reason=translated(found.error or ""))
+    return Go(_page(visit), says, bad=True)
 
 
 async def rotate(visit: Visit) -> Go:
     """Make a new secret, to be shown once."""
     made = await destinations.rotate(visit, visit.path["id"])
-    says = "For 24 hours each delivery is signed with both, the old secret and the new: time to change over."
+    says = say("For 24 hours each delivery is signed with both, the old secret and the new: time to change over.")
     if not made.destination.enabled:
-        says = "Give it to the receiver, then resume the destination."
+        says = say("Give it to the receiver, then resume the destination.")
     return Go(_page(visit), says, secret=signing_secret(made.destination.label, made.secret))
 
 
@@ -65,20 +69,21 @@ async def resume(visit: Visit) -> Go:
     """Deliver again."""
     hook = await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=True))
     if hook.missed_after is None:
-        return Go(_page(visit), "It is delivered to again.")
-    return Go(_page(visit), "It is delivered to again. What matched in the meantime can be replayed, below.")
+        return Go(_page(visit), say("It is delivered to again."))
+    says = say("It is delivered to again. What matched in the meantime can be replayed, below.")
+    return Go(_page(visit), says)
 
 
 async def pause(visit: Visit) -> Go:
     """Deliver nothing until it is resumed."""
     await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=False))
-    return Go(_page(visit), "Paused: nothing is sent, and what matches now is not queued.")
+    return Go(_page(visit), say("Paused: nothing is sent, and what matches now is not queued."))
 
 
 async def decline(visit: Visit) -> Go:
     """Leave what was missed."""
     await destinations.change(visit, visit.path["id"], wire.DestinationPatch(replay_from=None))
-    return Go(_page(visit), "What was missed stays undelivered.")
+    return Go(_page(visit), say("What was missed stays undelivered."))
 
 
 async def delete(visit: Visit) -> Go:
@@ -86,14 +91,14 @@ async def delete(visit: Visit) -> Go:
     hook = await destinations.named(visit, visit.path["id"])
     check_confirmed(visit.form)
     await destinations.delete(visit, hook.id)
-    return Go("/destinations", f"{hook.label} is deleted, and what waited for it is dropped.")
+    return Go("/destinations", say("%(name)s is deleted, and what waited for it is dropped.", name=hook.label))
 
 
 async def again(visit: Visit) -> Go:
     """Put past matches into the queue again."""
     form: Replay = visit.form
     if not form.ids and not form.since:
-        raise Wrong("Choose deliveries, or say from when on.")
+        raise Wrong(say("Choose deliveries, or say from when on."))
     if form.ids:
         wanted = wire.ReplayRequest(ids=form.ids)
     else:
@@ -101,13 +106,17 @@ async def again(visit: Visit) -> Go:
         wanted = wire.ReplayRequest(since=position(form.since, visit.zone, "since"), until=until)
     answer = await replay(visit, visit.path["id"], wanted)
     there = f"{_page(visit)}/deliveries"
-    says = f"{counted(answer.queued, 'delivery waits', 'deliveries wait')} anew, under the ids they had."
+    says = say_many(
+        "%(count)s delivery waits anew, under the id it had.",
+        "%(count)s deliveries wait anew, under the ids they had.",
+        answer.queued,
+    )
     if not answer.queued:
-        says = "Nothing was added: there was no match in it, or it waits already."
+        says = say("Nothing was added: there was no match in it, or it waits already.")
     if answer.next_since is None:
         return Go(there, says)
     rest = {"since": answer.next_since} | ({"until": form.until} if form.until else {})
-    return Go(f"{there}?{urlencode(rest)}#replay", f"{says} There is more: go on below.")
+    return Go(f"{there}?{urlencode(rest)}#replay", f"{says} {say('There is more: go on below.')}")
 
 
 def position(text: str, zone: ZoneInfo, name: str) -> str:
@@ -121,7 +130,7 @@ def position(text: str, zone: ZoneInfo, name: str) -> str:
     except ValueError:
         if len(text) == len("00000000-0000-7000-8000-000000000000"):
             return text
-        raise Wrong(**{name: "Neither a time nor an event's id."}) from None
+        raise Wrong(**{name: say("Neither a time nor an event's id.")}) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
     return rfc3339(Millis(round(moment.timestamp() * 1000)))

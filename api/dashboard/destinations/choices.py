@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Secret
 
 MODES = (
-    ("instant", "At once, each event by itself"),
-    ("15min", "Every 15 minutes, in one digest"),
-    ("hourly", "Every hour, in one digest"),
-    ("daily", "Every day, in one digest"),
+    ("instant", noted("At once, each event by itself")),
+    ("15min", noted("Every 15 minutes, in one digest")),
+    ("hourly", noted("Every hour, in one digest")),
+    ("daily", noted("Every day, in one digest")),
 )
-FORMATS = (("event", "The event or digest itself"), ("cloudevents", "In an envelope of CloudEvents 1.0.2"))
+FORMATS = (
+    ("event", noted("The event or digest itself")),
+    ("cloudevents", noted("In an envelope of CloudEvents 1.0.2")),
+)
 FAMILIES = (
-    ("program", "A program"),
-    ("chat", "A chat"),
-    ("phone", "A phone"),
-    ("on-call", "On call"),
-    ("mail", "Mail"),
+    ("program", noted("A program")),
+    ("chat", noted("A chat")),
+    ("phone", noted("A phone")),
+    ("on-call", noted("On call")),
+    ("mail", noted("Mail")),
 )
 """Families of kinds, in the order in which they are offered."""
-BIN = "Webhook bin"
+BIN = noted("Webhook bin")
 """The label of a bin that is made for an alert."""
 
 
 def signing_secret(label: str, secret: str) -> Secret:
     """Return a destination's secret, to be shown once."""
     return Secret(
-        f"Signing secret of {label}",
+        say("Signing secret of %(name)s", name=label),
         secret,
-        "Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it.",
+        say("Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."),
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from actors.delivery.digest import window_of
 from actors.delivery.quiet import quiet_until
 from actors.delivery.schedule import ATTEMPTS, WAITS
+from api.dashboard.language.speaking import noted, say
 from api.dashboard.moments import span
 from storage.records.delivery import Attempt, Waiting
 from storage.records.destination import Destination
@@ -44,7 +45,7 @@ def clock_of(line: Attempt) -> Clock | None:
         return None
     done = line.attempt
     steps = [
-        Step(number, "at once" if number == 1 else span(WAITS[number - 2]), _state(number, done))
+        Step(number, say("at once") if number == 1 else span(WAITS[number - 2]), _state(number, done))
         for number in range(1, ATTEMPTS + 1)
     ]
     rest = sum(WAITS[done:])
@@ -58,17 +59,17 @@ def _state(number: int, done: int) -> str:
 def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> Next:
     """Return when a destination sends next, as far as it is known."""
     if not destination.enabled or destination.state == "disabled":
-        return Next(None, "nothing is sent" if waiting is None else "waits until it is resumed")
+        return Next(None, noted("nothing is sent") if waiting is None else noted("waits until it is resumed"))
     if waiting is None:
-        return Next(None, "nothing waits")
+        return Next(None, noted("nothing waits"))
     if destination.delivery_mode != "instant":
         due = waiting.next_due
         if due is None or due <= now:
-            return Next(window_of(destination, max(now, waiting.oldest)).end, "the digest's window closes")
-        return Next(due, "another try")
+            return Next(window_of(destination, max(now, waiting.oldest)).end, noted("the digest's window closes"))
+        return Next(due, noted("another try"))
     quiet = quiet_until(destination.quiet_hours, now)
     if quiet is not None:
-        return Next(quiet, "quiet hours end")
+        return Next(quiet, noted("quiet hours end"))
     if waiting.next_due is None:
-        return Next(None, "under way")
-    return Next(max(now, waiting.next_due), "due" if waiting.next_due <= now else "another try")
+        return Next(None, noted("under way"))
+    return Next(max(now, waiting.next_due), "due" if waiting.next_due <= now else noted("another try"))

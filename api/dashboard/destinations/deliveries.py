@@ -8,13 +8,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
-from api.dashboard.amounts import counted
 from api.dashboard.destinations.acting import position
 from api.dashboard.destinations.causes import cause_of, causes
 from api.dashboard.destinations.clock import clock_of
 from api.dashboard.destinations.standing import missed
 from api.dashboard.forms import Wrong
 from api.dashboard.items import items_by_id
+from api.dashboard.language.speaking import say, say_many
 from api.dashboard.lists import address
 from api.dashboard.screen import Page, Visit
 from api.operations import destinations
@@ -98,7 +98,7 @@ async def deliveries(visit: Visit) -> Page:
         "items": await items_by_id(visit, (line.event_id for line in page)),
         "odd": odd,
         "filtered": bool(query.result or query.cause or query.delivery or query.start or query.end),
-        "caption": f"{counted(len(page), 'attempt')}, the newest first",
+        "caption": say_many("%(count)s attempt, the newest first", "%(count)s attempts, the newest first", len(page)),
         "next": "" if further is None else link(hook, query, before=further),
         "previous": link(hook, query) if query.before else "",
         "causes": causes(await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)),
@@ -106,7 +106,7 @@ async def deliveries(visit: Visit) -> Page:
         "missed": missed(hook),
         "open": hook.works,
     }
-    return Page("destinations/deliveries.html", f"Deliveries to {hook.label}", shows)
+    return Page("destinations/deliveries.html", say("Deliveries to %(name)s", name=hook.label), shows)
 
 
 def part_of(visit: Visit, query: DeliveriesQuery) -> tuple[Part, str]:
@@ -119,7 +119,7 @@ def part_of(visit: Visit, query: DeliveriesQuery) -> tuple[Part, str]:
             try:
                 times[name] = parse_rfc3339(position(text, visit.zone, name))
             except (Wrong, ValueError):
-                odd = "A time could not be read, and was left out: write it as 2026-11-21T10:00."
+                odd = say("A time could not be read, and was left out: write it as 2026-11-21T10:00.")
     return Part(times["start"], times["end"], query.cause, query.delivery), odd
 
 
@@ -140,7 +140,8 @@ async def attempt(visit: Visit) -> Page:
         "live": sum(secret.until is None or secret.until > visit.now for secret in hook.secrets),
         "open": hook.works,
     }
-    return Page("destinations/attempt.html", f"Attempt {line.number} at {hook.label}", shows)
+    title = say("Attempt %(number)s at %(name)s", number=str(line.number), name=hook.label)
+    return Page("destinations/attempt.html", title, shows)
 
 
 async def _line(visit: Visit, hook: Destination) -> Attempt:
@@ -152,7 +153,7 @@ async def _line(visit: Visit, hook: Destination) -> Attempt:
         found = await visit.context.storage.outbox.attempts(hook.id, 1, kind, number + 1)
         if found and found[0].number == number:
             return found[0]
-    raise NotFound("There is no such attempt; the newest 1,000 are kept, and 10,000 of those given up.")
+    raise NotFound(say("There is no such attempt; the newest 1,000 are kept, and 10,000 of those given up."))
 
 
 async def _body(visit: Visit, event_id: str) -> Body | None:

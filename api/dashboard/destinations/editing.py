@@ -23,6 +23,8 @@ from api.dashboard.destinations.form import (
     patch_of,
 )
 from api.dashboard.forms import Wrong, draft_of
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import each_said, noted, say
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations, messages
 from api.problems import Refusal
@@ -30,8 +32,20 @@ from api.schemas.messages import MessagePreviewRequest
 from storage.records.alert import Alert
 from storage.records.destination import WEBHOOK, WEEKDAYS
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_OF = {"event": "Of the newest event", "digest": "Of a digest", "sample": "Of a sample, as there is no event yet"}
+_DAYS = (
+    noted("Monday"),
+    noted("Tuesday"),
+    noted("Wednesday"),
+    noted("Thursday"),
+    noted("Friday"),
+    noted("Saturday"),
+    noted("Sunday"),
+)
+_OF = {
+    "event": noted("Of the newest event"),
+    "digest": noted("Of a digest"),
+    "sample": noted("Of a sample, as there is no event yet"),
+}
 CHOICES = 200
 """Alerts that are offered for a choice, the newest first."""
 
@@ -61,7 +75,9 @@ async def new(visit: Visit) -> Page:
     families = [
         (words, [each for each in visit.context.kinds.values() if each.family == family]) for family, words in FAMILIES
     ]
-    title = "Add a destination" if kind is None or kind.id == WEBHOOK else f"Add a destination: {kind.label}"
+    title = say("Add a destination")
+    if kind is not None and kind.id != WEBHOOK:
+        title = say("Add a destination: %(kind)s", kind=translated(kind.label))
     return _page(
         visit, start, title, kind or visit.context.kinds[WEBHOOK], alert=alert, choices=choices, families=families
     )
@@ -79,35 +95,39 @@ async def create(visit: Visit) -> Go:
     """Add a destination to an alert; its secret is shown on the next page."""
     form: NewDestinationForm = visit.form
     if not form.alert:
-        raise Wrong(alert="Choose the alert whose matches go there.")
+        raise Wrong(alert=say("Choose the alert whose matches go there."))
     alert = await alerts.named(visit, form.alert)
     kind = destinations.kind_of(visit, form.kind)
     try:
         url = address_of(form, kind.address) or await bins.new_address(visit)
-        wanted = new_destination(form, url, form.label or (BIN if form.deliver == "bin" else None))
+        wanted = new_destination(form, url, form.label or (say(BIN) if form.deliver == "bin" else None))
         made = await destinations.add(visit, alert.id, wanted)
     except UrlRefused as error:
-        raise Wrong(url=error.detail) from None
-    says = f"What “{alert.name}” matches from now on goes to {made.destination.label}."
+        raise Wrong(url=translated(error.detail)) from None
+    says = say("What “%(alert)s” matches from now on goes to %(name)s.", alert=alert.name, name=made.destination.label)
     if made.invited is not None and not made.invited.delivered:
-        says = (
-            f"The question whether it wants these mails was not sent: {made.invited.error}. Mend that, then ask again."
+        says = say(
+            "The question whether it wants these mails was not sent: %(reason)s. Mend that, then ask again.",
+            reason=translated(made.invited.error or ""),
         )
         return Go(f"/destinations/{made.destination.id}", says, bad=True)
     if not made.destination.confirmed:
-        asked = (
-            f"{made.destination.label} was asked whether it wants these mails. Nothing else is sent before it agrees."
+        asked = say(
+            "%(name)s was asked whether it wants these mails. Nothing else is sent before it agrees.",
+            name=made.destination.label,
         )
         return Go(f"/destinations/{made.destination.id}", asked)
     if not made.secret:
-        return Go(f"/destinations/{made.destination.id}", f"{says} Send a test to see it arrive.")
+        return Go(f"/destinations/{made.destination.id}", f"{says} {say('Send a test to see it arrive.')}")
     return Go(f"/destinations/{made.destination.id}", says, secret=signing_secret(made.destination.label, made.secret))
 
 
 async def edit(visit: Visit) -> Page:
     """Show the form of a destination that is there."""
     hook = await destinations.named(visit, visit.path["id"])
-    return _page(visit, form_of(hook), f"Edit {hook.label}", visit.context.kinds.get(hook.kind), hook=hook)
+    return _page(
+        visit, form_of(hook), say("Edit %(name)s", name=hook.label), visit.context.kinds.get(hook.kind), hook=hook
+    )
 
 
 async def try_edit(visit: Visit) -> Page:
@@ -137,10 +157,10 @@ async def change(visit: Visit) -> Go:
         patch = patch_of(form, old, () if kind is None else kind.fields)
         await destinations.change(visit, old.id, patch, form.expected)
     except UrlRefused as error:
-        raise Wrong(url=error.detail) from None
+        raise Wrong(url=translated(error.detail)) from None
     except Stale:
-        raise Wrong("The destination has been changed in another place meanwhile. Open the form anew.") from None
-    return Go(f"/destinations/{old.id}", "Saved. It holds for the next delivery.")
+        raise Wrong(say("The destination has been changed in another place meanwhile. Open the form anew.")) from None
+    return Go(f"/destinations/{old.id}", say("Saved. It holds for the next delivery."))
 
 
 def _page(visit: Visit, form: DestinationForm, title: str, kind: DestinationKind | None, **more: object) -> Page:
@@ -154,10 +174,10 @@ def _page(visit: Visit, form: DestinationForm, title: str, kind: DestinationKind
         "says": "",
         "of": _OF,
         "families": (),
-        "modes": MODES,
-        "formats": FORMATS,
+        "modes": each_said(MODES),
+        "formats": each_said(FORMATS),
         "hours": [(hour, f"{hour:02d}:00") for hour in range(24)],
-        "days": [(day, name, "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
+        "days": [(day, say(name), "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
         "alert": None,
         "choices": (),
@@ -170,4 +190,4 @@ async def _choices(visit: Visit) -> list[tuple[str, str]]:
     found: list[Alert] = sorted(
         await visit.context.storage.alerts.all(), key=lambda each: each.created_at, reverse=True
     )
-    return [("", "Choose an alert"), *((alert.id, alert.name) for alert in found[:CHOICES])]
+    return [("", say("Choose an alert")), *((alert.id, alert.name) for alert in found[:CHOICES])]

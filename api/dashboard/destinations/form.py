@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType, field
 
 from actors.destination_kinds.fields import AddressField, KindField
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.speaking import say
 from api.schemas import alerts as wire
 from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, DeliveryMode, Destination, Format, Weekday
 from storage.records.revision import Expected, revision_of
@@ -109,7 +110,8 @@ def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetTy
     if form.url is not None:
         return form.url
     if not address.default:
-        raise Wrong(url="This is needed, unless a bin is made for it." if form.kind == WEBHOOK else "This is needed.")
+        needed = say("This is needed, unless a bin is made for it.") if form.kind == WEBHOOK else say("This is needed.")
+        raise Wrong(url=needed)
     return UNSET
 
 

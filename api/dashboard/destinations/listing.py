@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.dashboard.amounts import counted
 from api.dashboard.destinations.standing import standings, state_of
+from api.dashboard.language.speaking import say, say_many
 from api.dashboard.lists import address, part
 from api.dashboard.screen import Page, Visit
 from storage.records.destination import Destination
@@ -39,13 +39,17 @@ async def listing(visit: Visit) -> Page:
         "standings": await standings(visit, page.rows),
         "total": len(everyone),
         "fitting": len(fitting),
-        "states": [("", "all"), *((name, state.word) for name, state in DESTINATIONS.items())],
+        "states": [("", say("all")), *((name, say(state.word)) for name, state in DESTINATIONS.items())],
         "has_alerts": bool(everyone) or bool(await visit.context.storage.alerts.all()),
-        "caption": f"{counted(len(fitting), 'destination')}, those in trouble first",
+        "caption": say_many(
+            "%(count)s destination, those in trouble first",
+            "%(count)s destinations, those in trouble first",
+            len(fitting),
+        ),
         "next": page.last and here(after=page.last),
         "previous": here() if page.start else "",
     }
-    return Page("destinations/list.html", "Destinations", shows)
+    return Page("destinations/list.html", say("Destinations"), shows)
 
 
 async def _states(visit: Visit, hooks: Sequence[Destination]) -> Mapping[str, DestinationState]:

@@ -9,6 +9,7 @@ from api.dashboard.destinations.clock import Clock, clock_of
 from api.dashboard.destinations.deliveries import DeliveriesQuery, link
 from api.dashboard.destinations.standing import missed, quiet_words, standings
 from api.dashboard.items import items_by_id
+from api.dashboard.language.sentences import translated
 from api.dashboard.screen import Page, Visit
 from api.operations import alerts, destinations
 from storage.attempts import KEPT_ATTEMPTS
@@ -30,7 +31,7 @@ async def one(visit: Visit) -> Page:
         "standing": standing,
         "hook": hook,
         "kind": kind,
-        "wanting": ", ".join(words.get(name, name) for name in hook.lost),
+        "wanting": ", ".join(translated(words.get(name, name)) for name in hook.lost),
         "alert": await alerts.named(visit, hook.alert_id),
         "quiet": quiet_words(hook.quiet_hours),
         "clocks": clocks(lines)[:CLOCKS] if hook.works else (),

@@ -6,16 +6,30 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from api.dashboard.destinations.clock import Next, next_of
+from api.dashboard.language.speaking import noted, say, say_many
 from api.dashboard.screen import Visit
 from storage.records.delivery import Attempt, Rates, Waiting
 from storage.records.destination import Destination, QuietHours
 from storage.records.identity import Millis, id_of, millis_of
 from storage.records.states import DESTINATIONS, DestinationState, State
 
-MODES = {"instant": "at once", "15min": "every 15 min", "hourly": "hourly", "daily": "daily"}
+MODES = {
+    "instant": noted("at once"),
+    "15min": noted("every 15 min"),
+    "hourly": noted("hourly"),
+    "daily": noted("daily"),
+}
 SERIES = 40
 """Newest attempts that a latency line is drawn from."""
-_DAYS = {"mon": "Mon", "tue": "Tue", "wed": "Wed", "thu": "Thu", "fri": "Fri", "sat": "Sat", "sun": "Sun"}
+_DAYS = {
+    "mon": noted("Mon"),
+    "tue": noted("Tue"),
+    "wed": noted("Wed"),
+    "thu": noted("Thu"),
+    "fri": noted("Fri"),
+    "sat": noted("Sat"),
+    "sun": noted("Sun"),
+}
 
 
 class Latency(NamedTuple):
@@ -99,9 +113,16 @@ def latency(lines: Sequence[Attempt]) -> Latency:
     """Return how long the newest attempts took, which come newest first."""
     values = [line.latency_ms for line in reversed(lines)]
     if not values:
-        return Latency((), "no attempts yet", None)
+        return Latency((), say("no attempts yet"), None)
     typical = sorted(values)[len(values) // 2]
-    return Latency(values, f"{len(values)} attempts: {typical} ms typically, {max(values)} ms at most", typical)
+    says = say_many(
+        "%(count)s attempt: %(typical)s ms typically, %(most)s ms at most",
+        "%(count)s attempts: %(typical)s ms typically, %(most)s ms at most",
+        len(values),
+        typical=typical,
+        most=max(values),
+    )
+    return Latency(values, says, typical)
 
 
 class Missed(NamedTuple):
@@ -120,8 +141,8 @@ def missed(hook: Destination) -> Missed | None:
 def mode_words(hook: Destination) -> str:
     """Return when a destination is delivered to."""
     if hook.delivery_mode == "daily":
-        return f"daily at {hook.digest_hour:02d}:00 ({hook.digest_timezone})"
-    return MODES[hook.delivery_mode]
+        return say("daily at %(time)s (%(zone)s)", time=f"{hook.digest_hour:02d}:00", zone=hook.digest_timezone)
+    return say(MODES[hook.delivery_mode])
 
 
 def quiet_words(hours: QuietHours | None) -> str:
@@ -132,8 +153,8 @@ def quiet_words(hours: QuietHours | None) -> str:
     """
     if hours is None:
         return ""
-    days = "" if len(hours.weekdays) == len(_DAYS) else ", " + ", ".join(_DAYS[day] for day in hours.weekdays)
-    return f"{hours.start} to {hours.end} ({hours.timezone}){days}"
+    days = "" if len(hours.weekdays) == len(_DAYS) else ", " + ", ".join(say(_DAYS[day]) for day in hours.weekdays)
+    return say("%(start)s to %(end)s (%(zone)s)", start=hours.start, end=hours.end, zone=hours.timezone) + days
 
 
 def percent(share: float) -> str:

@@ -13,6 +13,7 @@ from actors.signatures.verdict import Verdict
 from api.dashboard.difference import Line, Piece, lines_of
 from api.dashboard.events import changed_in, curl
 from api.dashboard.items import items_of
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Visit
 from api.operations import practice
 from api.operations.why import event_why
@@ -45,7 +46,7 @@ async def show(visit: Visit) -> Page:
     source = views[0].source.id if views else ""
     return Page(
         "first_steps/page.html",
-        "First steps",
+        say("First steps"),
         {
             "documents": [Document(named(view.source.url), view) for view in views],
             "noticed": await _noticed(visit, newest[0]) if newest else None,

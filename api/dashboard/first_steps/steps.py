@@ -5,6 +5,8 @@ from __future__ import annotations
 from actors.errors import TooSoon
 from actors.practice.documents import What
 from api.dashboard.forms import Form
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Reply, Secret, Visit
 from api.operations import keys, practice
 
@@ -23,10 +25,15 @@ async def change(visit: Visit) -> Reply:
         done, stored = await practice.changed(visit, visit.form.what)
     except TooSoon as error:
         await practice.settled(visit, visit.form.what, error.retry_after)
-        return Go(f"{PATH}#noticed", f"This press has changed nothing: {error.detail}.", bad=True)
+        return Go(
+            f"{PATH}#noticed",
+            say("This press has changed nothing: %(reason)s.", reason=translated(error.detail)),
+            bad=True,
+        )
     if stored is None:
-        return Go(PATH, f"{done.says} Its event has not come yet: reload this page in a moment.", bad=True)
-    return Go(f"{PATH}#noticed", done.says)
+        late = say("Its event has not come yet: reload this page in a moment.")
+        return Go(PATH, f"{translated(done.says)} {late}", bad=True)
+    return Go(f"{PATH}#noticed", translated(done.says))
 
 
 async def make_key(visit: Visit) -> Reply:
@@ -35,18 +42,22 @@ async def make_key(visit: Visit) -> Reply:
     plaintext, key = await keys.make(visit, "First steps", ("stream:read",))
     url = f"{visit.context.settings.public_url()}/v1/stream?source={views[0].source.id}"
     command = f"curl -N -H 'Authorization: Bearer {plaintext}' '{url}'"
-    says = f"Its key may read events and nothing else; it is {key.prefix}… among the API keys, where it can be deleted."
-    return Go(PATH, secret=Secret("Command with a fresh key", command, says))
+    says = say(
+        "Its key may read events and nothing else; it is %(prefix)s… among the API keys, where it can be deleted.",
+        prefix=key.prefix,
+    )
+    return Go(PATH, secret=Secret(say("Command with a fresh key"), command, says))
 
 
 async def wire(visit: Visit) -> Reply:
     """Wire a bin to practice, and have one delivery made."""
     bin, _made = await practice.wire(visit)
     if await practice.delivered(visit, bin):
-        return Go(f"/webhook-bins/{bin.id}", "The practice page was changed, and this is the delivery of it.")
-    return Go(f"/webhook-bins/{bin.id}", "The practice page was changed; its delivery is on the way.")
+        return Go(f"/webhook-bins/{bin.id}", say("The practice page was changed, and this is the delivery of it."))
+    return Go(f"/webhook-bins/{bin.id}", say("The practice page was changed; its delivery is on the way."))
 
 
 async def end(visit: Visit) -> Reply:
     await practice.end(visit)
-    return Go(PATH, "The practice is over: its sources, its alert and its bin are deleted. Its events stay in the log.")
+    says = say("The practice is over: its sources, its alert and its bin are deleted. Its events stay in the log.")
+    return Go(PATH, says)

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from actors.errors import Stale
 from api.dashboard.forms import Wrong
+from api.dashboard.language.speaking import say
 from api.dashboard.picker import picker
 from api.dashboard.publications.form import PublicationEdit, PublicationForm, form_of, new_of, patch_of
 from api.dashboard.screen import Go, Page, Visit
@@ -54,7 +55,7 @@ async def new(visit: Visit) -> Page:
 
 async def create(visit: Visit) -> Go:
     made = await acts.add(visit, new_of(visit.form))
-    return Go(f"/publications/{made.id}", "It is published. Who knows one of these addresses may read it.")
+    return Go(f"/publications/{made.id}", say("It is published. Who knows one of these addresses may read it."))
 
 
 async def edit(visit: Visit) -> Page:
@@ -69,8 +70,8 @@ async def change(visit: Visit) -> Go:
     try:
         changed = await acts.change(visit, visit.path["id"], patch_of(form), form.expected)
     except Stale:
-        raise Wrong("It has been changed in another place since you opened this form. Open it anew.") from None
-    return Go(f"/publications/{changed.id}", "Saved. Its addresses stay as they are.")
+        raise Wrong(say("It has been changed in another place since you opened this form. Open it anew.")) from None
+    return Go(f"/publications/{changed.id}", say("Saved. Its addresses stay as they are."))
 
 
 async def _page(visit: Visit, form: PublicationForm, publication: Publication | None = None) -> Page:
@@ -86,17 +87,21 @@ async def _page(visit: Visit, form: PublicationForm, publication: Publication | 
         "alerts": choices.alerts,
         "channels": choices.channels,
     }
-    return Page("publications/form.html", f"Edit {publication.title}" if publication else "New publication", shows)
+    title = say("Edit %(name)s", name=publication.title) if publication else say("New publication")
+    return Page("publications/form.html", title, shows)
 
 
 async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
     alerts = await visit.context.storage.alerts.all()
     channels = [(name, name) for name in CHANNELS]
-    channels += [(each.id, f"{each.id} (template)") for each in visit.context.templates.catalogue]
-    channels += [(name, f"{name} (of alerts)") for name in sorted({each.channel for each in alerts if each.channel})]
+    channels += [(each.id, say("%(name)s (template)", name=each.id)) for each in visit.context.templates.catalogue]
+    channels += [
+        (name, say("%(name)s (of alerts)", name=name))
+        for name in sorted({each.channel for each in alerts if each.channel})
+    ]
     if form.channel and form.channel not in dict(channels):
         channels.append((form.channel, form.channel))
-    return _Choices([(each.id, each.name, "") for each in alerts[:MOST_ALERTS]], [("", "Any"), *channels])
+    return _Choices([(each.id, each.name, "") for each in alerts[:MOST_ALERTS]], [("", say("Any")), *channels])
 
 
 async def _title(visit: Visit, query: NewQuery) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
+from api.dashboard.language.speaking import say
 from api.dashboard.publications.words import about
 from api.dashboard.screen import Page, Visit
 from api.operations import publications as acts
@@ -35,4 +36,4 @@ async def show_all(visit: Visit) -> Page:
     following = f"/publications?page={visit.query.page + 1}" if start + PAGE < len(every) else ""
     before = f"/publications?page={visit.query.page - 1}" if start else ""
     shows = {"rows": rows, "count": len(every), "next": following, "previous": before}
-    return Page("publications/list.html", "Publications", shows)
+    return Page("publications/list.html", say("Publications"), shows)

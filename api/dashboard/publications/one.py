@@ -5,6 +5,7 @@ from __future__ import annotations
 from actors.feed_documents.formats import FORMATS
 from api.dashboard.confirming import Deletion, check_confirmed
 from api.dashboard.forms import Confirm
+from api.dashboard.language.speaking import say
 from api.dashboard.publications.words import about
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import publications as acts
@@ -32,13 +33,13 @@ async def show(visit: Visit) -> Page:
 async def readdress(visit: Visit) -> Go:
     """Give it another address."""
     form: Readdress = visit.form
-    form.check("new address")
+    form.check("new address", say("new address"))
     changed = await acts.readdress(visit, visit.path["id"])
-    return Go(f"/publications/{changed.id}", "It has another address; the old ones answer 404.")
+    return Go(f"/publications/{changed.id}", say("It has another address; the old ones answer 404."))
 
 
 async def delete(visit: Visit) -> Go:
     form: Deletion = visit.form
     check_confirmed(form)
     await acts.delete(visit, visit.path["id"])
-    return Go("/publications", "The publication is deleted; its addresses answer 404.")
+    return Go("/publications", say("The publication is deleted; its addresses answer 404."))

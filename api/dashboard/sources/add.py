@@ -14,8 +14,9 @@ from actors.errors import DomainError
 from actors.messages.requests import DetectRequest, NewSource, Tags, Url
 from actors.messages.views import AddedSource
 from actors.previews import Previewed
-from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong, wrong_of
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import each_said, say, say_many
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources.options import Options, checked, ignore_of, settings_in, words_in
 from api.dashboard.sources.words import KINDS
@@ -169,8 +170,8 @@ async def chosen_again(visit: Visit) -> Page:
 
 
 def _blank(urls: str, *, is_open: bool = False) -> Page:
-    shows = {"urls": urls, "most": MOST, "kinds": list(KINDS.items()), "form": NOTHING, "open": is_open}
-    return Page("sources/add.html", "Add sources", shows)
+    shows = {"urls": urls, "most": MOST, "kinds": each_said(KINDS.items()), "form": NOTHING, "open": is_open}
+    return Page("sources/add.html", say("Add sources"), shows)
 
 
 async def look(visit: Visit) -> Page:
@@ -185,10 +186,10 @@ async def look(visit: Visit) -> Page:
     except (Refusal, DomainError) as error:
         if isinstance(error, DomainError) and error.may_pass:
             shows = {"form": form, "url": urls[0], "says": error.detail}
-            return Page("sources/unreached.html", "It can't be reached now", shows)
+            return Page("sources/unreached.html", say("It can't be reached now"), shows)
         raise blamed(error) from None
-    shows = {"form": form, "found": FoundUrl(urls[0], answer), "kinds": list(KINDS.items())}
-    return Page("sources/look.html", "Add a source", shows)
+    shows = {"form": form, "found": FoundUrl(urls[0], answer), "kinds": each_said(KINDS.items())}
+    return Page("sources/look.html", say("Add a source"), shows)
 
 
 async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
@@ -203,7 +204,7 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
         "tags": form.tags,
         "good": sum(bool(one.pick) for one in found),
     }
-    return Page("sources/found.html", f"Found {counted(len(found), 'URL')}", shows)
+    return Page("sources/found.html", say_many("Found %(count)s URL", "Found %(count)s URLs", len(found)), shows)
 
 
 def blamed(error: Refusal | DomainError) -> Wrong:
@@ -213,15 +214,15 @@ def blamed(error: Refusal | DomainError) -> Wrong:
     errors = dict(wrong_of(refusal).errors)
     if "url" in errors:
         errors["urls"] = errors.pop("url")
-    return Wrong(**errors or {"urls": in_words(refusal.detail)})
+    return Wrong(**errors or {"urls": translated(in_words(refusal.detail))})
 
 
 def _lines(text: str) -> tuple[str, ...]:
     urls = lines_of(text)
     if not urls:
-        raise Wrong(urls="Paste at least one URL.")
+        raise Wrong(urls=say("Paste at least one URL."))
     if long := next((url for url in urls if len(url) > LONGEST), None):
-        raise Wrong(urls=f"A URL has at most {LONGEST} characters: {long[:60]}…")
+        raise Wrong(urls=say("A URL has at most %(count)s characters: %(url)s…", count=LONGEST, url=long[:60]))
     return urls
 
 
@@ -238,7 +239,7 @@ async def add(visit: Visit) -> Go:
     form: Look = visit.form
     urls = _lines(form.urls)
     if len(urls) != 1:
-        raise Wrong(urls="Here one URL is added. Look at several first.")
+        raise Wrong(urls=say("Here one URL is added. Look at several first."))
     later: Literal["now", "later"] = "later" if form.later else "now"
     new = NewSource(url=urls[0], type=form.type, backfill=form.backfill, verify=later, **settings_in(form))
     try:
@@ -247,17 +248,19 @@ async def add(visit: Visit) -> Go:
         raise blamed(error) from None
     there = f"/sources/{added.view.source.id}"
     if not added.created:
-        return Go(there, "It was watched already. Nothing has changed.")
+        return Go(there, say("It was watched already. Nothing has changed."))
     if added.view.source.detection.pending:
-        return Go(there, "It is kept, and has yet to answer. Where it begins is what is there at its first answer.")
-    return Go(there, "It is watched from now on. What is there now is where it begins; what changes is told.")
+        says = say("It is kept, and has yet to answer. Where it begins is what is there at its first answer.")
+        return Go(there, says)
+    says = say("It is watched from now on. What is there now is where it begins; what changes is told.")
+    return Go(there, says)
 
 
 async def add_chosen(visit: Visit) -> Page | Go:
     """Add those that are ticked, and tell what became of each."""
     form: Chosen = visit.form
     if not form.pick:
-        raise Wrong("Nothing is ticked, so nothing was added.")
+        raise Wrong(say("Nothing is ticked, so nothing was added."))
     picks = _picks(form.pick)
     tags = checked("tags", words_in(form.tags), Tags)
     new = tuple(_new(pick, tags) for pick in picks)
@@ -266,10 +269,12 @@ async def add_chosen(visit: Visit) -> Page | Go:
     failed = [one for one in added if one.source is None]
     rest = lines_of(form.urls)
     if not failed and not rest:
-        return Go("/sources", f"{counted(len(added), 'source')} watched from now on.")
+        says = say_many("%(count)s source watched from now on.", "%(count)s sources watched from now on.", len(added))
+        return Go("/sources", says)
     left = "\n".join((*(one.url for one in failed), *rest))
     shows = {"added": added, "failed": len(failed), "rest": len(rest), "left": left}
-    return Page("sources/added.html", f"Added {len(added) - len(failed)} of {len(added)}", shows)
+    title = say("Added %(done)s of %(all)s", done=len(added) - len(failed), all=len(added))
+    return Page("sources/added.html", title, shows)
 
 
 def _new(pick: Pick, tags: Tags) -> NewSource:
@@ -280,7 +285,7 @@ def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:
     try:
         return tuple(msgspec.json.decode(text, type=Pick) for text in texts)
     except (msgspec.MsgspecError, UnicodeError):
-        raise Wrong("The form was not as it was sent to you. Paste the URLs again.") from None
+        raise Wrong(say("The form was not as it was sent to you. Paste the URLs again.")) from None
 
 
 SCREENS = (

@@ -10,9 +10,11 @@ from actors.errors import DomainError, Stale
 from actors.messages.requests import SourcePatch
 from actors.messages.views import SourceView
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import noted, number, say
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
-from api.dashboard.sources.deleted import RESTING
+from api.dashboard.sources.deleted import MINUTES, RESTING
 from api.dashboard.sources.one import PATH, show
 from api.dashboard.sources.options import Options, ignore_of, settings_in, shown_of
 from api.dashboard.undoing import Undo
@@ -31,7 +33,7 @@ from storage.records.trail import Verdict
 PATIENCE: Final = 8.0
 """Seconds for which the look that was asked for is waited for."""
 _GLANCE: Final = 0.2
-CONFIRM: Final = "delete"
+CONFIRM: Final = noted("delete")
 
 
 class Deletion(Form, frozen=True):
@@ -57,7 +59,7 @@ async def check(visit: Visit) -> Go:
         await sources.check(visit, id)
     except (Refusal, DomainError) as error:
         refusal = refusal_of(error, owner=True)
-        return Go(there, words.sentence(refusal.detail if refusal is not None else str(error)), bad=True)
+        return Go(there, translated(words.sentence(refusal.detail if refusal is not None else str(error))), bad=True)
     with trio.move_on_after(PATIENCE):
         while True:
             view = await sources.view(visit, id)
@@ -65,20 +67,23 @@ async def check(visit: Visit) -> Go:
                 says, bad = came_of_it(view)
                 return Go(there, says, bad=bad)
             await trio.sleep(_GLANCE)
-    return Go(there, "The look is asked for, and waits for its host's turn. It shows here when it has come.")
+    says = say("The look is asked for, and waits for its host's turn. It shows here when it has come.")
+    return Go(there, says)
 
 
 def came_of_it(view: SourceView) -> tuple[str, bool]:
     """Return what the newest look came to, and whether that is bad."""
     rows = trail.read(view.hot.trail)
     if not rows:
-        return "Looked at.", False
+        return say("Looked at."), False
     row = rows[-1]
     if row.verdict >= Verdict.REMOTE_TRANSIENT:
-        return f"Looked at just now: {LOOK_STATES[row.verdict].word}. {view.hot.last_error or ''}".strip(), True
-    news = {Verdict.CHANGED: "there is news", Verdict.UNCHANGED: "nothing has changed"}
-    says = news.get(row.verdict, "it has changed, and nothing of that is worth telling")
-    return f"Looked at just now: {says}. ({row.status or 'no status'}, {row.ms} ms)", False
+        says = say("Looked at just now: %(state)s.", state=say(LOOK_STATES[row.verdict].word))
+        return f"{says} {translated(view.hot.last_error or '')}".strip(), True
+    news = {Verdict.CHANGED: say("there is news"), Verdict.UNCHANGED: say("nothing has changed")}
+    state = news.get(row.verdict, say("it has changed, and nothing of that is worth telling"))
+    says = say("Looked at just now: %(state)s.", state=state)
+    return f"{says} ({row.status or say('no status')}, {number(row.ms)} ms)", False
 
 
 async def pause(visit: Visit) -> Go:
@@ -86,23 +91,27 @@ async def pause(visit: Visit) -> Go:
     id = await sources.pause(visit, visit.path["id"])
     undo = Undo("resume", (id,)) if id else None
     return Go(
-        f"/sources/{sources.known(visit.path['id'])}", "Paused. It is not looked at until you resume it.", undo=undo
+        f"/sources/{sources.known(visit.path['id'])}",
+        say("Paused. It is not looked at until you resume it."),
+        undo=undo,
     )
 
 
 async def resume(visit: Visit) -> Go:
     """Watch again."""
     view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=True))
-    return Go(f"/sources/{view.source.id}", "It is watched again.")
+    return Go(f"/sources/{view.source.id}", say("It is watched again."))
 
 
 async def delete(visit: Visit) -> Go:
     form: Deletion = visit.form
     view = await sources.view(visit, visit.path["id"])
-    if form.confirm != CONFIRM:
-        raise Wrong(confirm=f"Type “{CONFIRM}”.")
+    if form.confirm not in (CONFIRM, say(CONFIRM)):
+        raise Wrong(confirm=say("Type “%(word)s”.", word=say(CONFIRM)))
     await sources.delete(visit, visit.path["id"])
-    says = f"Deleted: {words.name_of(view.source)}. {RESTING} Its past events stay until retention takes them."
+    resting = say(RESTING, count=MINUTES)
+    name = words.name_of(view.source)
+    says = say("Deleted: %(name)s. Its past events stay until retention takes them.", name=name) + f" {resting}"
     return Go("/sources", says, undo=Undo("restore", (view.source.id,)))
 
 
@@ -121,7 +130,7 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
         "has_secret": view.source.secret is not None,
         "noise": len(view.source.noise),
     }
-    return Page("sources/edit.html", f"Edit {words.name_of(view.source)}", shows)
+    return Page("sources/edit.html", say("Edit %(name)s", name=words.name_of(view.source)), shows)
 
 
 def of(source: Source) -> Edit:
@@ -144,10 +153,11 @@ async def save(visit: Visit) -> Go:
     try:
         await sources.change(visit, view.source.id, patch_of(view.source, form), frozenset((form.revision,)))
     except Stale:
-        raise Wrong("The source has been changed in another place since you opened this form. Open it anew.") from None
-    says = "Saved."
+        says = say("The source has been changed in another place since you opened this form. Open it anew.")
+        raise Wrong(says) from None
+    says = say("Saved.")
     if view.source.type == "html" and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
-        says = "Saved. Another part of the page begins with a new first look: what is there then is not told."
+        says = say("Saved. Another part of the page begins with a new first look: what is there then is not told.")
     return Go(f"/sources/{view.source.id}", says)
 
 

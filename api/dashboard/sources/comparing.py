@@ -8,6 +8,8 @@ from msgspec import Meta, Struct
 
 from actors.errors import Conflict
 from api.dashboard.difference import of_steps
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
 from api.dashboard.lists import address
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
@@ -48,11 +50,13 @@ async def show(visit: Visit) -> Page:
         "trouble": "",
     }
     if one == other:
-        return Page("sources/compare.html", f"Versions of {name}", shows)
+        return Page("sources/compare.html", say("Versions of %(name)s", name=name), shows)
     try:
         found = await versions.compare(visit, view.source.id, one, other)
     except Conflict as error:
-        return Page("sources/compare.html", f"Versions of {name}", shows | {"trouble": str(error)})
+        return Page(
+            "sources/compare.html", say("Versions of %(name)s", name=name), shows | {"trouble": translated(str(error))}
+        )
     changes = [step for step in found.steps if not step.same]
     own = f"/sources/{view.source.id}/compare"
     asked = {"from": found.earlier.id, "to": found.later.id}
@@ -68,14 +72,14 @@ async def show(visit: Visit) -> Page:
         "all": address(own, **asked, show="text"),
         "address": visit.context.settings.public_url() + address(own, **asked, show=query.show),
     }
-    return Page("sources/compare.html", f"Versions of {name}", shows)
+    return Page("sources/compare.html", say("Versions of %(name)s", name=name), shows)
 
 
 def _called(visit: Visit, version: Version) -> str:
     if version.id == NOW:
-        return "As it is watched now"
+        return say("As it is watched now")
     if version.id == START:
-        return "Before the oldest change that is kept"
+        return say("Before the oldest change that is kept")
     return f"{visit.moment(version.at).full}: {version.says}"[:140]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from api.dashboard.amounts import by_utc, named
+from api.dashboard.language.speaking import decimal, say
 from storage.records.identity import Millis, day_of
 from storage.records.scores import DAYS
 
@@ -35,8 +36,15 @@ says='Each day’s worst score since 1 Jan: 0.25 at the lowest, on 3 Jan')
     if len(days) < LEAST:
         return None
     values = [max(1, round(100 * scores[day])) if day in scores else 0 for day in days]
-    labels = [f"{named(day)}: {f'{scores[day]:.2f}' if day in scores else 'no look'}" for day in days]
+    labels = [f"{named(day)}: {decimal(scores[day], 2) if day in scores else say('no look')}" for day in days]
     worst = min(days, key=lambda day: scores.get(day, 1.0))
     lowest = scores.get(worst, 1.0)
-    low = f"{lowest:.2f} at the lowest, on {named(worst)}" if lowest < 1 else "1.00 on all of them"
-    return Course(values, labels, f"Each day’s worst score since {named(first)}: {low}{by_utc(now, zone)}")
+    says = say("Each day’s worst score since %(day)s: %(score)s on all of them", day=named(first), score=decimal(1, 2))
+    if lowest < 1:
+        says = say(
+            "Each day’s worst score since %(day)s: %(score)s at the lowest, on %(worst)s",
+            day=named(first),
+            score=decimal(lowest, 2),
+            worst=named(worst),
+        )
+    return Course(values, labels, says + by_utc(now, zone))

@@ -14,14 +14,15 @@ from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection, SourceSort
 from api.cursors import decode_cursor, encode_cursor
-from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import noted, say, say_as, say_many
 from api.dashboard.lists import address
 from api.dashboard.saved_views import views_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import words
-from api.dashboard.sources.deleted import RESTING
+from api.dashboard.sources.deleted import MINUTES, RESTING
 from api.dashboard.sources.folders import MOST as MOST_FOLDERS
 from api.dashboard.sources.folders import folders
 from api.dashboard.sources.ticks import Strip, strip
@@ -41,23 +42,23 @@ MOST_OF_ALL = 10_000
 """Sources that one act is for at most."""
 PATH = "/sources"
 _COLUMNS: tuple[tuple[str, tuple[SourceSort, ...]], ...] = (
-    ("State", ("worst",)),
-    ("Source", ("name", "-name")),
-    ("Last looks", ()),
-    ("Last change", ("changed", "-changed")),
-    ("Next look", ("next", "-next")),
+    (noted("State"), ("worst",)),
+    (noted("Source"), ("name", "-name")),
+    (noted("Last looks"), ()),
+    (noted("Last change"), ("changed", "-changed")),
+    (noted("Next look"), ("next", "-next")),
 )
 """Heads of the list, and the orders that a press on one brings, by turns."""
 _SAID: dict[SourceSort, str] = {
-    "worst": "worst health first",
-    "name": "by name",
-    "-name": "by name, from the end",
-    "changed": "by last change, the newest first",
-    "-changed": "by last change, the oldest first",
-    "next": "by next look, the soonest first",
-    "-next": "by next look, the latest first",
-    "added": "newest first",
-    "-added": "oldest first",
+    "worst": noted("worst health first"),
+    "name": noted("by name"),
+    "-name": noted("by name, from the end"),
+    "changed": noted("by last change, the newest first"),
+    "-changed": noted("by last change, the oldest first"),
+    "next": noted("by next look, the soonest first"),
+    "-next": noted("by next look, the latest first"),
+    "added": noted("newest first"),
+    "-added": noted("oldest first"),
 }
 _RISES: frozenset[SourceSort] = frozenset(("name", "next", "-changed", "-added"))
 """Orders in which what a column shows goes up."""
@@ -154,7 +155,7 @@ async def listing(visit: Visit) -> Page:
         "first": target if query.cursor else "",
         "here": _target(query, cursor=query.cursor),
         "heads": _heads(query),
-        "order": _SAID[query.sort],
+        "order": say(_SAID[query.sort]),
         "newest": _target(replace(query, sort="added")) if query.sort != "added" else "",
         "views": await views_of(visit, "sources"),
         "folders": folders(tags)[:MOST_FOLDERS],
@@ -163,7 +164,7 @@ async def listing(visit: Visit) -> Page:
         "healths": [(name, state.word) for name, state in HEALTH.items()],
         "kinds": list(words.KINDS.items()),
     }
-    return Page("sources/list.html", "Sources", shows)
+    return Page("sources/list.html", say("Sources"), shows)
 
 
 def picked(query: ListQuery) -> SourceSelection:
@@ -201,7 +202,7 @@ async def many(visit: Visit) -> Go | Page:
     form: Many = visit.form
     ids = await _meant(visit)
     if not ids:
-        return Go(own_path(form.back), "Nothing was done: no source is ticked.", bad=True)
+        return Go(own_path(form.back), say("Nothing was done: no source is ticked."), bad=True)
     if form.act == "delete":
         return await sure(visit)
     act, done = _act(form)
@@ -235,35 +236,38 @@ def _listed(back: str) -> ListQuery:
     try:
         return msgspec.convert(known, ListQuery)
     except msgspec.ValidationError:
-        raise Wrong("The list that was shown cannot be read again: filter it anew.") from None
+        raise Wrong(say("The list that was shown cannot be read again: filter it anew.")) from None
 
 
 def _act(form: Many) -> tuple[Act, str]:
-    """Return what is done to each, and the word for that."""
+    """Return what is done to each, and what is said of a number of them (`_DONE`)."""
     match form.act:
         case "check":
-            return sources.check, "to be looked at now"
+            return sources.check, say("to be looked at now")
         case "tag" | "untag":
             if not form.tag.strip():
-                raise Wrong(tag="Type a tag.")
+                raise Wrong(tag=say("Type a tag."))
             on = form.act == "tag"
-            done = f"{'tagged' if on else 'without the tag'} “{form.tag.strip()}”"
+            tag = form.tag.strip()
+            done = say("tagged “%(tag)s”", tag=tag) if on else say("without the tag “%(tag)s”", tag=tag)
             return lambda call, id: sources.mark(call, id, form.tag, on=on), done
         case "schedule":
             patch = SourcePatch(schedule=_schedule(form.schedule.strip()))
-            rhythm = "as often as they change" if patch.schedule is None else f"every {patch.schedule}"
-            return lambda call, id: sources.change(call, id, patch), f"looked at {rhythm}"
+            done = say("looked at every %(interval)s", interval=patch.schedule)
+            if patch.schedule is None:
+                done = say("looked at as often as they change")
+            return lambda call, id: sources.change(call, id, patch), done
         case "pause":
-            return sources.pause, "paused"
+            return sources.pause, say_as("what was done", "paused")
         case _:
-            return sources.resume, "resumed"
+            return sources.resume, say("resumed")
 
 
 def _schedule(text: str) -> str | None:
     try:
         return msgspec.convert(text, Schedule) if text else None
     except msgspec.ValidationError:
-        raise Wrong(schedule="Type an interval such as 10m, 2h or 1d, or leave it empty.") from None
+        raise Wrong(schedule=say("Type an interval such as 10m, 2h or 1d, or leave it empty.")) from None
 
 
 async def sure(visit: Visit) -> Page:
@@ -272,7 +276,7 @@ async def sure(visit: Visit) -> Page:
     found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
     views = [one for one in found if isinstance(one, SourceView)]
     if not views:
-        raise Wrong("None of these sources is there any more.")
+        raise Wrong(say("None of these sources is there any more."))
     every = visit.form.every if visit.form is not None else bool(visit.draft.given.get("every"))
     count = len(ids) if every else len(views)
     shows = {
@@ -283,12 +287,12 @@ async def sure(visit: Visit) -> Page:
         "word": sure_word(count),
         "back": own_path(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)),
     }
-    return Page("sources/delete.html", f"Delete {counted(count, 'source')}", shows)
+    return Page("sources/delete.html", say_many("Delete %(count)s source", "Delete %(count)s sources", count), shows)
 
 
 def sure_word(count: int) -> str:
     """Return what is typed to confirm a deletion."""
-    return f"delete {count}"
+    return f"{say('delete')} {count}"
 
 
 def _ids(visit: Visit) -> tuple[str, ...]:
@@ -299,21 +303,23 @@ def _ids(visit: Visit) -> tuple[str, ...]:
 async def delete_many(visit: Visit) -> Go:
     form: Deletion = visit.form
     ids = await _meant(visit)
-    if form.confirm != sure_word(len(ids)):
-        raise Wrong(confirm=f"Type “{sure_word(len(ids))}”.")
+    word = sure_word(len(ids))
+    if form.confirm != word:
+        raise Wrong(confirm=say("Type “%(word)s”.", word=word))
     outcomes = await sources.each(visit, ids, sources.delete)
     gone = tuple(id for id, outcome in zip(ids, outcomes, strict=True) if not isinstance(outcome, Failed))
-    says, bad = _outcome(outcomes, "deleted")
+    says, bad = _outcome(outcomes, say("deleted"))
     undo = Undo("restore", gone) if gone else None
-    return Go(own_path(form.back), f"{says} {RESTING}" if gone else says, bad, undo=undo)
+    return Go(own_path(form.back), f"{says} {say(RESTING, count=MINUTES)}" if gone else says, bad, undo=undo)
 
 
 def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
     """Return what came of one thing done to each: a sentence, and whether it is bad."""
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-    says = f"{counted(len(outcomes) - len(failed), 'source')} {done}."
+    says = say_many("%(count)s source %(done)s.", "%(count)s sources %(done)s.", len(outcomes) - len(failed), done=done)
     if failed:
-        says += f" {len(failed)} not: {words.sentence(failed[0].refusal.detail)}"
+        reason = translated(words.sentence(failed[0].refusal.detail))
+        says += " " + say("%(count)s not: %(reason)s", count=len(failed), reason=reason)
     return says, bool(failed)
 
 

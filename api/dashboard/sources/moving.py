@@ -16,8 +16,9 @@ from actors.messages.importing import BeginImport, Importing, ShowImport, StopIm
 from actors.messages.requests import Tags
 from actors.outline import FeedLine, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say, say_many
 from api.dashboard.screen import Download, Go, Page, Screen, Visit
 from api.dashboard.sources.options import checked, words_in
 from api.operations import sources
@@ -59,7 +60,7 @@ async def moving(visit: Visit) -> Page:
     """Show where a list goes in, and how the last one went."""
     last = await _last(visit)
     shows = {"last": last, "counts": last.counts() if last is not None else {}, "shown": SHOWN}
-    return Page("sources/import.html", "Import", shows)
+    return Page("sources/import.html", say("Import"), shows)
 
 
 async def _last(visit: Visit) -> Importing | None:
@@ -71,7 +72,7 @@ async def read(visit: Visit) -> Page:
     """Show what a list would add; nothing is added."""
     form: Given = visit.form
     if not form.file and not form.text:
-        raise Wrong(file="Choose a file, or paste what is in it.")
+        raise Wrong(file=say("Choose a file, or paste what is in it."))
     found = await _read(visit, form.file or form.text.encode())
     rows = [await _foreseen(visit, line) for line in found.feeds]
     new = [row.line for row in rows if row.source is None and not row.refusal]
@@ -85,7 +86,8 @@ async def read(visit: Visit) -> Page:
         "lines": msgspec.json.encode(new).decode(),
         "folders": any(line.tags for line in new),
     }
-    return Page("sources/import_read.html", f"{counted(len(rows), 'feed')} in the list", shows)
+    title = say_many("%(count)s feed in the list", "%(count)s feeds in the list", len(rows))
+    return Page("sources/import_read.html", title, shows)
 
 
 async def _read(visit: Visit, body: bytes) -> Outline:
@@ -93,9 +95,9 @@ async def _read(visit: Visit, body: bytes) -> Outline:
     try:
         answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
     except TaskRefused as error:
-        raise Wrong(file=error.reason) from None
+        raise Wrong(file=translated(error.reason)) from None
     except (WorkerTooSlow, WorkerDied):
-        raise Wrong(file="Reading it took too long or too much memory, and was stopped.") from None
+        raise Wrong(file=say("Reading it took too long or too much memory, and was stopped.")) from None
     return msgspec.msgpack.decode(answer, type=Outline)
 
 
@@ -114,7 +116,7 @@ async def begin(visit: Visit) -> Go:
     try:
         lines = msgspec.json.decode(form.lines, type=tuple[FeedLine, ...])
     except (msgspec.MsgspecError, UnicodeError):
-        raise Wrong("The form was not as it was sent to you. Give the list again.") from None
+        raise Wrong(say("The form was not as it was sent to you. Give the list again.")) from None
     return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
 
 
@@ -125,9 +127,14 @@ def _tagged(line: FeedLine, given: Sequence[str], *, folders: bool) -> FeedLine:
 
 async def _begin(visit: Visit, lines: Sequence[FeedLine]) -> Go:
     if not lines:
-        raise Wrong("There is nothing to add.")
+        raise Wrong(say("There is nothing to add."))
     await visit.context.importer.ask(lambda reply: BeginImport(lines, reply))
-    return Go(PATH, f"{counted(len(lines), 'feed')} are being added, a few at a time. You can leave this page.")
+    says = say_many(
+        "%(count)s feed is being added. You can leave this page.",
+        "%(count)s feeds are being added, a few at a time. You can leave this page.",
+        len(lines),
+    )
+    return Go(PATH, says)
 
 
 async def again(visit: Visit) -> Go:
@@ -140,7 +147,7 @@ async def again(visit: Visit) -> Go:
 async def stop(visit: Visit) -> Go:
     """Add no more of the list."""
     await visit.context.importer.ask(StopImport)
-    return Go(PATH, "Stopped. What was added by then is watched.")
+    return Go(PATH, say("Stopped. What was added by then is watched."))
 
 
 async def export(visit: Visit) -> Download:

@@ -13,6 +13,7 @@ from api.dashboard.amounts import size
 from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
 from api.dashboard.items import Item, item_of
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Download, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
@@ -68,7 +69,7 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
     @property
     def says(self) -> str:
         """Its title, or the beginning of what it says."""
-        return self.title or self.content[:120] or self.url or "(no title)"
+        return self.title or self.content[:120] or self.url or say("(no title)")
 
     @property
     def lines(self) -> list[Line]:

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
 from api.dashboard.sources.words import labels
 from api.refusal_words import plainly
 from storage.records.source import Source
@@ -101,4 +102,4 @@ def checked(field: str, value: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise Wrong(**{field: plainly(str(error))}) from None
+        raise Wrong(**{field: translated(plainly(str(error)))}) from None

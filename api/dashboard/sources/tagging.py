@@ -7,8 +7,9 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from actors.errors import Unprocessable
-from api.dashboard.amounts import counted
 from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say, say_many
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.folders import folders
@@ -30,7 +31,7 @@ async def show(visit: Visit) -> Page:
     """List the tags."""
     found = folders(await sources.tags(visit))
     tags = [(one, one.tag.removesuffix("/*")) for one in found if not one.tag.endswith(":*")]
-    return Page("sources/tags.html", "Tags", {"tags": tags[:MOST], "more": len(tags) - MOST})
+    return Page("sources/tags.html", say("Tags"), {"tags": tags[:MOST], "more": len(tags) - MOST})
 
 
 async def rename(visit: Visit) -> Go:
@@ -38,13 +39,20 @@ async def rename(visit: Visit) -> Go:
     try:
         done = await renaming.rename(visit, form.tag, form.name)
     except Unprocessable as error:
-        raise Wrong(name=words.sentence(str(error).rpartition(": ")[2])) from None
-    parts = [counted(done.sources, "source"), counted(done.alerts, "alert"), counted(done.publications, "publication")]
-    says = f"“{form.tag}” is “{form.name}” now, in {', '.join(parts[:2])} and {parts[2]}."
+        raise Wrong(name=translated(words.sentence(str(error).rpartition(": ")[2]))) from None
+    says = say(
+        "“%(tag)s” is “%(name)s” now, in %(sources)s, %(alerts)s and %(publications)s.",
+        tag=form.tag,
+        name=form.name,
+        sources=say_many("%(count)s source", "%(count)s sources", done.sources),
+        alerts=say_many("%(count)s alert", "%(count)s alerts", done.alerts),
+        publications=say_many("%(count)s publication", "%(count)s publications", done.publications),
+    )
     if done.failed:
-        says += f" {len(done.failed)} not: {words.sentence(done.failed[0].refusal.detail)}"
+        reason = translated(words.sentence(done.failed[0].refusal.detail))
+        says += " " + say("%(count)s not: %(reason)s", count=len(done.failed), reason=reason)
     if done.more:
-        says += " There are more sources: rename it again."
+        says += " " + say("There are more sources: rename it again.")
     return Go(PATH, says, bad=bool(done.failed) or done.more)
 
 

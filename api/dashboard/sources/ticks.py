@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
+from api.dashboard.language.speaking import noted, say, say_many
 from storage.records.identity import Millis
 from storage.records.trail import Row, Verdict
 
@@ -35,11 +36,11 @@ SHAPES: Final[dict[Sort, tuple[int, int]]] = {
 }
 """Where a tick begins, from above, and how long it is."""
 _WORDS: Final[dict[Sort, str]] = {
-    "same": "without news",
-    "untold": "changed and not told",
-    "news": "with news",
-    "fail": "failed",
-    "wait": "waited",
+    "same": noted("%(count)s without news"),
+    "untold": noted("%(count)s changed and not told"),
+    "news": noted("%(count)s with news"),
+    "fail": noted("%(count)s failed"),
+    "wait": noted("%(count)s waited"),
 }
 
 
@@ -90,7 +91,7 @@ def strip(rows: Sequence[Row]) -> Strip:
 def said(shown: Sequence[Tick]) -> str:
     """Return what looks came to, as a sentence."""
     if not shown:
-        return "No look yet"
+        return say("No look yet")
     counts = ((sum(tick.sort == sort for tick in shown), words) for sort, words in _WORDS.items())
-    parts = ", ".join(f"{count} {words}" for count, words in counts if count)
-    return f"The last look: {parts}" if len(shown) == 1 else f"The last {len(shown)} looks: {parts}"
+    parts = ", ".join(say(words, count=count) for count, words in counts if count)
+    return say_many("The last look: %(parts)s", "The last %(count)s looks: %(parts)s", len(shown), parts=parts)

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.errors import NotFound
+from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.operations import sources
@@ -33,7 +34,7 @@ async def show(visit: Visit) -> Page:
     view = await sources.view(visit, visit.path["id"])
     told = await sources.told_page(visit, view.source.id)
     if told is None:
-        raise NotFound("There is no text of this source: it is no page, or has not been read yet.")
+        raise NotFound(say("There is no text of this source: it is no page, or has not been read yet."))
     where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))
     last = (await visit.context.storage.log.read_back(END, 1, where)).events
     event = _decode(last[0].body) if last else None
@@ -47,7 +48,7 @@ async def show(visit: Visit) -> Page:
         "event": event,
         "went_back": event is not None and REVERTED in event.tags,
     }
-    return Page("sources/text.html", f"What {name} says now", shows)
+    return Page("sources/text.html", say("What %(name)s says now", name=name), shows)
 
 
 SCREENS = (Screen(path=PATH, run=show),)

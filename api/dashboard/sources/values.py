@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from actors.series import Point, Series
+from api.dashboard.language.speaking import say
 from api.dashboard.pictures import Steps, steps
 from api.operations.values import SourceValues, decimal_of, ends, written
 from storage.records.identity import Millis
@@ -41,8 +42,15 @@ def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> DrawnSe
     lowest, highest = ends(series)
     labels = [f"{moment(point.at)}: {shown(point)}" for point in points]
     picture = steps([float(decimal_of(point)) for point in points], [point.at for point in points], now, labels, SIZE)
-    title = series.path or series.label or "Value"
-    says = f"{title}: {len(points)} values, from {shown(lowest)} to {shown(highest)}, now {shown(points[-1])}"
+    title = series.path or series.label or say("Value")
+    says = say(
+        "%(title)s: %(count)s values, from %(lowest)s to %(highest)s, now %(now)s",
+        title=title,
+        count=len(points),
+        lowest=shown(lowest),
+        highest=shown(highest),
+        now=shown(points[-1]),
+    )
     return DrawnSeries(
         title,
         shown(points[-1]),

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from actors.messages.views import SourceView
+from api.dashboard.language.speaking import noted
 from storage.records.source import OWN_NAMESPACES, Source
 from storage.records.states import HEALTH, SOURCES, State
 from storage.records.tiers import TIERS
 from storage.records.times import spoken
 
 KINDS: Final = {name: tier.noun for name, tier in TIERS.items()}
-CAUSES: Final = {"reach": "Answers", "yield": "Brings news", "partial": "Readable", "stuck": "Can recover"}
+CAUSES: Final = {
+    "reach": noted("Answers"),
+    "yield": noted("Brings news"),
+    "partial": noted("Readable"),
+    "stuck": noted("Can recover"),
+}
 
 
 class Standing(NamedTuple):

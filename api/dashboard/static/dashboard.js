@@ -11,19 +11,25 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// --- words -----------------------------------------------------------------------------------------------------------
+const WORDS = JSON.parse(document.documentElement.dataset.words || "{}");
+/** Say a text in the language of the page, which brings the words along: say("%(count)s new", {count: 3}). */
+export const say = (text, values = {}) => (WORDS[text] ?? text).replace(/%\((\w+)\)s/g, (_, name) => values[name]);
+
 // --- time ------------------------------------------------------------------------------------------------------------
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && !document.cookie.split("; ").includes(`tz=${zone}`)) {
   const secure = location.protocol === "https:" ? "; secure" : "";
   document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=strict${secure}`;
 }
-const SPANS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+const SPANS = [[86400, (count) => say("%(count)s d", {count})], [3600, (count) => say("%(count)s h", {count})],
+  [60, (count) => say("%(count)s min", {count})], [1, (count) => say("%(count)s s", {count})]];
 /** How long ago a moment was, in the words of the server. */
 export function ago(iso) {
   const millis = Date.now() - Date.parse(iso), seconds = Math.round(Math.abs(millis) / 1000);
-  if (!seconds) return "now";
-  const [size, unit] = SPANS.find(([size]) => seconds >= size), said = `${Math.floor(seconds / size)} ${unit}`;
-  return millis > 0 ? `${said} ago` : `in ${said}`;
+  if (!seconds) return say("now");
+  const [size, words] = SPANS.find(([size]) => seconds >= size), span = words(Math.floor(seconds / size));
+  return millis > 0 ? say("%(span)s ago", {span}) : say("in %(span)s", {span});
 }
 export function when(iso) {
   const exact = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
@@ -67,12 +73,42 @@ async function rows(ids, read) {
   return all("#events > li", parsed(await answer.text()));
 }
 
+/** The state of a stream, as `live.js` tells it, in the language of the page. */
+const stated = (words) => ({Live: say("Live"), Reconnecting: say("Reconnecting"), "Signed out": say("Signed out")})[words]
+  ?? words.replace("Ended", () => say("Ended"));
+
+// --- notifications: of new events while a tab is open, where the reader has asked for them in Settings -----------------
+const NOTIFY = "Notification" in window && "serviceWorker" in navigator;
+const notifies = () => NOTIFY && Notification.permission === "granted" && localStorage.getItem("notify") === "yes";
+async function notify(event) {
+  if (!document.hidden || !notifies()) return;
+  const worker = await navigator.serviceWorker.ready, body = event.summary || event.url || "";
+  worker.showNotification(event.title || say("A new event"), {body, tag: event.id, icon: "/icon.svg", data: `/events/${event.id}`});
+}
+// <button data-notify="ID of a status">: asks the browser, and remembers the answer.
+function notifying(button) {
+  if (!NOTIFY) return;
+  const state = document.getElementById(button.dataset.notify);
+  const show = () => {
+    button.textContent = notifies() ? say("No notifications any more") : say("Notify me of new events");
+    state.textContent = Notification.permission === "denied" ? say("The browser refuses notifications from this site.") : "";
+  };
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const on = !notifies();
+    if (on) await Notification.requestPermission();
+    localStorage.setItem("notify", on ? "yes" : "no");
+    show();
+  });
+  show();
+}
+
 // <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; a button [data-pause] beside it.
 function live(list) {
   const state = document.getElementById(list.dataset.state), pause = one(`[data-pause="${list.id}"]`);
   const most = Number(list.dataset.most || 50), waiting = [];
   let stop = null, held = false, asking = false, since = list.dataset.since || "";
-  const say = (words) => { if (state && state.textContent !== words) state.textContent = words; };
+  const tell = (words) => { if (state && state.textContent !== words) state.textContent = words; };
   const add = (row) => {
     if (one(`li[data-id="${CSS.escape(row.dataset.id)}"]`, list)) return;
     document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
@@ -101,26 +137,28 @@ function live(list) {
   };
   const run = async () => {
     stop = new AbortController();
-    for await (const got of following(list.dataset.live, {signal: stop.signal, since, onstate: (words) => held || say(words)})) {
+    for await (const got of following(list.dataset.live, {signal: stop.signal, since, onstate: (words) => held || tell(stated(words))})) {
       since = got.id;
       const event = JSON.parse(got.data);
       document.dispatchEvent(new CustomEvent("sanderling:event", {detail: event}));
+      notify(event);
       waiting.push(event.id);
       if (waiting.length > most) waiting.shift();
       if (!held) show();
-      else say(`Paused, ${waiting.length === most ? `${most} or more` : waiting.length} new`);
+      else tell(waiting.length === most ? say("Paused, %(count)s new or more", {count: most}) : say("Paused, %(count)s new", {count: waiting.length}));
     }
   };
-  document.addEventListener("visibilitychange", () => {  // no connection while nobody looks
-    if (document.hidden) { stop?.abort(); say("Paused"); } else run();
+  document.addEventListener("visibilitychange", () => {  // no connection while nobody looks, or wants to be notified
+    if (notifies() && stop && !stop.signal.aborted) return;
+    if (document.hidden) { stop?.abort(); tell(say("Paused")); } else run();
   });
   if (pause) {
     pause.hidden = false;
     pause.addEventListener("click", () => {
       held = !held;
-      pause.textContent = held ? "Go on" : "Pause";
+      pause.textContent = held ? say("Go on") : say("Pause");
       pause.setAttribute("aria-pressed", String(held));
-      say(held ? "Paused" : "Live");
+      tell(held ? say("Paused") : say("Live"));
       if (!held) show();
     });
   }
@@ -134,7 +172,7 @@ function copying(button) {
   const words = [...button.childNodes];
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(one("pre", button.parentElement).textContent);
-    button.replaceChildren("Copied");
+    button.replaceChildren(say("Copied"));
     setTimeout(() => button.replaceChildren(...words), 2000);
   });
 }
@@ -156,8 +194,9 @@ export function checked(html) {
   if (rest.includes("<")) throw new TypeError("no page of ours");
   return html;
 }
+const WORKER = `/service-worker.js?${document.documentElement.lang}`;
 const script = (url) => {
-  if (url !== LIVE) throw new TypeError("no script of ours");
+  if (url !== LIVE && url !== WORKER) throw new TypeError("no script of ours");
   return url;
 };
 const policy = {createHTML: checked, createScriptURL: script}, ours = window.trustedTypes?.createPolicy("sanderling-pages", policy) ?? policy;
@@ -216,9 +255,9 @@ function strength(field) {
   const says = document.getElementById(field.dataset.strength);
   field.addEventListener("input", () => {
     const text = field.value, kinds = new Set(text).size, words = text.trim().split(/\s+/).length;
-    says.textContent = !text ? "" : text.length < 10 ? `${10 - text.length} more characters are needed.`
-      : kinds < 5 ? "Too few different characters." : words >= 4 || text.length >= 20 ? "Strong."
-      : text.length >= 14 ? "Good." : "Enough. A sentence of four words or more would be stronger.";
+    says.textContent = !text ? "" : text.length < 10 ? say("%(count)s more characters are needed.", {count: 10 - text.length})
+      : kinds < 5 ? say("Too few different characters.") : words >= 4 || text.length >= 20 ? say("Strong.")
+      : text.length >= 14 ? say("Good.") : say("Enough. A sentence of four words or more would be stronger.");
   });
 }
 
@@ -236,11 +275,11 @@ const places = () => all("nav a[data-key]");
 function help() {
   const open = one("dialog#keys");
   if (open) { open.close(); return; }
-  const rows = [["/", "Search or filter"], ["?", "This help"], ["Esc", "Close"], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
+  const rows = [["/", say("Search or filter")], ["?", say("This help")], ["Esc", say("Close")], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
   const list = make("dl", {class: "facts"}, ...rows.map(([keys, says]) => make("div", {},
     make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, says))));
-  const close = make("button", {class: "quiet"}, "Close");
-  const dialog = make("dialog", {id: "keys", "aria-labelledby": "keys-title"}, make("h2", {id: "keys-title"}, "Keys"), list, close);
+  const close = make("button", {class: "quiet"}, say("Close"));
+  const dialog = make("dialog", {id: "keys", "aria-labelledby": "keys-title"}, make("h2", {id: "keys-title"}, say("Keys")), list, close);
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
@@ -263,7 +302,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const WAYS = {"[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
-  "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything};
+  "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything, "[data-notify]": notifying};
 /** Give the parts of a page, or of a part that came later, what they ask for by their data- attributes. */
 export function enliven(root = document) {
   for (const [selector, way] of Object.entries(WAYS)) {
@@ -275,3 +314,5 @@ export function enliven(root = document) {
 const here = one(".side [aria-current]"), nav = here?.closest("nav"), middle = (part) => (({left, width}) => left + width / 2)(part.getBoundingClientRect());
 if (nav) nav.scrollLeft += middle(here) - middle(nav);
 enliven();
+// What is shown while the service can't be reached, and notifications; over HTTPS or on the machine itself.
+if (window.isSecureContext) navigator.serviceWorker?.register(ours.createScriptURL(WORKER)).catch(() => {});

@@ -90,6 +90,8 @@ def furnish(service: Service, origin: Origin) -> World:
         "system": "/system",
         "system, none found": "/system?filter=zebra",
         "settings": "/settings",
+        "more": "/more",
+        "offline": "/offline",
         "not found": "/sources/01a00000-0000-7000-8000-000000000000",
     }
     return world

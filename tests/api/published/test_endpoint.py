@@ -212,6 +212,19 @@ async def test_what_was_called_noise_is_a_tombstone_and_comes_back_when_it_was_r
         assert b"deleted-entry" not in (await reader.get(record["feeds"]["atom"])).content
 
 
+async def test_a_page_speaks_as_its_reader_asks_and_is_kept_apart_from_that_of_others(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    record = await published(client, tags=["prices"])
+    await house.publish(tagged("one", "label:prices"))
+    async with house.stranger() as reader:
+        swedish = await reader.get(record["url"], headers={"Accept-Language": "sv"})
+        english = await reader.get(record["url"], headers={"If-None-Match": swedish.headers["etag"]})
+    assert '<html lang="sv">' in swedish.text and "Följ den i en flödesläsare" in swedish.text
+    assert (english.status_code, english.headers["vary"]) == (200, "Accept-Language")
+    assert '<html lang="en">' in english.text and "Follow it in a feed reader" in english.text
+
+
 # --- polls that find nothing -----------------------------------------------------------------------------------------
 
 

@@ -97,7 +97,7 @@ async def test_a_long_body_is_shown_by_its_beginning(browser: Browser, house: Ho
     await send(house, bin, b"a" * (BODY + 10))
     await browser.get(f"/webhook-bins/{bin.id}")
     await browser.get(browser.page.xpath("//tbody//a/@href")[0])
-    assert "These are its first 6000 characters" in browser.text
+    assert "These are its first 6,000 characters" in browser.text
     assert len(browser.answer.content) < 60_000
     assert "Send it again" not in browser.text
 
@@ -134,7 +134,7 @@ async def test_an_alert_is_given_the_bin_and_its_secret_is_shown_once(browser: B
     assert destination.url.endswith(f"/bins/{bin.token}")
     await browser.get(f"/webhook-bins/{bin.id}")
     assert "whsec_" not in browser.text
-    assert "webhook bin of the alert Prices, instant" in browser.text
+    assert "webhook bin of the alert Prices, at once" in browser.text
     assert "Send a sample" in browser.text
 
 

@@ -73,7 +73,7 @@ async def test_a_stream_shows_its_frames_and_which_would_be_told(house: House, b
     [
         ("# nothing\n", {}, "urls", "Paste at least one URL"),
         ("", {}, "urls", "This is needed"),
-        (f"https://a.test/{'x' * 2100}", {}, "urls", "at most 2048 characters"),
+        (f"https://a.test/{'x' * 2100}", {}, "urls", "at most 2,048 characters"),
         (URL, {"schedule": "soon"}, "schedule", "not in the form that is asked for"),
         (URL, {"ignore": "a" * 1001}, "ignore", "At most 1000 characters"),
         (URL, {"bar": "7"}, "bar", "0.9 or less"),

@@ -1,0 +1,125 @@
+"""Sentences that other rooms wrote, in English, known again and said in the reader's language. Pure.
+
+Records, notes and refusals hold whole sentences; so they stay what they are for programs, and older ones are known,
+too. `patterns.py` has each that a page may show, with a placeholder for what it names. A sentence that no pattern
+knows is shown as it is, marked as English (`ui.said`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from api.dashboard.language.catalogues import ENGLISH
+from api.dashboard.language.patterns import PATTERNS
+from api.dashboard.language.speaking import gettext, language, say_as
+
+_PLACE = re.compile(r"%\((\w+)\)s")
+_LISTED = re.compile(r"(?<=\)), (?=“)")
+_SENTENCES: Final = frozenset({"reason", "rest", "span", "what"})
+"""Placeholders for more of ours; others stand for names, which nobody translates."""
+_END = re.compile(r"(?<=[.!?]) (?=[A-Z“])")
+_SHAPES: Final = {"text": "[^“”]+?", "count": r"[\d.,]+", "score": r"[\d.,]+"}
+"""What stands for a placeholder, where that is not anything."""
+_MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
+LONGEST: Final = 600
+"""Characters of what may be a sentence of ours; what is longer holds text of the web, and takes long to compare."""
+_MOST: Final = 12
+"""Sentences, or remarks of a row, in one text."""
+_DEEPEST: Final = 3
+"""A sentence in a sentence in a sentence; no other is made."""
+
+
+def translated(text: str) -> str:
+    """Return a sentence of another room in the language that is spoken; as it is when no pattern knows it."""
+    if not text or len(text) > LONGEST or language() == ENGLISH:
+        return text
+    return _found(text, _DEEPEST) or text
+
+
+def _found(text: str, deep: int) -> str | None:
+    """Return what is said for one sentence, for several, or for a row; None unless all of it is known."""
+    rows = ("; ", text.split("; ")), (", ", _LISTED.split(text))
+    return (
+        _joined(" ", _sentences(text), deep)
+        or _known(text, deep)
+        or next((said for between, parts in rows if (said := _joined(between, parts, deep)) is not None), None)
+    )
+
+
+def _joined(between: str, parts: Sequence[str], deep: int) -> str | None:
+    """Return what is said for each of several parts; None for one alone, and unless all of them are known."""
+    if not 1 < len(parts) <= _MOST:
+        return None
+    said = [_found(part, deep) for part in parts]
+    return None if None in said else between.join(one or "" for one in said)
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text; a quotation is part of one."""
+    ends = [
+        at.start() for at in _END.finditer(text) if text.count("“", 0, at.start()) == text.count("”", 0, at.start())
+    ]
+    return [text[begin:end].strip() for begin, end in pairwise([0, *ends, len(text)])]
+
+
+def _known(text: str, deep: int) -> str | None:
+    """Return one sentence, with the capital and the full stop that it had."""
+    bare = text.removesuffix(".")
+    low, high = bare[:1].lower() + bare[1:], bare[:1].upper() + bare[1:]
+    forms = dict.fromkeys((text, f"{high}.", f"{low}.", low, high))
+    said = next((words for form in forms if (words := gettext(form)) != form), None) or _filled(bare, deep)
+    if said is None:
+        return None
+    ended = said.removesuffix(".") + text[len(bare) :]
+    return ended[:1].upper() + ended[1:] if text[:1].isupper() else ended
+
+
+def _filled(text: str, deep: int) -> str | None:
+    """Return what is said for a sentence that names things."""
+    for shape in shapes() if deep else ():
+        if shape.piece in text and (found := shape.whole.fullmatch(text)) is not None:
+            said = gettext(shape.pattern)
+            if said != shape.pattern:
+                return said % {name: _part(name, part, deep) for name, part in found.groupdict().items()}
+    return None
+
+
+def _part(name: str, text: str, deep: int) -> str:
+    if name == "at":
+        return _MONTH.sub(lambda found: say_as("month", found[0]), text)
+    return (_found(text, deep - 1) or text) if name in _SENTENCES else text
+
+
+class Shape(NamedTuple):
+    """A pattern as what it fits: without its full stop, with a capital or not. piece: the most of it that is fixed."""
+
+    pattern: str
+    piece: str
+    whole: re.Pattern[str]
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """Return the shapes of the patterns with placeholders, those first that fix the most of a sentence."""
+    of_places = [pattern for pattern in PATTERNS if "%(" in pattern]
+    return tuple(map(_shape, sorted(of_places, key=lambda pattern: -len(_PLACE.sub("", pattern)))))
+
+
+def _shape(pattern: str) -> Shape:
+    pieces = _PLACE.split(pattern.removesuffix(".").replace("%%", "%"))
+    seen: set[str] = set()
+    made = []
+    for place, piece in enumerate(pieces):
+        if place % 2:
+            made.append(f"(?P={piece})" if piece in seen else f"(?P<{piece}>{_SHAPES.get(piece, '.+?')})")
+            seen.add(piece)
+        elif not place and piece[:1].isalpha():
+            made.append(f"[{piece[0].upper()}{piece[0].lower()}]{re.escape(piece[1:])}")
+        else:
+            made.append(re.escape(piece))
+    fixed = [pieces[0][1:], *pieces[2::2]]
+    return Shape(pattern, max(fixed, key=len), re.compile("".join(made), re.S))

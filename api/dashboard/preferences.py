@@ -1,0 +1,52 @@
+"""The wishes of a person about the pages: language, colours, density, time zone, kept by each browser. Pure.
+
+Each is a cookie of its own, so a page is right at its first byte, without a script. One that is missing, or holds what
+is no choice, leaves it to the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, cast, get_args
+
+from werkzeug.datastructures import LanguageAccept
+
+from api.dashboard.language.catalogues import ENGLISH, languages
+from api.dashboard.moments import is_zone
+
+Theme = Literal["", "light", "dark"]
+"""Colours; "" as the system has them."""
+Density = Literal["comfortable", "compact"]
+
+
+class Preferences(NamedTuple):
+    """language: a code, "" for what the browser asks for. zone: an IANA name, "" for the browser's own."""
+
+    language: str = ""
+    theme: Theme = ""
+    density: Density = "comfortable"
+    zone: str = ""
+
+
+NONE: Final = Preferences()
+
+
+def preferences_of(cookies: Mapping[str, str]) -> Preferences:
+    """Return what a browser keeps."""
+    language, theme, zone = (cookies.get(name, "") for name in ("language", "theme", "zone"))
+    density = cookies.get("density", "")
+    return Preferences(
+        language if language in languages() else "",
+        cast(Theme, theme) if theme in get_args(Theme) else "",
+        cast(Density, density) if density in get_args(Density) else "comfortable",
+        zone if zone and is_zone(zone) else "",
+    )
+
+
+def spoken_to(wanted: Preferences, asks: LanguageAccept) -> str:
+    """Return the language for a reader: the chosen one, else the first that the browser asks for and that is there.
+
+    >>> spoken_to(NONE, LanguageAccept([("sv-SE", 1), ("en", 0.5)])), spoken_to(NONE, LanguageAccept([("de", 1)]))
+    ('sv', 'en')
+    """
+    return wanted.language or asks.best_match(list(languages()), ENGLISH) or ENGLISH

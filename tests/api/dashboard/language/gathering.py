@@ -1,0 +1,167 @@
+"""All texts that pages say, gathered from code, templates, scripts and the tables of other rooms; and the catalogues
+brought up to date with them: `python -m tests.api.dashboard.language.gathering` (or `make languages`).
+
+A text that is new stands in each catalogue without words, for who knows the language; one that is gone is taken out.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, get_args
+
+import msgspec
+from jinja2.ext import extract_from_ast
+
+from actors.destination_kinds.fields import MESSAGE_FIELDS
+from actors.destination_kinds.table import built_in_kinds
+from actors.keys import SCOPES
+from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
+from actors.query.languages import languages as query_languages
+from actors.templates.catalogue import built_in as built_in_templates
+from api.dashboard.language.catalogues import CONTEXT, entries_of
+from api.dashboard.language.patterns import PATTERNS
+from api.dashboard.rendering import environment, said_by_scripts
+from api.dashboard.table import SCREENS
+from api.problems import KINDS
+from api.refusal_words import RULES
+from storage.records import states
+from storage.records.tiers import TIERS
+from storage.records.value import ChangeKind
+
+ROOT: Final = Path(__file__).parents[4]
+HOME: Final = ROOT / "api/dashboard/language"
+_SAYS: Final = frozenset({"say", "noted"})
+_SAYS_MANY: Final = "say_many"
+_SAYS_AS: Final = frozenset({"say_as", "noted_as"})
+_IN_TEMPLATES: Final = ("say", "say_many", "say_as", "gettext", "ngettext")
+
+
+class Said(NamedTuple):
+    """A text, its plural ("" without), and what it is where English has one word for two things ("" else)."""
+
+    text: str
+    many: str = ""
+    context: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its key in a catalogue."""
+        return f"{self.context}{CONTEXT}{self.text}" if self.context else self.text
+
+
+@cache
+def gathered() -> Mapping[str, Said]:
+    """Return all texts by their keys. Of a text with and without a plural, the one with it is there."""
+    found: dict[str, Said] = {}
+    for said in (*_of_code(), *_of_templates(), *_of_scripts(), *map(Said, _of_tables())):
+        if said.text and (said.key not in found or said.many):
+            found[said.key] = said
+    return found
+
+
+def _of_code() -> Iterator[Said]:
+    for file in sorted((ROOT / "api/dashboard").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                yield from _said(node.func.id, texts)
+
+
+def _said(function: str, texts: list[str]) -> Iterator[Said]:
+    if function in _SAYS and texts:
+        yield Said(texts[0])
+    elif function == _SAYS_MANY and len(texts) > 1:
+        yield Said(texts[0], texts[1])
+    elif function in _SAYS_AS and len(texts) > 1:
+        yield Said(texts[1], context=texts[0])
+
+
+def _of_templates() -> Iterator[Said]:
+    for name in environment().list_templates():
+        tree = environment().parse((ROOT / "api/dashboard/templates" / name).read_text("utf-8"))
+        for _, function, message in extract_from_ast(tree, _IN_TEMPLATES, babel_style=False):
+            texts = [one for one in (message if isinstance(message, tuple) else (message,)) if isinstance(one, str)]
+            yield from _said({"gettext": "say", "ngettext": _SAYS_MANY}.get(function, function), texts)
+
+
+def _of_scripts() -> Iterator[Said]:
+    yield from map(Said, said_by_scripts())
+
+
+def _of_tables() -> Iterator[str]:
+    """Yield what pages take from tables of other rooms."""
+    rows: list[Any] = [vars(states)[name] for name in vars(states) if name.isupper()]
+    for table in rows:
+        for state in table.values():
+            yield from (state.word, state.says)
+    for tier in TIERS.values():
+        yield from (tier.noun, tier.plural)
+    yield from get_args(ChangeKind)
+    yield from PATTERNS
+    yield from _of_fields()
+    yield from RULES.values()
+    yield from SCOPES.values()
+    yield from query_languages().values()
+    yield from (kind.title for kind in KINDS.values())
+    yield from (says.replace("`", "") for says in (OF_EVENTS | OF_MESSAGES).values())
+    for template in built_in_templates():
+        yield from (template.name, template.summary, template.category.replace("-", " "))
+        yield from (one.name for one in template.alerts)
+        for parameter in template.parameters:
+            yield from (parameter.description, parameter.key.capitalize())
+    for one in built_in_kinds().values():
+        yield from (one.label, one.where, one.address.label, one.address.help)
+        for field in (*one.fields, *MESSAGE_FIELDS):
+            yield from (field.label, field.help)
+
+
+def _of_fields() -> Iterator[str]:
+    """Yield the names of the fields of forms, as what is wrong with one names it (`ui.faults`)."""
+    for screen in SCREENS:
+        for field in msgspec.structs.fields(screen.form) if screen.form is not None else ():
+            yield field.encode_name.replace("_", " ").capitalize()
+
+
+def updated(text: str) -> str:
+    """Return a catalogue's file with the texts of now, the words for those that it had, and its head as it was."""
+    head = text.split("\n\n", 1)[0]
+    had = {entry.text: entry.said for entry in entries_of(text) if entry.text and not entry.fuzzy}
+    forms = int(re.search(r"nplurals=(\d+)", head)[1])  # type: ignore[index]
+    return "\n\n".join([head, *(written(said, had.get(said.key, ()), forms) for said in gathered().values())]) + "\n"
+
+
+def written(said: Said, words: tuple[str, ...], forms: int) -> str:
+    """Return a text as an entry of a file."""
+    lines = ["#, python-format"] if "%(" in said.text else []
+    lines += [f"msgctxt {_quoted(said.context)}"] if said.context else []
+    lines.append(f"msgid {_quoted(said.text)}")
+    if not said.many:
+        return "\n".join([*lines, f"msgstr {_quoted(words[0] if words else '')}"])
+    padded = (*words, *[""] * forms)[:forms]
+    lines.append(f"msgid_plural {_quoted(said.many)}")
+    return "\n".join([*lines, *(f"msgstr[{form}] {_quoted(word)}" for form, word in enumerate(padded))])
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def lacking(text: str) -> list[str]:
+    """Return the texts for which a catalogue's file has no words, or only a guess."""
+    return [entry.text for entry in entries_of(text) if entry.text and (entry.fuzzy or not all(entry.said))]
+
+
+def main() -> None:
+    for file in sorted(HOME.glob("*.po")):
+        made = updated(file.read_text("utf-8"))
+        file.write_text(made, "utf-8")
+        print(f"{file.name}: {len(gathered())} texts, {len(lacking(made))} of them without words")
+
+
+if __name__ == "__main__":
+    main()

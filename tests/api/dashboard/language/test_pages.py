@@ -1,0 +1,205 @@
+"""Every page in a made-up language that puts each of our texts between ⟦ and ⟧: what stands outside of them, in Latin
+letters and not as anybody's data, is English that no other language can have. All data is Greek here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from lxml.html import HtmlElement
+from msgspec.structs import replace
+
+from api.dashboard.language.catalogues import NATIVE, languages
+from api.dashboard.table import SCREENS
+from storage.records.alert import Alert
+from storage.records.health import Health
+from storage.records.source import SourceRuntime
+from tests.api.dashboard.browser import Browser
+from tests.api.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
+from tests.api.dashboard.language.gathering import gathered
+from tests.api.dashboard.sources.test_listing import put
+from tests.api.dashboard.sources.test_one import HOT
+from tests.api.dashboard.test_hostile import a_changed_page
+from tests.api.house import House, ids
+from tests.support.build import NOW, a_draft, a_source_id
+
+GREEK = "Ωκεανός"
+SHOWN = ("title", "placeholder", "aria-label", "alt", "data-is")
+"""Attributes that people read, or hear."""
+CODE = frozenset({"code", "pre", "kbd", "script", "style", "textarea", "datalist"})
+NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        "Sanderling UTC HTTP HMAC SHA JSON CSV NDJSON OPML Atom RSS Feed CloudEvents KiB MiB GiB TiB ms webhook bin "
+        "English Svenska Marking Browser GET POST none instant Webhook Ed25519 simhash push feed html alerts admin",
+    )
+)
+"""Names, units, scopes and channels, which are the same in all languages."""
+EXAMPLES = frozenset(
+    {
+        "prices, topic:energy",
+        "prices, topic:ai",
+        "pricing, alerts",
+        "main .prices",
+        "newsroom",
+        "price OR plan -careers",
+        "weekdays 08-18 Europe/Stockholm",
+        'tide OR "high water"',
+        "{{ host }}: {{ title }}",
+        "Cookie: session=…",
+    }
+)
+"""What fields show as examples of what may be typed: it is the same in all languages."""
+_NO_WORD = re.compile(r"\S*[./:@_=|…]\S*|\S*\d\S*|%\w+")
+"""Addresses, ids, fields, figures with their units."""
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+class Marking:
+    """The made-up language: it has words for whatever is gathered, and for nothing else."""
+
+    code, name = "xx", "Marking"
+    form = staticmethod(NATIVE.form)
+
+    def find(self, text: str) -> tuple[str, ...] | None:
+        said = gathered().get(text)
+        return None if said is None else tuple(f"⟦{one}⟧" for one in (said.text, said.many) if one)
+
+
+@pytest.fixture
+def marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(languages(), "xx", Marking())  # type: ignore[arg-type]
+
+
+def unsaid(page: HtmlElement) -> list[str]:
+    """Return the English that stands outside of the marks, which may begin in one element and end in another."""
+    found, depth = [], 0
+    for element, text in _texts(page):
+        rest, depth = _outside(text, depth)
+        found += [f"<{element.tag}> {rest}"] if rest and not _is_data(element) else []
+    for element in page.iter():
+        for text in (element.get(name) for name in SHOWN if isinstance(element.tag, str) and not _is_data(element)):
+            rest, _ = _outside(text or "", 0)
+            found += [f"<{element.tag}> {rest}"] if rest and text not in EXAMPLES else []
+    return found
+
+
+def _texts(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
+    """Yield the texts of an element in reading order, each with the element that it stands in."""
+    yield element, element.text or ""
+    for child in element:
+        if isinstance(child.tag, str):
+            yield from _texts(child)
+        yield element, child.tail or ""
+
+
+def _is_data(element: HtmlElement) -> bool:
+    """Return whether it is code or somebody's text: an event's, or marked as what nobody translates."""
+    around = [element, *element.iterancestors()]
+    return any(
+        one.tag in CODE
+        or one.get("translate") == "no"
+        or (one.tag != "html" and one.get("lang"))
+        or "content" in one.get("class", "").split()
+        for one in around
+    )
+
+
+def _outside(text: str, depth: int) -> tuple[str, int]:
+    """Return what of a text is outside of the marks if there is a word in it, and how deep in marks it ends."""
+    kept = ""
+    for sign in text:
+        depth += (sign == "⟦") - (sign == "⟧")
+        kept += sign if not depth and sign != "⟧" else ""
+    words = [word for word in _WORD.findall(_NO_WORD.sub(" ", kept)) if word not in NAMES]
+    return " ".join(kept.split()) if words else "", depth
+
+
+async def furnished(house: House) -> str:
+    """Put something of everything there, with Greek wherever people or the web have the word; return an event's id."""
+    bad = Health(0.1, "rotten", "3 looks in a row have failed, for 2 h: answered 503", cause="reach")
+    put(house, hot=replace(HOT, health=bad, last_error="answered 503"), title=GREEK, tags=(f"label:{GREEK}",))
+    put(house, 2, hot=SourceRuntime(), title=GREEK)
+    events = await house.publish(
+        a_draft(GREEK, content=GREEK), replace(a_changed_page(GREEK), url="https://site1.test/")
+    )
+    await a_hook(house, label=GREEK, url=f"https://hooks.test/{GREEK}")
+    await house.storage.alerts.put(Alert(ALERT, GREEK, GREEK, "en", (str(a_source_id(1)),), NOW, NOW, match="page"))
+    line = an_attempt(ids(events)[0], "retry", error="no answer after 10 s", response_excerpt=GREEK)
+    attempts(house, line, replace(line, attempt=2, status=None, error="the connection was reset"))
+    return ids(events)[1]
+
+
+PLACES = (
+    *(re.sub(r"{\w+}", str(a_source_id(1)), one.path) for one in SCREENS if one.method == "GET" and not one.live),
+    f"/alerts/{ALERT}",
+    f"/alerts/{ALERT}/edit",
+    f"/destinations/{HOOK}",
+    f"/destinations/{HOOK}/edit",
+    f"/destinations/{HOOK}/deliveries",
+    f"/destinations/{HOOK}/deliveries/1",
+    f"/destinations/new?alert={ALERT}",
+    f"/destinations/new?alert={ALERT}&kind=ntfy",
+    f"/destinations/new?alert={ALERT}&kind=email",
+    "/templates/gtm-competitor-watch",
+    "/sources?q=nothing",
+    "/stream?keyword=nothing",
+    "/stream?source=nothing",
+)
+FORMS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("/sources/add", "/sources/look", {"urls": "notaurl://x"}),
+    ("/alerts/new", "/alerts/try", {"filter_query": "price OR"}),
+    ("/alerts/new", "/alerts/new", {"filter_query": "(", "scope": "some"}),
+    ("/keys/new", "/keys/new", {"name": GREEK, "rate": "much"}),
+    ("/keys/new", "/keys/new", {"name": GREEK, "scopes": ["stream:read"], "present": "x"}),
+    ("/settings", "/settings/password", {"present": "x", "password": "short", "again": "other"}),
+    ("/settings", "/settings/wishes", {"zone": "Atlantis"}),
+    (f"/destinations/{HOOK}/edit", f"/destinations/{HOOK}/edit", {"url": "http://10.0.0.1/"}),
+    (f"/destinations/{HOOK}", f"/destinations/{HOOK}/delete", {"confirm": "no"}),
+    ("/templates/gtm-competitor-watch", "/templates/gtm-competitor-watch/preview", {"first": "not a domain"}),
+    ("/templates/gtm-competitor-watch", "/templates/gtm-competitor-watch/preview", {"first": "example.com"}),
+    ("/webhook-bins", "/webhook-bins", {}),
+    ("/publications/new", "/publications/new", {"title": GREEK}),
+)
+
+
+async def test_no_page_says_anything_that_no_other_language_can_say(
+    house: House, browser: Browser, marked: None
+) -> None:
+    event = await furnished(house)
+    browser.client.cookies.set("language", "xx")
+    wrong: dict[str, list[str]] = {}
+    for path in (*PLACES, f"/events/{event}", f"/events/{event}?show=text"):
+        await browser.get(path)
+        assert browser.answer.status_code in (200, 400, 404), (path, browser.text)
+        if browser.answer.headers["Content-Type"].startswith("text/html"):
+            wrong[path] = unsaid(browser.page)
+    for path, action, fields in FORMS:
+        await browser.get(path)
+        await browser.post(action, fields)
+        wrong[f"POST {action}"] = unsaid(browser.page)
+    found = {path: texts for path, texts in wrong.items() if texts}
+    assert not found, (
+        f'{found}\nThis is English that no other language can say. In Python write say("..."), in a template '
+        '{{ say("...") }} or {% trans %}; a sentence of another room wants a pattern (language/patterns.py) and '
+        "ui.said() or translated(). Then run `make languages`. See docs/languages.md."
+    )
+
+
+async def test_the_way_in_speaks_as_the_browser_asks(house: House, stranger: Browser, marked: None) -> None:
+    await stranger.get("/sign-in", **{"Accept-Language": "xx, en;q=0.5"})
+    assert stranger.page.get("lang") == "xx" and not unsaid(stranger.page)
+    await stranger.get("/set-up", **{"Accept-Language": "xx"})
+    assert stranger.page.get("lang") == "xx" and not unsaid(stranger.page)
+
+
+def test_english_outside_of_the_marks_is_found() -> None:
+    from lxml import html
+
+    page = html.fragment_fromstring(
+        '<p title="A tip">⟦Paused ⟦now⟧.⟧ Left over <code>code</code> Ωκεανός <i lang="en">x y</i></p>'
+    )
+    assert unsaid(page) == ["<p> Left over", "<p> A tip"]

@@ -1,0 +1,124 @@
+"""Text in a template or a module of the dashboard goes through `say` or `{% trans %}`: found without opening a page."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment, nodes
+
+from api.dashboard.rendering import environment
+from tests.rules.source_files import ROOT
+
+HOME = ROOT / "api/dashboard"
+TEMPLATES = sorted((HOME / "templates").rglob("*.html"))
+MODULES = sorted(file for file in HOME.rglob("*.py") if file.name not in ("common_words.py", "patterns.py"))
+SAYS = frozenset({"say", "say_many", "say_as", "noted", "noted_as", "translated", "gettext", "ngettext"})
+QUIET = frozenset({"ValueError", "log", "compile"})
+"""Calls whose texts no page shows."""
+UNSAID = frozenset(
+    {
+        "alerts/one.py: matches of alerts",  # names of limits
+        "attempts.py: sign-in browser ",
+        "attempts.py: sign-in of strangers",
+        "bins/one.py: webhook bin",  # names that are kept
+        "first_steps/steps.py: First steps",
+        "destinations/causes.py: no answer",  # patterns, in `language/patterns.py`
+        "publications/one.py: new address",
+        "stream.py: no source is called “",
+        "stream.py:  sources fit; type more of a name, or filter by a tag",
+        "stream.py: at most ",
+        "stream.py: more than ",
+        "stream.py: not the id of an event",
+        "sources/words.py: Not watched since ",
+        "forms.py: must be percent-encoded UTF-8 with at most ",  # no browser of a person sends this
+        "forms.py: cannot be read",
+        "face.py: Sign in first.\n",  # for a script
+        "saved_views.py: there are no views of this list",
+        "undoing.py: <Undos of ",
+        "settings.py: Mac OS",
+    }
+)
+"""Texts that are said otherwise, or to nobody."""
+HELP = (
+    'Write say("..."), say_many(...) or noted("...") around it (a template: {{{{ say("...") }}}}, {{% trans %}}); then '
+    "run `make languages` and give it its Swedish. docs/languages.md tells it all. It is {}"
+)
+PHRASE = re.compile(r"[A-Za-z’']{2,} [A-Za-z]{2,}")
+WORD = re.compile(r"[A-Za-z]{2,}")
+TAG = re.compile(r"<[^<>]*(?:>|$)|^[^<>]*>")
+UNITS = frozenset({"ms", "KiB", "HTTP", "POST", "Sanderling", "warn"})
+
+
+def named(file: Path) -> str:
+    return file.relative_to(HOME).as_posix()
+
+
+@pytest.mark.parametrize("file", MODULES, ids=named)
+def test_a_module_says_its_texts(file: Path) -> None:
+    found = [text for text in _texts(ast.parse(file.read_text("utf-8"))) if PHRASE.search(text)]
+    unsaid = [text for text in found if f"{named(file)}: {text}" not in UNSAID and not text.startswith("default-src")]
+    assert not unsaid, HELP.format(unsaid)
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Expr | ast.Assert) and not isinstance(
+            getattr(child, "value", None), ast.Call | ast.Await
+        ):
+            continue  # a docstring
+        if isinstance(child, ast.Call) and _name(child.func) in SAYS | QUIET:
+            continue
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield child.value
+        yield from _texts(child)
+
+
+def _name(function: ast.expr) -> str:
+    return getattr(function, "id", getattr(function, "attr", ""))
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.relative_to(HOME / "templates").as_posix())
+def test_a_template_says_its_texts(file: Path) -> None:
+    assert not (unsaid := plain(environment(), file.read_text("utf-8"))), HELP.format(unsaid)
+
+
+def plain(made: Environment, source: str) -> list[str]:
+    """Return the text that stands in a template outside of its tags, and the phrases that it writes in expressions."""
+    tree = made.parse(source)
+    said = {
+        id(one) for call in tree.find_all(nodes.Call) if _called(call) in SAYS for one in call.find_all(nodes.Const)
+    }
+    phrases = [one.value for one in tree.find_all(nodes.Const) if isinstance(one.value, str) and id(one) not in said]
+    data = [
+        one.data
+        for output in tree.find_all(nodes.Output)
+        for one in output.nodes
+        if isinstance(one, nodes.TemplateData)
+    ]
+    texts = [" ".join(TAG.sub(" ", re.sub(r"&\w+;", "", one)).split()) for one in data]
+    bare = [text for text in texts if not set("=/") & set(text) and set(WORD.findall(text)) - UNITS]
+    return [one for one in phrases if _reads(one)] + [text for text in bare if text not in _ATTRIBUTES]
+
+
+_ATTRIBUTES = frozenset({"checked", "selected", "open", "required", "autofocus", "disabled", "data-now"})
+_WRITTEN = re.compile(r"[<>=$]|^curl|OR |^\|")
+
+
+def _called(call: nodes.Call) -> str:
+    return getattr(call.node, "name", "")
+
+
+def _reads(text: str) -> bool:
+    """Return whether a person would read this: it begins as a sentence does, and is no example, class or command."""
+    return bool(re.match(r"[A-Z(✓]", text) and PHRASE.search(text)) and not _WRITTEN.search(text)
+
+
+def test_text_that_is_not_said_is_found() -> None:
+    source = '<p class="card">Paused.</p>{{ ui.empty("Nothing is here", say("Nothing at all")) }}<i>{{ say("Go") }}</i>'
+    assert plain(environment(), source) == ["Nothing is here", "Paused."]
+    module = '"""Doc of it."""\nx = say("All is well")\ny = Go("/", f"Not {x} at all")'
+    assert [*_texts(ast.parse(module))] == ["/", "Not ", " at all"]
