@@ -77,6 +77,7 @@ class Metrics:
         self.shipped = Counter("replica_bytes", "Bytes written to the replica.")
         self.heartbeats = Counter("heartbeats", "Signs of life to a monitor elsewhere.", "outcome")
         self.looks = Counter("looks", "Looks at feeds and pages that ended.", "tier", "outcome")
+        self.rendered_looks = Counter("rendered_looks", "Looks for which a browser showed the page.", "outcome")
         self.look_delay = Histogram("look_delay_seconds", "From when a look was due to when it had been made.", LATE)
         self.events = Counter("events", "Events committed to the log.", "tier")
         self.commit_time = Histogram("commit_seconds", "How long a group commit of harvests took.", QUICK)

@@ -130,6 +130,27 @@ class RobotsWord(Struct, frozen=True):
     says: str
 
 
+class FilledBy(Struct, frozen=True):
+    """JSON that filled a page while a browser showed it; size: in bytes. It may be watched in the page's stead."""
+
+    url: str
+    size: int
+
+
+class Rendering(Struct, frozen=True):
+    """What is to be said of a page and browsers. says: a sentence or two, for a person.
+
+    empty: by what the page shows that it is empty without its scripts, "" when it is not. done: what is shown is the
+    page as a browser showed it. costs: plain looks that a rendered one costs. filled_by: the largest first.
+    """
+
+    says: str
+    empty: str
+    done: bool
+    costs: int
+    filled_by: tuple[FilledBy, ...] = ()
+
+
 class Preview(Struct, frozen=True):
     """What a look at `fetched_at` would have told, by the kind of source; one of the first three is set."""
 
@@ -139,6 +160,7 @@ class Preview(Struct, frozen=True):
     push: PushPreview | None = None
     pace: PacePreview | None = None
     robots: RobotsWord | None = None
+    rendering: Rendering | None = None
 
 
 class Previewed(Struct, frozen=True):

@@ -24,6 +24,7 @@ from actors.content.feeds.json_feed import looks_like_json
 from actors.content.messages.readings import FeedLink, Finding, StandIn
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.plain import read_bytes, read_file, read_plain, unwatchable
+from actors.content.pages.shell import shell_of
 from actors.content.pages.walls import trouble_of
 from storage.records.source import Confidence
 
@@ -148,11 +149,12 @@ def _page(text: str, url: str, served: str) -> Finding:
     )
     evidence = f"{sign}{offer}; {served}"
     trouble = trouble_of(root, title, blocks)
+    shell = shell_of(root, trouble, blocks)
     if trouble is not None:
         refusal = _refusal_of(trouble, root, url, feeds)
-        return Finding(None, "medium", evidence, "html", feeds, refusal, trouble)
+        return Finding(None, "medium", evidence, "html", feeds, refusal, trouble, shell=shell)
     confidence: Confidence = "high" if is_document(text) else "medium"
-    return Finding("html", confidence, evidence, "html", feeds)
+    return Finding("html", confidence, evidence, "html", feeds, shell=shell)
 
 
 def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:

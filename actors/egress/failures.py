@@ -6,7 +6,7 @@
 | throttled | 429, 503 with Retry-After | hold, does not count | hold | not penalised |
 | remote-permanent | 401, 403, 404, 410, 451, NXDOMAIN, bad certificate, robots, type lost, guard | opens | no | stuck |
 | content | cannot decode, too large, the jail killed the parser | counts three in a row | no | partial |
-| local | resolver silent, no route, too many files, disk full | never | no | frozen |
+| local | resolver silent, no route, too many files, disk full, no browser | never | no | frozen |
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ class ReadingStopped(LookFailed):
     def __init__(self, reason: str, *, too_slow: bool) -> None:
         super().__init__(Blame.CONTENT, reason)
         self.too_slow = too_slow
+
+
+class NotRendered(LookFailed):
+    """A browser could not show the page."""
 
 
 class RobotsForbids(LookFailed):

@@ -33,7 +33,7 @@ from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
 from actors.errors import UrlRefused
 from actors.settings import Settings
-from actors.world import World
+from actors.world import Rendered, World
 
 MOST_REDIRECTS = 5
 ACCEPT = "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.8"
@@ -46,7 +46,8 @@ class FetchedResponse:
     """An answer of status 200 or 304.
 
     url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
-    from now, None when not said. wire_bytes: of the body. hops: the URLs asked before the final one.
+    from now, None when not said. wire_bytes: of the body. hops: the URLs asked before the final one. rendered: how a
+    browser has shown the page whose mark-up is the body; None when it is as it was sent.
     """
 
     url: str
@@ -61,6 +62,7 @@ class FetchedResponse:
     elapsed_ms: int
     wire_bytes: int
     hops: tuple[str, ...] = ()
+    rendered: Rendered | None = None
 
 
 @dataclass(frozen=True, slots=True)

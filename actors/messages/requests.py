@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from storage.records.given import given
-from storage.records.source import Follow, Source
+from storage.records.source import Follow, Render, Source
 from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 
@@ -109,6 +109,22 @@ Follows = Annotated[
         "told"
     ),
 ]
+RenderWish = Annotated[
+    Render,
+    Meta(
+        description="Whether a browser shows a page before it is read: `auto` only where it is empty without its "
+        "scripts. A rendered look costs 100 plain ones; feeds are never rendered",
+    ),
+]
+WaitFor = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=500,
+        description="A CSS selector that must be there before a rendered page is read",
+        examples=["#prices li"],
+    ),
+]
 Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 
 
@@ -132,6 +148,8 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     hello: Hello | None = None
     headers: Headers | None = None
     follow: Follows = "none"
+    render: RenderWish = "auto"
+    wait_for: WaitFor | None = None
     title: Title = ""
     verify: Literal["now", "later"] = "now"
 
@@ -140,8 +158,8 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello` and
-    `headers`. The URL is fixed.
+    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers` and
+    `wait_for`. The URL is fixed.
     """
 
     type: SourceType | UnsetType = UNSET
@@ -153,6 +171,8 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     subprotocols: Subprotocols | UnsetType = UNSET
     hello: Hello | UnsetType | None = UNSET
     headers: Headers | UnsetType | None = UNSET
+    render: RenderWish | UnsetType = UNSET
+    wait_for: WaitFor | UnsetType | None = UNSET
     schedule: Schedule | UnsetType | None = UNSET
     hours: Hours | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
@@ -172,6 +192,8 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: Ignore = ()
     filter: PushFilter | None = None
     headers: Headers | None = None
+    render: RenderWish = "auto"
+    wait_for: WaitFor | None = None
 
     def __repr__(self) -> str:
         return f"DetectRequest({self.url!r})"

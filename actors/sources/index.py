@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest, nsmallest
 from itertools import chain
+from math import sqrt
 from random import Random
 
 import trio
@@ -24,7 +25,7 @@ from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking
-from actors.sources.schedule.look_price import Price, first_guess
+from actors.sources.schedule.look_price import Price, cost_of, first_guess
 from actors.sources.schedule.overdue import Round
 from actors.sources.schedule.start_spread import wait_of
 from actors.sources.state_counts import StateCounts
@@ -292,10 +293,12 @@ class SourceIndex:
         return live.swept()
 
     async def planned(self) -> float:
-        """Return the looks a second that all polled sources together have planned. Walks over all sources."""
+        """Return the looks a second that all polled sources together have planned, a rendered one as what it costs.
+        Walks over all sources.
+        """
         total = 0.0
         for part in _slices(self._live.values()):
-            total += sum(1000 / max(1000, _planned_wait(live)) for live in part if self._polled(live))
+            total += sum(_cost(live) * 1000 / max(1000, _planned_wait(live)) for live in part if self._polled(live))
             await trio.lowlevel.checkpoint()
         return total
 
@@ -312,9 +315,9 @@ class SourceIndex:
 
     async def _price_anew(self) -> None:
         """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
-        settings, polled = self._ports.settings, 0
+        settings, polled = self._ports.settings, 0.0
         for part in _slices(self._live.values()):
-            polled += sum(map(_polled, part))
+            polled += sum(sqrt(_cost(live)) for live in part if _polled(live))  # what costs more is looked at less
             await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
@@ -397,6 +400,10 @@ def _sorted_place(place: Place) -> _Sorted:
 
 def _polled(live: LiveSource) -> bool:
     return live.source.enabled and live.source.tier.polled and live.source.practice is None
+
+
+def _cost(live: LiveSource) -> int:
+    return cost_of(rendered=live.hot.rendered)
 
 
 def _planned_wait(live: LiveSource) -> float:

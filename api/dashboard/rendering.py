@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from api.dashboard import pictures
+from api.dashboard.amounts import size
 from api.dashboard.assets import asset
 from api.dashboard.language import speaking
 from api.dashboard.language.catalogues import ENGLISH
@@ -58,6 +59,7 @@ def environment() -> Environment:
         bars=pictures.bars,
         web=web_url,
         span=span,
+        size=size,
         called=called,
         tiers=TIERS,
         attempt_states=ATTEMPTS,

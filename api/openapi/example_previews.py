@@ -57,6 +57,7 @@ _FOUND: dict[str, Any] = {
             "skip_days": [],
         },
         "robots": None,
+        "rendering": None,
     },
 }
 _PAGE: dict[str, Any] = {
@@ -82,5 +83,14 @@ _PAGE: dict[str, Any] = {
     "push": None,
     "pace": None,
     "robots": {"allowed": True, "crawl_delay_s": None, "says": "no rule of robots.txt is about this page"},
+    "rendering": {
+        "says": "This page is empty without JavaScript (<div id=root> is empty until its scripts run), so a browser "
+        "shows it: each look costs about 100 times a plain one. It fills itself from "
+        "https://shore.example/api/prices (14 KB of JSON): to watch that is a plain look.",
+        "empty": "<div id=root> is empty until its scripts run",
+        "done": True,
+        "costs": 100,
+        "filled_by": [{"url": "https://shore.example/api/prices", "size": 14331}],
+    },
 }
 ALL: tuple[Struct, ...] = (convert(_FOUND, DetectAnswer), convert(_PAGE, Preview))

@@ -128,6 +128,27 @@ class RobotsVerdict(Struct, frozen=True):
     says: str
 
 
+class FilledBy(Struct, frozen=True):
+    """JSON that filled the page while a browser showed it, and its `size` in bytes: to watch `url` is a plain look."""
+
+    url: str
+    size: int
+
+
+class Rendering(Struct, frozen=True):
+    """What browsers have to do with a page, in the words of `says`; null of one that is read as it is sent.
+
+    `empty`: by what the page shows that it is empty without JavaScript, "" when it was to be rendered anyway. `done`:
+    what is shown is the page as a browser showed it. `costs`: plain looks that a rendered one costs.
+    """
+
+    says: str
+    empty: str
+    done: bool
+    costs: int
+    filled_by: tuple[FilledBy, ...]
+
+
 class Preview(Struct, frozen=True):
     """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set."""
 
@@ -137,6 +158,7 @@ class Preview(Struct, frozen=True):
     push: PushPreview | None
     pace: PacePreview | None
     robots: RobotsVerdict | None
+    rendering: Rendering | None
 
 
 class DetectAnswer(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from actors.messages.requests import NewSource
 from api.problems import Problem
-from storage.records.source import Follow
+from storage.records.source import Follow, Render
 from storage.records.states import SOURCES, SourceState
 from storage.records.tiers import SourceType
 
@@ -64,7 +64,9 @@ class Breaker(Struct, frozen=True):
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
-    keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days."""
+    keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days.
+    `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain ones.
+    """
 
     id: str
     url: str
@@ -81,6 +83,9 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     subprotocols: tuple[str, ...]
     has_hello: bool
     has_headers: bool
+    render: Render
+    wait_for: str | None
+    rendered: bool
     schedule: str | None
     hours: str | None
     bar: float | None

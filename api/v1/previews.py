@@ -38,6 +38,11 @@ def _pace(pace: made.PacePreview) -> wire.PacePreview:
     return wire.PacePreview(round(pace.interval, 1), due, pace.max_age, pace.ttl, pace.skip_hours, pace.skip_days)
 
 
+def _rendering(rendering: made.Rendering) -> wire.Rendering:
+    filled_by = tuple(wire.FilledBy(one.url, one.size) for one in rendering.filled_by)
+    return wire.Rendering(**mirrored(rendering, wire.Rendering) | {"filled_by": filled_by})
+
+
 def preview_of(shown: made.Preview) -> wire.Preview:
     """Return a preview in the wire's words."""
     robots = shown.robots
@@ -48,6 +53,7 @@ def preview_of(shown: made.Preview) -> wire.Preview:
         push=None if shown.push is None else _push(shown.push),
         pace=None if shown.pace is None else _pace(shown.pace),
         robots=None if robots is None else wire.RobotsVerdict(robots.allowed, robots.crawl_delay, robots.says),
+        rendering=None if shown.rendering is None else _rendering(shown.rendering),
     )
 
 

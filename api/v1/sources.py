@@ -62,6 +62,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         has_hello=source.hello is not None,
         has_headers=source.headers is not None,
         follow_one_hop=source.follow != "none",
+        rendered=hot.rendered,
         noise_count=len(source.noise),
         state=view.state,
         last_fetch_at=time_or_null(hot.last_look_at),

@@ -46,6 +46,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     yield f"  found out   {plain(source['detection']['evidence'])}"
     health = source["health"]
     yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"
+    if source["rendered"] or source["render"] == "always":
+        yield f"  rendered    {source['render']}: a browser shows it, and a look costs 100 plain ones"
     if source["tags"]:
         yield f"  tags        {plain(', '.join(source['tags']))}"
     if status["state"] == "disabled":

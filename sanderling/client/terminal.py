@@ -113,6 +113,8 @@ def add_sources(
     headers: str | None = None,
     hours: str | None = None,
     follow: bool = False,
+    render: str | None = None,
+    wait_for: str | None = None,
     later: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -126,6 +128,8 @@ def add_sources(
     body |= {"headers": headers.strip()} if headers and headers.strip() else {}
     body |= {"hours": hours} if hours else {}
     body |= {"follow": "new_links"} if follow else {}
+    body |= {"render": render} if render else {}
+    body |= {"wait_for": wait_for} if wait_for else {}
     body |= {"verify": "later"} if later else {}
     refused = list[str]()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from sanderling.commands.backup import sizes
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, client_flags
+from storage.records.source import Render
 from storage.records.tiers import TIERS
 
 
@@ -31,6 +32,13 @@ headers_file = click.option(
     "first line POST, what follows an empty line is posted. An empty file forgets them.",
 )
 
+render_option = click.option(
+    "--render",
+    type=click.Choice(get_args(Render)),
+    help="Whether a browser shows a page before it is read: auto (as a new source has it) only where it is empty "
+    "without its scripts. A rendered look costs 100 plain ones.",
+)
+
 
 @click.group()
 def sources() -> None:
@@ -44,6 +52,8 @@ def sources() -> None:
 @click.option("--selector", help="The part that is watched: CSS, XPath (//h2), or JSONPath ($.plans[*].price).")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'.")
+@render_option
+@click.option("--wait-for", help="A CSS selector that must be there before a rendered page is read.")
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
 @click.option("--follow", is_flag=True, help="Tell each new item of its list, or entry, with the text of its page.")
@@ -159,6 +169,8 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'; '' for always.")
 @click.option("--selector", help="The part that is watched: CSS, XPath or JSONPath; '' for all of it.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
+@render_option
+@click.option("--wait-for", help="A CSS selector that must be there before a rendered page is read; '' for none.")
 @click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
 @click.option("--follow/--no-follow", default=None, help="Tell each new item of its list with the text of its page.")
 @headers_file
@@ -188,10 +200,13 @@ def changes_of(
     bar: str | None,
     headers: str | None,
     follow: bool | None = None,
+    render: str | None = None,
+    wait_for: str | None = None,
 ) -> dict[str, Any]:
     """Return what PATCH is sent of what was named; empty text empties what may be empty. Raises CommandFailed."""
     found: dict[str, Any] = {"title": title} if title is not None else {}
-    empties = {"schedule": schedule, "hours": hours, "selector": selector}
+    found |= {"render": render} if render is not None else {}
+    empties = {"schedule": schedule, "hours": hours, "selector": selector, "wait_for": wait_for}
     empties["headers"] = headers if headers is None else headers.strip()
     found |= {name: text or None for name, text in empties.items() if text is not None}
     if follow is not None:

@@ -151,7 +151,7 @@ def _waits(record: Mapping[str, Any]) -> str:
 
 def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:
     body = wire(source.body)
-    asked = [name for name in ("selector", "ignore", "schedule", "hours") if name in body]
+    asked = [name for name in ("selector", "ignore", "schedule", "hours", "render", "wait_for") if name in body]
     other = [name for name in asked if (record[name] or None) != (list(body[name]) if name == "ignore" else body[name])]
     return f"left as it is, with another {' and '.join(other)} than in the file" if other else ""
 

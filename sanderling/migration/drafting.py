@@ -40,6 +40,7 @@ from sanderling.migration.plan import (
     SourceBody,
     shortened,
 )
+from sanderling.migration.showing import PLAIN, Shown
 from sanderling.migration.telling_apart import told_apart
 from storage.records.alert import MOST_SOURCES
 from storage.records.tiers import SourceType
@@ -69,6 +70,7 @@ class Drafting:
         seconds: float | None = None,
         hours: str | None = None,
         headers: str | None = None,
+        shown: Shown = PLAIN,
         enabled: bool = True,
         kind: SourceType | None = None,
     ) -> str | None:
@@ -88,6 +90,8 @@ class Drafting:
             schedule=self._schedule(place, seconds),
             hours=hours,
             headers=headers,
+            render="always" if shown.rendered else None,
+            wait_for=shown.wait_for,
             title=self._title(place, title),
         )
         if not enabled:
@@ -213,6 +217,8 @@ class Drafting:
                 schedule=min(schedules, key=seconds_of, default=None),
                 hours=one.hours if one.hours == two.hours else None,
                 headers=one.headers if one.headers == two.headers else None,
+                render=one.render or two.render,
+                wait_for=one.wait_for if one.wait_for == two.wait_for else None,
                 title=one.title or two.title,
             ),
             there.enabled or more.enabled,

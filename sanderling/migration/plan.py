@@ -14,6 +14,7 @@ from msgspec import Struct
 from sanderling.migration.kinds import Kind
 from storage.records.alert import Matching
 from storage.records.destination import WEBHOOK
+from storage.records.source import Render
 from storage.records.tiers import SourceType
 
 Grade = Literal["exact", "approximated", "impossible"]
@@ -42,6 +43,8 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ignore: tuple[str, ...] = ()
     schedule: str | None = None
     hours: str | None = None
+    render: Render | None = None
+    wait_for: str | None = None
     title: str = ""
     headers: str | None = None
     """It may hold secrets: nothing prints it."""

@@ -306,9 +306,10 @@ class User:
 
     async def _add(self, plan: OriginPlan) -> None:
         await trio.sleep_until(plan.added_at)
+        wish = {"url": plan.url} | ({"render": plan.render} if plan.render else {})
         for _ in range(200):
             try:
-                status, body = await self.caller.ask("POST", "/v1/sources", {"url": plan.url})
+                status, body = await self.caller.ask("POST", "/v1/sources", wish)
             except CutOff as error:
                 status, body = 0, type(error).__name__.encode()
             self.trace.note("user", f"adds a source, {status}", url=plan.url)

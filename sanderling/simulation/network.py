@@ -123,6 +123,7 @@ class SimNetwork:
     """All hosts. `dns`, `servfail`, `slow dns` and `offline` are the caller's own faults, `dead line` and `lossy` those
     of either end; all others are of the host that is called.
 
+    scripts: what the scripts of a page make of it, by its address.
     asked: (when, who, for which name); asked_by: the same of processes that have a name; found: those of them that got
     an address; dialled: (when, who, which address). A look is a question and a call.
     """
@@ -130,6 +131,7 @@ class SimNetwork:
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self.hosts: dict[str, Host] = {}
+        self.scripts: dict[str, Callable[[bytes], bytes]] = {}
         self._by_address: dict[str, Host] = {}
         self.asked: list[tuple[float, str, str]] = []
         self.asked_by: list[tuple[float, str, str]] = []
@@ -142,6 +144,10 @@ class SimNetwork:
         host = Host(name, f"93.184.{number >> 8}.{number & 0xFF}")
         self.hosts[name] = self._by_address[host.address] = host
         return host
+
+    def is_public(self, address: str) -> bool:
+        """Return whether an address is one of the hosts', and not one that a rebound name leads to."""
+        return address in self._by_address
 
     def alias(self, name: str, host: Host) -> None:
         """Give a host another name."""

@@ -47,6 +47,8 @@ DISK_FAULTS = ("disk slow", "disk locked", "disk errors", "disk mute", "power cu
 """Troubles of our own disk, beside a full one: each call takes up to half a minute, or waits for another program in
 vain; some calls fail; some commits are not said to have happened; what was not synced is gone.
 """
+BROWSER_FAULTS = ("browser dies", "browser hangs", "no browser")
+"""Troubles of our own browser, in worlds that have one. They slow nothing down, and delay no other look."""
 SERVICE_FAULTS = (*LINE_FAULTS, *DISK_FAULTS)
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
 
@@ -109,6 +111,7 @@ class OriginPlan:
     window: how many entries a feed keeps, blocks a page has. secure: https and wss. texts: those before 0 were there
     when the world began. via: what the user gives instead of the address itself, and what that redirects to.
     scenes: what a scripted page plays, which has no texts; the last one stays.
+    shell: it is sent empty, and its scripts fill it. render: what its user asks for, "" for nothing.
     """
 
     host: str
@@ -123,6 +126,8 @@ class OriginPlan:
     via: tuple[str, ...] = ()
     manners: Manners = Manners()
     scenes: tuple[Scene, ...] = ()
+    shell: bool = False
+    render: Literal["", "never", "always"] = ""
 
     @property
     def astray(self) -> bool:
@@ -316,6 +321,11 @@ class Program:
     def ends(self) -> float:
         """When the program is over and the world only has to come to rest."""
         return self.days * DAY
+
+    @property
+    def browses(self) -> bool:
+        """Whether its machine has a browser: where there is something to show."""
+        return any(plan.shell or plan.render for plan in self.origins)
 
     @cached_property
     def machines(self) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from actors.messages.recorder import RecorderMessage
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
 from actors.world import World
+from sanderling.simulation.browser import SimBrowser
 from sanderling.simulation.chances import chance
 from sanderling.simulation.disk_troubles import DiskTroubles
 from sanderling.simulation.facts import LifeSpan
@@ -237,6 +238,7 @@ class Life:
             reach=self._reach,
             log=self._log,
             keep_idle=0.0,
+            browser=SimBrowser(self.machine.network, self._side) if self.machine.program.browses else None,
         )
 
     async def _listen(self, host: str, port: int) -> Sequence[SimListener]:

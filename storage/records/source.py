@@ -20,6 +20,8 @@ from storage.records.tiers import TIERS, SourceType, Tier
 Confidence = Literal["high", "medium", "low"]
 Follow = Literal["none", "new_links"]
 """Which pages are fetched beside a source's own: those of its new items, once each, or none."""
+Render = Literal["never", "auto", "always"]
+"""When a browser shows a page before it is read: `auto` for pages that are empty without their scripts."""
 
 
 MOST_NOISE = 500
@@ -110,6 +112,10 @@ class Source(Struct, frozen=True):
     headers: str | None = None
     """What each look sends beside our own headers, to the origin of `url` only: `Name: value`, one a line. It may hold
     a secret: it is sent, never shown or logged."""
+    render: Render = "never"
+    """Of a page: whether a browser shows it, see `actors/sources/looks/rendering.py`."""
+    wait_for: str | None = None
+    """A CSS selector that must be there before a rendered page is read."""
 
     follow: Follow = "none"
     """Whether each new item of a list, or entry of a feed, is told with the text of its own page."""
@@ -132,6 +138,11 @@ class Source(Struct, frozen=True):
     def tier(self) -> Tier:
         """What a source of its type is."""
         return TIERS[self.type]
+
+    @property
+    def is_web_page(self) -> bool:
+        """Whether it is a page that browsers are made for: no feed, JSON or file. Nobody knows before it answers."""
+        return self.type == "html" and self.detection.format in ("", "html")
 
     @property
     def name(self) -> str:
@@ -191,6 +202,8 @@ class SourceRuntime(Struct, frozen=True):
     """The looks by hour in compact form, of the days that are not yet put away."""
     scores: bytes = b""
     """The worst score of each of the last 90 days in compact form."""
+    rendered: bool = False
+    """What is remembered is a page as a browser showed it: only such a page is compared with it."""
 
 
 Version = NewType("Version", int)

@@ -24,7 +24,20 @@ def state_of(source: Source, hot: SourceRuntime, *, overdue: bool) -> SourceStat
         return "overdue"
     if hot.last_look_at is None:
         return "new"
+    if is_unrendered(source, hot):
+        return "unrendered"
     return "throttled" if hot.last_error is not None and _last(hot) is Verdict.THROTTLED else "ok"
+
+
+def is_unrendered(source: Source, hot: SourceRuntime) -> bool:
+    """Return whether the last look failed because no browser here could show the page."""
+    wants = source.is_web_page and (source.render == "always" or (source.render == "auto" and hot.rendered))
+    return wants and hot.last_error is not None and _newest(hot) is Verdict.LOCAL
+
+
+def _newest(hot: SourceRuntime) -> Verdict | None:
+    rows = trail.read(hot.trail)
+    return rows[-1].verdict if rows else None
 
 
 def _last(hot: SourceRuntime) -> Verdict | None:

@@ -14,7 +14,7 @@ from storage.records.trail import Verdict
 
 Mood = Literal["good", "calm", "warn", "bad"]
 """How a state looks: green, blue, yellow, red."""
-SourceState = Literal["failing", "resting", "throttled", "overdue", "new", "ok", "paused"]
+SourceState = Literal["failing", "resting", "throttled", "unrendered", "overdue", "new", "ok", "paused"]
 """The state of a source now; it is always in exactly one, see `storage.records.source_state`. Worst first."""
 PartState = Literal[
     "quarantined",
@@ -22,6 +22,7 @@ PartState = Literal[
     "failing",
     "resting",
     "throttled",
+    "unrendered",
     "overdue",
     "ended",
     "stopping",
@@ -52,6 +53,9 @@ SOURCES: Final[Mapping[SourceState, State]] = {
         "resting", "REST", "bad", "It failed several times in a row: Sanderling leaves it alone for a while."
     ),
     "throttled": State("asked to wait", "wait", "warn", "The origin asked us to come later."),
+    "unrendered": State(
+        "not rendered", "BROW", "warn", "A browser has to show it, and here none could at the last look."
+    ),
     "overdue": State("overdue", "late", "warn", "A look was due and has not happened yet."),
     "new": State("new", "new", "calm", "Sanderling has not looked at it yet."),
     "ok": State("ok", "ok", "good", "The last look worked."),
@@ -71,6 +75,7 @@ PARTS: Final[Mapping[PartState, State]] = {
     "failing": State("failing", "FAIL", "bad", "The other side fails; Sanderling tries again."),
     "resting": SOURCES["resting"],
     "throttled": SOURCES["throttled"],
+    "unrendered": SOURCES["unrendered"],
     "overdue": SOURCES["overdue"],
     "ended": State("ended", "ended", "calm", "It does not run any more."),
     "stopping": State("stopping", "stop", "calm", "It was asked to stop and finishes its work."),

@@ -10,7 +10,19 @@ from typing import Final, Literal, NamedTuple, get_args
 SourceType = Literal["push", "feed", "html"]
 """The tiers by their names on the wire. A type has to be written out; `TIERS` has a row for each."""
 Setting = Literal[
-    "selector", "ignore", "bar", "noise", "schedule", "hours", "filter", "subprotocols", "hello", "headers", "follow"
+    "selector",
+    "ignore",
+    "bar",
+    "noise",
+    "schedule",
+    "hours",
+    "filter",
+    "subprotocols",
+    "hello",
+    "headers",
+    "render",
+    "wait_for",
+    "follow",
 ]
 """Fields of a source that only some tiers have."""
 Colour = Literal["green", "cyan", "magenta"]
@@ -49,7 +61,9 @@ class Tier(NamedTuple):
 
 
 _WEB: Final = ("http", "https")
-_PAGE: Final = frozenset[Setting]({"selector", "ignore", "bar", "noise", "schedule", "hours", "headers", "follow"})
+_PAGE: Final = frozenset[Setting](
+    {"selector", "ignore", "bar", "noise", "schedule", "hours", "headers", "render", "wait_for", "follow"}
+)
 _FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "follow"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello"})
 TIERS: Final[dict[SourceType, Tier]] = {

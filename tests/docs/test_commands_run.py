@@ -83,6 +83,8 @@ class Reader:
             "https://hooks.example.org/in": f"http://{self.origin}/in",
             "https://shop.example/": f"http://{self.origin}/page?",
             "https://status.example/": f"http://{self.origin}/feed?",
+            "https://app.example/api/prices": f"http://{self.origin}/items.json?app.example/api/prices",
+            "https://app.example/prices": f"http://{self.origin}/page?app.example/prices",
             "https://members.example/prices": f"http://{self.origin}/page?members.example/prices",
             "https://town.example/notices": f"http://{self.origin}/page?town.example/notices",
             "http://127.0.0.1:8080/bins/x2Vv3M": await self.address() if "x2Vv3M" in line else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -28,6 +29,7 @@ class Origin:
         self.app = QuartTrio("origin", static_folder=None)
         self.app.add_url_rule("/feed", view_func=self._feed)
         self.app.add_url_rule("/page", view_func=self._page)
+        self.app.add_url_rule("/items.json", view_func=self._json)
         self.app.add_websocket("/socket", view_func=self._socket)
 
     def say(self, frame: str) -> None:
@@ -60,6 +62,10 @@ class Origin:
     async def _page(self) -> Response:
         text = "".join(f"<p>{paragraph}</p>" for paragraph in self.paragraphs)
         return Response(f"<html><head><title>The beach</title></head><body><main>{text}</main></body></html>")
+
+    async def _json(self) -> Response:
+        items = [{"name": name, "price": number} for number, name in enumerate(self.items)]
+        return Response(json.dumps({"items": items}), content_type="application/json")
 
     async def _socket(self) -> None:
         await websocket.accept()

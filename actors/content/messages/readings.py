@@ -114,7 +114,8 @@ class Finding(Struct, frozen=True):
 
     `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
     feed says: to know one is to have read it, so whoever goes on to watch it need not read it again. `is_broken_feed`:
-    it is refused, and has the root element of a feed.
+    it is refused, and has the root element of a feed. `shell`: by what a page shows that it is empty without its
+    scripts (see `shell`), "" when it is not.
     """
 
     type: Literal["feed", "html"] | None
@@ -126,6 +127,7 @@ class Finding(Struct, frozen=True):
     trouble: StandIn | None = None
     feed: FeedReading | None = None
     is_broken_feed: bool = False
+    shell: str = ""
 
 
 def is_pdf(body: bytes) -> bool:

@@ -30,7 +30,7 @@ _MANY_SCRIPTS = 5
 _LONGEST_REFRESH = 10
 _REFRESH = re.compile(r"(\d{1,6})(?:\.\d{0,6})?(?:\s?[;,](.*))?", re.S)
 _TARGET = re.compile(r"url\s?=\s?", re.I)
-_SHELL_IDS = frozenset(
+SHELL_IDS = frozenset(
     {"root", "app", "__next", "__nuxt", "svelte", "application", "app-root", "main-app", "react-root"}
 )
 _SEPARATORS = re.compile(r"\s+[|•·–—\-~»«:/>]+\s+|\s*[|•·»«]\s*|:\s+")
@@ -131,7 +131,7 @@ def _is_shell(root: Element, blocks: Blocks) -> bool:
 
 
 def _waits(element: Element) -> bool:
-    return (element.get("id") or "").strip().lower() in _SHELL_IDS
+    return (element.get("id") or "").strip().lower() in SHELL_IDS
 
 
 def kind_of(text: str) -> str:

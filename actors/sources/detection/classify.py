@@ -19,19 +19,22 @@ from msgspec import Struct
 
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import DetectRequest
-from actors.egress.failures import Blame, LookFailed, LookRefused, RobotsForbids
+from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
 from actors.egress.host_queue import ASKED, Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
-from actors.previews import RobotsWord
+from actors.previews import Rendering, RobotsWord
+from actors.sources.detection import showing
 from actors.sources.detection.handshake import Greeting, shake_hands
 from actors.sources.looks.access import Access, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
+from actors.sources.looks.looking import shown_as
 from actors.sources.looks.reading import in_jail, patience
+from actors.sources.looks.rendering import show
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
-from storage.records.source import Detection
+from storage.records.source import Detection, Render
 from storage.records.tiers import TIERS, SourceType
 
 CANDIDATES: Final = 3
@@ -58,7 +61,8 @@ class ClassifyRequest(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
-    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks.
+    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. render: whether a
+    browser shows a page, once `wait_for` is there.
     """
 
     type: SourceType | None = None
@@ -67,6 +71,8 @@ class ClassifyRequest(Struct, frozen=True):
     listen: float = 0.0
     subprotocols: tuple[str, ...] = ()
     headers: str | None = None
+    render: Render = "never"
+    wait_for: str | None = None
 
     def __repr__(self) -> str:
         return f"ClassifyRequest({self.type})"
@@ -89,7 +95,8 @@ class Classification(Struct, frozen=True):
     """What was found, and the type it is to be watched as: the one that was asked for, if one was.
 
     `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
-    its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page.
+    its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page,
+    and `rendering` what browsers have to do with it.
     """
 
     type: SourceType
@@ -100,6 +107,7 @@ class Classification(Struct, frozen=True):
     robots: RobotsWord | None = None
     greeting: Greeting | None = None
     feed: FeedReading | None = None
+    rendering: Rendering | None = None
 
 
 async def classify(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
@@ -124,12 +132,55 @@ async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Tick
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
     look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers))
     fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
+    if showing.is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
+        return await _as_shown(ports, url, wanted, look, (fetched, finding, at))
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
     if finding.type == "feed" and wanted.type != "html":
         found = detection_of("feed", wanted.type, finding, fetched)
         return Classification("feed", found, url.text, fetched, at, feed=finding.feed)
     return await _as_page(ports, url, wanted, look, (fetched, finding, at))
+
+
+async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
+    """Return what a page is watched as that a browser is to show: a feed that it advertises, if one will do, else that.
+
+    Without a browser a page that is empty is refused, or watched as it is if it has some text.
+    """
+    fetched, finding, at = seen
+    if wanted.type is None and not wanted.narrowed and wanted.render == "auto" and finding.feeds:
+        await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
+        followed, _ = await _follow(ports, finding.feeds, fetched, look)
+        if followed is not None:
+            return followed
+    robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
+    try:
+        shown, at = await _show(ports, fetched.url, look, wanted)
+    except NotRendered as failure:
+        if wanted.render == "always" or failure.blame is not Blame.LOCAL:
+            raise
+        rendering = showing.not_shown(finding.shell, failure.reason)
+        if finding.refusal is not None and wanted.type is None:
+            advice = finding.refusal if finding.feeds else "Look for the site's feed, or for the JSON that fills it."
+            raise Unprocessable(f"{rendering.says} {advice}", "body.url", url.text) from None
+        return msgspec.structs.replace(await _as_page(ports, url, wanted, look, seen), rendering=rendering)
+    found = await found_in(ports, shown)
+    if found.refusal is not None and wanted.type is None:
+        raise Unprocessable(f"{found.refusal} Seen by a browser: {_seen(found, shown)}.", "body.url", url.text)
+    rendering = showing.shown(finding.shell, shown)
+    detection = detection_of("html", wanted.type, found, shown, rendering.says.rstrip("."))
+    return Classification("html", detection, url.text, shown, at, robots, rendering=rendering)
+
+
+async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) -> tuple[FetchedResponse, Millis]:
+    """Return a page as a browser shows it, and when that was. robots.txt allows it. Raises LookFailed, UrlRefused."""
+    name = shelved_as(text, look.headers, shown_as(wanted.wait_for))
+    if look.recent and (kept := ports.shelf.find(name, RECENT)) is not None:
+        return kept.fetched, kept.at
+    shown = await show(ports, look.claim, text, look.access, wanted.wait_for, robots=False)
+    at = ports.world.now()
+    ports.shelf.put(name, shown, at)
+    return shown, at
 
 
 async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
@@ -266,6 +317,8 @@ def refused(failure: LookFailed, url: str) -> DomainError:
 
 
 def _refused(failure: LookFailed, url: str) -> DomainError:
+    if isinstance(failure, NotRendered):
+        return Unprocessable(f"it can't be watched now: {failure.reason}", "body.render")
     if isinstance(failure, RobotsForbids):
         return Unprocessable(f"robots.txt forbids watching this page: {failure.reason}", "body.url", url)
     if failure.blame is Blame.LOCAL:

@@ -88,7 +88,11 @@ async def find_out(ports: Ports, source: Source, claim: Ticket) -> Classificatio
     found = source.detection
     wished = source.type if found.forced or source.type != found.type else None
     wanted = ClassifyRequest(
-        wished, narrowed=source.selector is not None or bool(source.ignore), headers=source.headers
+        wished,
+        narrowed=source.selector is not None or bool(source.ignore),
+        headers=source.headers,
+        render=source.render,
+        wait_for=source.wait_for,
     )
     try:
         return await found_out(ports, parse_url(source.url), wanted, claim)

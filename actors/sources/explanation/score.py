@@ -10,6 +10,7 @@ from actors.sources.health.score import FAILURES, Penalty, defective, reach, sil
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule import stored as pace
 from actors.sources.schedule.cadence import Hints, Limits
+from actors.sources.schedule.look_price import RENDERED
 from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
 from storage.records import trail
 from storage.records.health import Cause
@@ -22,6 +23,7 @@ _ROUGHLY: Final = 1.2
 """Times the floor or the ceiling within which a wait is called that."""
 _FEW: Final = 2.0
 """Changes from which on a rate is worth telling."""
+_COSTLY: Final = f" A browser shows it: each look costs {RENDERED} plain ones, so there are fewer of them."
 _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
 _WELL: Final[dict[Cause, str]] = {
     "reach": "It answers.",
@@ -81,7 +83,7 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
         return f"It is looked at in these hours only: {source.hours}."
     if limits.schedule is not None:
         return f"You have set a fixed interval of {span(limits.schedule)}, give or take 5 %."
-    return _learned(hot, limits, hints, gap)
+    return _learned(hot, limits, hints, gap) + (_COSTLY if hot.rendered else "")
 
 
 def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:

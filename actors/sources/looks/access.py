@@ -48,9 +48,13 @@ def access_of(source: Source) -> Access:
     return access_to(parse_url(source.url), source.headers) if source.headers else NO_ACCESS
 
 
-def shelved_as(text: str, headers: str | None) -> str:
-    """Return the name of a body among those of the last minute: who sends other headers may get another body."""
-    return f"{text}\n{blake2b(headers.encode(), digest_size=16).hexdigest()}" if headers else text
+def shelved_as(text: str, headers: str | None, shown: str = "") -> str:
+    """Return the name of a body among those of the last minute: who sends other headers may get another body.
+
+    shown: of what a browser shows, in what way it does.
+    """
+    name = f"{text}\n{blake2b(headers.encode(), digest_size=16).hexdigest()}" if headers else text
+    return f"{name}\n{shown}" if shown else name
 
 
 def asks_password(body: bytes) -> bool:

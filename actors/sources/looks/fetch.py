@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http import HTTPStatus
-
-import trio
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import Elsewhere, FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.sources.looks.access import NO_ACCESS, Access, access_of, asks_password
-from actors.sources.looks.practised import practised
+from actors.sources.looks.access import NO_ACCESS, Access
 from actors.sources.ports import Ports
-from storage.records.source import Source, Validators
+from storage.records.source import Validators
 
 NO_VALIDATORS = Validators()
-REFUSED = "the source's headers no longer sign in; give it new ones"
-SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
 
 
 async def fetch(
@@ -40,39 +34,13 @@ async def fetch(
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
     while True:
         if robots:
-            await _ask_robots(ports, claim, url)
+            await ask_robots(ports, claim, url)
         try:
             return await _ask(ports, claim, url, _FetchRequest(accept, validators, hops, access))
         except Elsewhere as redirect:
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
             url, hops = redirect.url, redirect.hops
-
-
-async def look_at(
-    ports: Ports, claim: Ticket, source: Source, *, accept: str, robots: bool, validators: Validators = NO_VALIDATORS
-) -> FetchedResponse:
-    """Return what a source answers: fetched, or, of a practice source and nothing else, made here. Raises as `fetch`,
-    also when its headers no longer sign in: what is shown to strangers is no change.
-
-    Which it is, the record says, and no API writes that field: no URL that anybody names, by adding it, by a redirect
-    or in a page, leads to what is served in-process.
-    """
-    if source.practice is None:
-        access = access_of(source)
-        try:
-            fetched = await fetch(
-                ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators, access=access
-            )
-        except LookFailed as error:
-            if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
-                raise LookFailed(Blame.REMOTE_PERMANENT, f"{error.reason}: {REFUSED}", status=error.status) from None
-            raise
-        if access.headers and not source.detection.asks_password and asks_password(fetched.body):
-            raise LookFailed(Blame.REMOTE_PERMANENT, SIGNED_OUT, status=fetched.status)
-        return fetched
-    await trio.lowlevel.checkpoint()
-    return practised(source.watch_url, source.practice, validators)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +98,8 @@ def refusal(error: UrlRefused) -> LookFailed:
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
-async def _ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
+async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
+    """Raise LookFailed when robots.txt forbids a look, or can't be had; tell the host what pace it asks for."""
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
         raise verdict.refusal()

@@ -12,14 +12,14 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed
+from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed, NotRendered
 from actors.look_hours import LONGEST_SHUT, open_from
 from actors.sources.health import score as health
 from actors.sources.schedule import cadence
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule import stored as pace
 from actors.sources.schedule.cadence import Hints, Limits
-from actors.sources.schedule.look_price import Price
+from actors.sources.schedule.look_price import Price, cost_of
 from actors.sources.schedule.stored import Pace
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, day_of
@@ -41,6 +41,7 @@ class LookResult(Struct, frozen=True):
 
     `times` are when its news came, by the source's own word; at the first look, when all that is there came.
     `remark` is for the health's reason; None when the body was not read: what was said before still holds.
+    `rendered`: a browser has shown what was read.
     """
 
     at: Millis
@@ -52,6 +53,7 @@ class LookResult(Struct, frozen=True):
     again_soon: bool = False
     times: tuple[Millis, ...] = ()
     remark: str | None = ""
+    rendered: bool = False
 
 
 def succeeded(
@@ -65,7 +67,7 @@ def succeeded(
     known = pace.decode(hot.pace, hot.interval)
     hints = looked.hints if looked.hints is not None else known.hints
     rhythm = pace.learned(known.rhythm, looked.at, hot.last_look_at, looked.times, looked.changed)
-    interval = cadence.interval_of(rhythm, looked.at / 1000, price, limits)
+    interval = cadence.interval_of(rhythm, looked.at / 1000, price, limits, cost_of(rendered=looked.rendered))
     due = cadence.due_after(looked.at, interval, hints, limits, draw)
     beat = pulse.passed(pulse.decode(hot.pulse), _watched(hot, looked.at), defect=False)
     if looked.changed:
@@ -92,6 +94,7 @@ def succeeded(
         last_error=None,
         pace=pace.encode(Pace(rhythm, hints)),
         pulse=pulse.encode(beat),
+        rendered=looked.rendered,
     )
 
 
@@ -114,12 +117,18 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
     counted = failure.blame not in (Blame.THROTTLED, Blame.LOCAL)
     failures = hot.breaker.failures + 1 if counted else hot.breaker.failures
     retry = max(now + round(limits.floor * (1 + draw * 0.5) * 1000), not_before or 0)
+    if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):
+        retry = max(retry, now + round(hot.interval * (0.5 + draw / 2) * 1000))  # a page that kills browsers waits, too
     if state.phase is not Phase.CLOSED:
-        retry = max(not_before or 0, round(state.until * 1000))
+        # Our own fault moves no breaker: the rest may be over, and to try again at once would meet the same.
+        least = retry if failure.blame is Blame.LOCAL else 0
+        retry = max(not_before or 0, round(state.until * 1000), least)
     beat = pulse.decode(hot.pulse)
     if failure.blame is Blame.CONTENT:
         beat = pulse.passed(beat, 0.0, defect=True)
     judged, beat = health.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
+    if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the score stays, and it says why it is old
+        judged = replace(judged, reason=f"{failure.reason[:1].upper()}{failure.reason[1:]}.")
     return replace(
         hot,
         breaker=store(state, failures),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from actors.content.messages.readings import selector_kind
 from actors.content.messages.requests import Fault, PagePreviewAnswer, PageRequest, SelectorsRequest
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
@@ -43,6 +44,16 @@ async def check_selectors(ports: Ports, part: Narrowing) -> None:
         raise Unprocessable(fault.reason, where, part.selector if fault.index is None else part.ignore[fault.index])
 
 
+async def check_css(ports: Ports, selector: str, where: str) -> None:
+    """Raise Unprocessable unless a selector is CSS, which browsers understand."""
+    if selector_kind(selector) != "css":
+        raise Unprocessable(f"{selector!r} is no CSS: a browser waits for a CSS selector", where, selector)
+    try:
+        await check_selectors(ports, Narrowing(selector))
+    except Unprocessable as error:
+        raise Unprocessable(error.detail, where, selector) from None
+
+
 async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) -> PagePreview:
     """Return what of a page would be watched. Raises Unprocessable: nothing, a wall, too slow a selector."""
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
@@ -74,5 +85,6 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
     """Return what watching a page would tell. Raises Unprocessable, Overloaded."""
     assert found.fetched is not None, "a page was fetched"
     page = await preview_page(ports, found.fetched, Narrowing(asked.selector, asked.ignore))
-    pace = pace_of(ports, found.at, body_hints(found.fetched), ())
-    return Preview(found.at, page=page, pace=pace, robots=found.robots)
+    rendered = found.fetched.rendered is not None
+    pace = pace_of(ports, found.at, body_hints(found.fetched), (), rendered=rendered)
+    return Preview(found.at, page=page, pace=pace, robots=found.robots, rendering=found.rendering)

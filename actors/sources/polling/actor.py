@@ -15,7 +15,7 @@ from contextlib import suppress
 import trio
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
 from actors.egress.http import FetchedResponse
@@ -24,7 +24,8 @@ from actors.messages.recorder import Record, SaveStates
 from actors.sources.detection import naming, newcomer
 from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.looks import progress, records
-from actors.sources.looks.fetch import host_of, look_at, refusal
+from actors.sources.looks.fetch import host_of, refusal
+from actors.sources.looks.looking import look_at
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
 from actors.sources.polling.hops import Hops, stored_of
@@ -147,6 +148,7 @@ class PolledSource:
                     accept=tier.accept,
                     robots=tier.robots,
                     validators=before.validators,
+                    rendered=before.rendered,
                 )
                 at = ports.world.now()
                 reading, told = await self._read(fetched, at)
@@ -160,7 +162,7 @@ class PolledSource:
             self._bell.looked(local=failure.blame is Blame.LOCAL)
             after = progress.failed(before, failure, now, self._limits, self._chance.random())
             row = look(now, Verdict[failure.blame.name], failure.status)
-            self._count(row)
+            self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
             live.count(now, row.verdict)
             after = _trailed(after, row)
             await self._settle(after, now, base=await self._noted(failure, now))
@@ -174,7 +176,7 @@ class PolledSource:
         if records.has_prices(found):
             found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
         row = _row(fetched, reading, at)
-        self._count(row)
+        self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
         await self._settle(_trailed(after, row), at, found, base)
 
@@ -196,11 +198,13 @@ class PolledSource:
         reading = replace(reading, base=base, changed=False)
         return found.fetched, found.at, reading
 
-    def _count(self, row: Row) -> None:
+    def _count(self, row: Row, *, rendered: bool) -> None:
         if self._live.source.practice is not None:
             return
         metrics, due = self._ports.world.metrics, self._live.hot.next_look_at
         metrics.looks.add(self._live.source.type, row.verdict.name.lower())
+        if rendered:
+            metrics.rendered_looks.add(row.verdict.name.lower())
         if due is not None and row.last_at >= due:  # else somebody asked for it earlier
             metrics.look_delay.observe((row.last_at - due) / 1000)
 
@@ -248,6 +252,8 @@ class PolledSource:
             return None, ()
         stored = await self._ports.storage.sources.get(self._live.source.id)
         kept = note.opened(stored.base if stored is not None else b"")
+        if (fetched.rendered is not None) is not self._live.hot.rendered:
+            kept = kept._replace(tier=b"")  # a page as it is sent and as it is shown are two pages
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
         reading = await self._readers[self._live.source.type].read(
@@ -327,7 +333,8 @@ def _row(fetched: FetchedResponse, reading: Reading | None, at: Millis) -> Row:
 def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | None, at: Millis) -> LookResult:
     if reading is None:
         validators = confirmed(before.validators, fetched) if fetched.status == 304 else validators_of(fetched)
-        return LookResult(at, fetched.status, validators, changed=False, remark=None)
+        rendered = before.rendered if fetched.status == 304 else fetched.rendered is not None
+        return LookResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
     return LookResult(
         at=at,
         status=fetched.status,
@@ -339,6 +346,7 @@ def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | 
         again_soon=reading.again_soon,
         times=reading.times,
         remark=reading.remark,
+        rendered=fetched.rendered is not None,
     )
 
 
@@ -368,6 +376,7 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         events=len(reading.drafts),
         hints=reading.hints,
         times=reading.times,
+        rendered=fetched.rendered is not None,
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)

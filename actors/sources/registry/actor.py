@@ -49,7 +49,7 @@ from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.service import SourceService
 from actors.sources.registry.tallies import TallySweep
 from actors.sources.schedule.budget import Spending
-from actors.sources.schedule.look_price import moved
+from actors.sources.schedule.look_price import RENDERED, moved
 from actors.sources.schedule.overdue import EVERY, News, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
 from storage.records.identity import SourceId
@@ -229,7 +229,9 @@ class Registry:
     def _weigh(self, spending: Spending) -> None:
         """See whether looks keep to the budget; say so in the log when that changes."""
         before = self.watchman.spent
-        self.watchman.spent = spent = spending.see(self._ports.world.metrics.looks.total(), trio.current_time())
+        metrics = self._ports.world.metrics
+        looks = metrics.looks.total() + (RENDERED - 1) * metrics.rendered_looks.total()
+        self.watchman.spent = spent = spending.see(looks, trio.current_time())
         if bool(before.passed) != bool(spent.passed):
             what = "passed" if spent.passed else "kept"
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)

@@ -22,8 +22,8 @@ from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources.detection.classify import RECENT
 from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
-from actors.sources.looks.access import shelved_as
-from actors.sources.looks.fetch import look_at, refusal
+from actors.sources.looks.fetch import refusal
+from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.page.told import told_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
@@ -108,7 +108,7 @@ class Explainer:
         if not (asked.look and live.source.tier.polled):
             return None, []
         ports, source, now = self._ports, live.source, self._ports.world.now()
-        if (shelved := ports.shelf.find(shelved_as(source.watch_url, source.headers), RECENT)) is not None:
+        if (shelved := ports.shelf.find(shelf_name(source, rendered=live.hot.rendered), RECENT)) is not None:
             return shelved.fetched, []
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
@@ -117,13 +117,15 @@ class Explainer:
         try:
             with trio.fail_after(PATIENCE):
                 reader = self._table.readers[source.type]
-                fetched = await look_at(ports, ASKED, source, accept=reader.accept, robots=reader.robots)
+                fetched = await look_at(
+                    ports, ASKED, source, accept=reader.accept, robots=reader.robots, rendered=live.hot.rendered
+                )
         except trio.TooSlowError:
             return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
-        ports.shelf.put(shelved_as(source.watch_url, source.headers), fetched, now)
+        ports.shelf.put(shelf_name(source, rendered=fetched.rendered is not None), fetched, now)
         return fetched, []
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
-from actors.egress.given_headers import LOOKS_OWN, wrong_request
+from actors.egress.given_headers import LOOKS_OWN, given_request, wrong_request
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
@@ -28,10 +28,10 @@ from actors.sources.detection import newcomer
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
 from actors.sources.index import SourceIndex, renewed, stored_anew
-from actors.sources.looks.access import shelved_as
-from actors.sources.looks.fetch import host_of, look_at
+from actors.sources.looks.fetch import host_of
+from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.looks.reading import Reading, in_jail
-from actors.sources.page.preview import Narrowing, check_selectors, preview_page
+from actors.sources.page.preview import Narrowing, check_css, check_selectors, preview_page
 from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
@@ -75,7 +75,16 @@ class SourceService:
         _check_filter(request.filter)
         await check_selectors(self._ports, part)
         _check_headers(request.headers)
-        wanted = ClassifyRequest(request.type, narrowed=bool(part), recent=True, listen=LISTEN, headers=request.headers)
+        await _check_rendering(self._ports, request)
+        wanted = ClassifyRequest(
+            request.type,
+            narrowed=bool(part),
+            recent=True,
+            listen=LISTEN,
+            headers=request.headers,
+            render=request.render,
+            wait_for=request.wait_for,
+        )
         found = await classify(self._ports, url, wanted)
         shown = await BEHAVIOURS[found.type].preview(self._ports, found, request)
         known = await self._ports.storage.sources.by_url(url.text)
@@ -95,14 +104,17 @@ class SourceService:
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
-        name = shelved_as(url, live.source.headers)
+        shown = live.hot.rendered
+        name = shelf_name(live.source, rendered=shown)
         kept = shelf.find(name, RECENT)
         try:
             if kept is not None:
                 return kept.fetched, kept.at
             self._check_polite(live)
             claim = Ticket(live.source.id, asked=True)
-            fetched = await look_at(self._ports, claim, live.source, accept=PageReader.accept, robots=True)
+            fetched = await look_at(
+                self._ports, claim, live.source, accept=PageReader.accept, robots=True, rendered=shown
+            )
         except TooSoon:
             if (kept := shelf.find(name)) is None:
                 raise
@@ -110,7 +122,7 @@ class SourceService:
         except LookFailed as failure:
             raise refused(failure, url) from None
         at = self._ports.world.now()
-        shelf.put(name, fetched, at)
+        shelf.put(shelf_name(live.source, rendered=fetched.rendered is not None), fetched, at)
         return fetched, at
 
     async def add(self, message: AddSource) -> AddedSource:
@@ -123,6 +135,7 @@ class SourceService:
         _check_only_its_own(polled, new)
         _check_headers(new.headers)
         _check_hours(new.hours)
+        await _check_rendering(self._ports, new)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
@@ -134,7 +147,14 @@ class SourceService:
                 found = await classify(
                     self._ports,
                     url,
-                    ClassifyRequest(new.type, narrowed=bool(part), subprotocols=new.subprotocols, headers=new.headers),
+                    ClassifyRequest(
+                        new.type,
+                        narrowed=bool(part),
+                        subprotocols=new.subprotocols,
+                        headers=new.headers,
+                        render=new.render,
+                        wait_for=new.wait_for,
+                    ),
                 )
             except (Unprocessable, Overloaded) as error:
                 if not (new.verify == "later" and error.may_pass):
@@ -231,6 +251,8 @@ class SourceService:
         _check_only_its_own(after.tier.polled, after)
         _check_headers(after.headers)
         _check_hours(given.get("hours"))
+        if {"render", "wait_for", "headers", "type"} & given.keys():
+            await _check_rendering(self._ports, after)
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
         format = before.detection.format if before.detection.format in FORMATS else "html"
@@ -408,6 +430,8 @@ class SourceService:
             updated_at=now,
             **given,
         )
+        if not source.is_web_page:
+            source = replace(source, render="never", wait_for=None)
         return LiveSource(source, SourceRuntime(interval=START_INTERVAL))
 
     async def begin(self, live: LiveSource, found: Classification) -> None:
@@ -465,8 +489,10 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
 
 
 def _part(source: Source) -> tuple[object, ...]:
-    """Return what decides which page is seen, and which part of it: strangers may see another one."""
-    return source.type, source.selector, source.ignore, source.headers is None, source.type == "html" and source.follow
+    """Return what decides which page is seen, and which part of it: strangers and browsers may see another one."""
+    shown = (source.render, source.wait_for) if source.is_web_page else None
+    follows = source.type == "html" and source.follow
+    return source.type, source.selector, source.ignore, source.headers is None, follows, shown
 
 
 def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
@@ -475,6 +501,20 @@ def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
     for name in others:
         if getattr(asked, name) not in (None, "", (), "none"):
             raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
+
+
+async def _check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
+    """Raise Unprocessable for what no browser can show: a feed, a frame, what is posted, a selector of other kinds."""
+    is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in TIERS["push"].schemes
+    is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
+    if not is_page and asked.render == "always":
+        raise Unprocessable("body.render: only a page is rendered", "body.render")
+    if not is_page and asked.wait_for:
+        raise Unprocessable("body.wait_for: only a page has it", "body.wait_for")
+    if asked.render == "always" and asked.headers and given_request(asked.headers).body is not None:
+        raise Unprocessable("body.render: what is asked with a POST can't be rendered", "body.render")
+    if asked.wait_for is not None:
+        await check_css(ports, asked.wait_for, "body.wait_for")
 
 
 def _check_hours(text: str | None) -> None:

@@ -1,7 +1,8 @@
 """The budget `looks_per_second`: whether the looks that are made keep to it, and if not, since when. Pure.
 
 The price of a look (`price`) brings the looks back to the budget, but slowly: a source takes a new price at its next
-look, and after the import of a list many first looks come together. What people then see must be said.
+look, and after the import of a list many first looks come together. What people then see must be said. A look for which
+a browser shows the page counts as the plain ones that it costs (`look_price.RENDERED`).
 """
 
 from __future__ import annotations

@@ -60,11 +60,11 @@ class Hints(Struct, frozen=True):
     skip_days: tuple[int, ...] = ()
 
 
-def interval_of(rhythm: Rhythm, now: float, price: Price, limits: Limits) -> float:
-    """Return the seconds from a look at `now` to the next, between floor and ceiling."""
+def interval_of(rhythm: Rhythm, now: float, price: Price, limits: Limits, cost: float = 1.0) -> float:
+    """Return the seconds from a look at `now` to the next, between floor and ceiling. cost: of one, in plain looks."""
     if limits.schedule is not None:
         return limits.schedule
-    worth = price.weigh(rhythm.rate * DAY)
+    worth = price.weigh(rhythm.rate * DAY) * cost
     return balance(ahead(rhythm, now), worth, limits.floor, limits.ceiling)
 
 

@@ -12,6 +12,9 @@ leads to no swinging, and quick enough to be back on budget within a few hours.
 `weigh` is the one choice of taste. An event of a source that changes `r` times a day counts `r ** -exponent`: with 0
 all events count the same and the mean delay of an event is least; with 1 all sources count the same, busy or quiet.
 
+A look for which a browser shows the page costs `RENDERED` plain ones: it asks for all that the page loads. It must be
+worth that much more, and counts for that much of the budget.
+
 A request is never worth less than `COURTESY`: however few sources there are and however much is left of the budget,
 nobody's server is asked for nothing. It is what lets a source that never changes back off to the ceiling.
 """
@@ -26,6 +29,8 @@ from msgspec import Struct
 DAY: Final = 86_400.0
 COURTESY: Final = 1.2
 """Event-seconds. A look every 90 s where something changes every hour, every 8 min where it does once a day."""
+RENDERED: Final = 100
+"""Plain looks that a rendered one costs."""
 GAIN: Final = 1 / 2700.0
 """How fast the price follows, 1/s."""
 LOWEST, HIGHEST = 0.01, 1e6
@@ -49,7 +54,12 @@ class Price(Struct, frozen=True):
         return max(COURTESY, self.value * math.pow(a_day, self.exponent))
 
 
-def first_guess(sources: int, budget: float, ceiling: float) -> float:
+def cost_of(*, rendered: bool) -> int:
+    """Return how many plain looks a look costs."""
+    return RENDERED if rendered else 1
+
+
+def first_guess(sources: float, budget: float, ceiling: float) -> float:
     """Return the price at which so many sources with one change a day each would spend `budget` looks a second."""
     interval = min(ceiling, sources / budget)
     return min(HIGHEST, max(LOWEST, interval * interval / (2 * DAY)))

@@ -180,7 +180,16 @@ async def look(visit: Visit) -> Page:
     urls = _lines(form.urls)
     if len(urls) > 1:
         return await _several(visit, form, urls)
-    wish = DetectRequest(urls[0], form.type, form.selector, ignore_of(form), form.wanted, form.headers)
+    wish = DetectRequest(
+        urls[0],
+        form.type,
+        form.selector,
+        ignore_of(form),
+        form.wanted,
+        form.headers,
+        form.render or "auto",
+        form.wait_for,
+    )
     try:
         answer = detection_of(urls[0], await sources.detect(visit, wish))
     except (Refusal, DomainError) as error:

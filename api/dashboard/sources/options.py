@@ -36,6 +36,8 @@ class Options(Form, frozen=True):
     hello: ask.Hello | None = None
     headers: ask.Headers | None = None
     follow: bool = False
+    render: ask.RenderWish | None = None
+    wait_for: ask.WaitFor | None = None
 
     @property
     def wanted(self) -> str | None:
@@ -46,6 +48,8 @@ class Options(Form, frozen=True):
 def settings_in(form: Options) -> dict[str, Any]:
     """Return what a form says of a source, by the names of a request's fields. Raises Wrong."""
     plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name != "everything"}
+    if form.render is None:  # it was not asked
+        del plain["render"]
     read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
     return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
 

@@ -32,7 +32,7 @@ def standing(view: SourceView) -> Standing:
     state = SOURCES[view.state]
     if not view.source.enabled:
         return Standing(state, f"Not watched since {spoken(view.source.updated_at)}.")
-    if view.state in ("failing", "resting", "throttled"):
+    if view.state in ("failing", "resting", "throttled", "unrendered"):
         return Standing(state, sentence(view.hot.last_error or view.hot.health.reason))
     return Standing(state, state.says)
 

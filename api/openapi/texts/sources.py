@@ -30,6 +30,10 @@ request, and one that fails spoils no other.
 A URL that can't be reached now is refused, unless `verify` is `later`: then it is kept, `detection.pending` is true, \
 and its first answer says what it is and is the baseline. What the guard or robots.txt refuses is never kept.
 
+A page that is empty without JavaScript is shown by a browser before it is read, if one is set up and `render` is \
+`auto`, as it is unless you say otherwise; each look at it then costs 100 plain ones. `POST /v1/sources/detect` says \
+whether it would be, and which JSON filled the page: to watch that costs a plain look.
+
 Only public addresses are fetched, redirects included; a refusal is 422 and names the rule.""",
         asks={
             "A URL": {"url": records.PAGE},
@@ -67,12 +71,13 @@ change between two pages.""",
         tag="Sources",
         explains="""\
 Fields that are left out stay as they are; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, \
-`hello` and `headers`. The URL is fixed: to watch another, add it. Another `selector` or `ignore` is tried out \
-on the page before it is taken, and the next look is a new baseline; so is the first look with headers, or without \
-them.""",
+`hello`, `headers` and `wait_for`. The URL is fixed: to watch another, add it. Another `selector` or `ignore` is \
+tried out on the page before it is taken, and the next look is a new baseline; so is the first look with headers, or \
+without them, and the first with another `render` or `wait_for`.""",
         asks={
             "Another part of the page": {"selector": "#prices", "ignore": []},
             "Adaptive cadence again": {"schedule": None},
+            "As a browser shows it": {"render": "always", "wait_for": "#prices li"},
         },
     ),
     "DELETE /v1/sources/{id}": Operation(

@@ -15,7 +15,7 @@ export abstract class Operations implements Asks {
   }
 
   /** List sources, worst health first. */
-  listSources(options: { limit?: number; cursor?: string; state?: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled"; q?: string } = {}): Promise<Page<r.SourceRecord>> {
+  listSources(options: { limit?: number; cursor?: string; state?: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled" | "unrendered"; q?: string } = {}): Promise<Page<r.SourceRecord>> {
     return this.page<r.SourceRecord>("GET", "/v1/sources", { query: { limit: options.limit, cursor: options.cursor, state: options.state, q: options.q } });
   }
 

@@ -152,7 +152,7 @@ export interface BatchResult {
 /** What a part supervises that comes and goes: how many, and the worst state among them. */
 export interface BelowSeen {
   total: number;
-  worst: "backoff" | "ended" | "failing" | "held" | "new" | "ok" | "overdue" | "paused" | "quarantined" | "resting" | "starting" | "stopping" | "throttled" | (string & {});
+  worst: "backoff" | "ended" | "failing" | "held" | "new" | "ok" | "overdue" | "paused" | "quarantined" | "resting" | "starting" | "stopping" | "throttled" | "unrendered" | (string & {});
 }
 
 /** A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there. */
@@ -493,6 +493,12 @@ export interface DetectRequest {
   ignore?: Array<string>;
   filter?: string | null;
   headers?: string | null;
+  /**
+   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+   * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+   */
+  render?: "always" | "auto" | "never";
+  wait_for?: string | null;
 }
 
 /**
@@ -709,6 +715,12 @@ export interface FieldError {
   message: string;
   /** What was there, cut to 200 characters. */
   value?: unknown;
+}
+
+/** JSON that filled the page while a browser showed it, and its `size` in bytes: to watch `url` is a plain look. */
+export interface FilledBy {
+  url: string;
+  size: number;
 }
 
 /** One of the things that a score is made of: the part of it that is left (1: it costs nothing), and why. */
@@ -1041,6 +1053,12 @@ export interface NewSource {
    * "none"
    */
   follow?: "new_links" | "none";
+  /**
+   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+   * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+   */
+  render?: "always" | "auto" | "never";
+  wait_for?: string | null;
   /** Your own name for it, of one line. Default: "" */
   title?: string;
   /** Default: "now" */
@@ -1190,6 +1208,7 @@ export interface Preview {
   push: PushPreview | null;
   pace: PacePreview | null;
   robots: RobotsVerdict | null;
+  rendering: Rendering | null;
 }
 
 /** A paragraph, item, cell or heading. `why`: furniture or control when it is left out, else "". */
@@ -1344,6 +1363,19 @@ export interface QuietHours {
 }
 
 /**
+ * What browsers have to do with a page, in the words of `says`; null of one that is read as it is sent. `empty`:
+ * by what the page shows that it is empty without JavaScript, "" when it was to be rendered anyway. `done`: what
+ * is shown is the page as a browser showed it. `costs`: plain looks that a rendered one costs.
+ */
+export interface Rendering {
+  says: string;
+  empty: string;
+  done: boolean;
+  costs: number;
+  filled_by: Array<FilledBy>;
+}
+
+/**
  * How many deliveries wait anew: those that wait already are not counted. `next_since`: where to go on when there
  * was more than one request may take.
  */
@@ -1453,8 +1485,8 @@ export interface SourceHealth {
 }
 
 /**
- * What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello` and `headers`. The URL is
- * fixed.
+ * What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers` and
+ * `wait_for`. The URL is fixed.
  */
 export interface SourcePatch {
   type?: "feed" | "html" | "push";
@@ -1469,6 +1501,12 @@ export interface SourcePatch {
   subprotocols?: Array<string>;
   hello?: string | null;
   headers?: string | null;
+  /**
+   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+   * rendered look costs 100 plain ones; feeds are never rendered
+   */
+  render?: "always" | "auto" | "never";
+  wait_for?: string | null;
   schedule?: string | null;
   hours?: string | null;
   bar?: number | null;
@@ -1484,7 +1522,8 @@ export interface SourcePatch {
 /**
  * A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
  * many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
- * days.
+ * days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
+ * ones.
  */
 export interface SourceRecord {
   id: string;
@@ -1502,6 +1541,9 @@ export interface SourceRecord {
   subprotocols: Array<string>;
   has_hello: boolean;
   has_headers: boolean;
+  render: "always" | "auto" | "never" | (string & {});
+  wait_for: string | null;
+  rendered: boolean;
   schedule: string | null;
   hours: string | null;
   bar: number | null;
@@ -1509,11 +1551,12 @@ export interface SourceRecord {
   noise_count: number;
   /**
    * `failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:
-   * Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `overdue`: A look was
-   * due and has not happened yet. `new`: Sanderling has not looked at it yet. `ok`: The last look worked.
-   * `paused`: A person paused it: Sanderling does not watch it until it is resumed.
+   * Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `unrendered`: A
+   * browser has to show it, and here none could at the last look. `overdue`: A look was due and has not happened
+   * yet. `new`: Sanderling has not looked at it yet. `ok`: The last look worked. `paused`: A person paused it:
+   * Sanderling does not watch it until it is resumed.
    */
-  state: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled" | (string & {});
+  state: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled" | "unrendered" | (string & {});
   created_at: string;
   updated_at: string;
   last_fetch_at: string | null;
@@ -1722,13 +1765,14 @@ export interface TreeRow {
   /**
    * `quarantined`: It crashed too often. It starts again after a long wait. `backoff`: It crashed and waits before
    * its next start. `failing`: The other side fails; Sanderling tries again. `resting`: It failed several times in
-   * a row: Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `overdue`: A
-   * look was due and has not happened yet. `ended`: It does not run any more. `stopping`: It was asked to stop and
-   * finishes its work. `starting`: It runs, and is not ready yet. `held`: The service is drained, or our own line
-   * is down. `new`: Sanderling has not looked at it yet. `ok`: It runs and all is well. `paused`: A person paused
-   * it: Sanderling does not watch it until it is resumed.
+   * a row: Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `unrendered`: A
+   * browser has to show it, and here none could at the last look. `overdue`: A look was due and has not happened
+   * yet. `ended`: It does not run any more. `stopping`: It was asked to stop and finishes its work. `starting`: It
+   * runs, and is not ready yet. `held`: The service is drained, or our own line is down. `new`: Sanderling has not
+   * looked at it yet. `ok`: It runs and all is well. `paused`: A person paused it: Sanderling does not watch it
+   * until it is resumed.
    */
-  state: "backoff" | "ended" | "failing" | "held" | "new" | "ok" | "overdue" | "paused" | "quarantined" | "resting" | "starting" | "stopping" | "throttled" | (string & {});
+  state: "backoff" | "ended" | "failing" | "held" | "new" | "ok" | "overdue" | "paused" | "quarantined" | "resting" | "starting" | "stopping" | "throttled" | "unrendered" | (string & {});
   /** A source's score from 0 to 1 */
   health: number | null;
   flag: "degraded" | "ok" | "rotten" | (string & {}) | null;

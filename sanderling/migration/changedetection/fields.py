@@ -6,12 +6,12 @@ from typing import Final
 
 from sanderling.migration.fields import Field
 
-_NO_BROWSER: Final = "no browser is run: what scripts add to a page is not seen"
+_NO_STEPS: Final = "a browser shows the page, and is told nothing to do there"
 _MESSAGE: Final = "a message is the event itself, as JSON"
 FIELDS: Final = (
-    Field("browser_steps", "impossible", f"{_NO_BROWSER}; the page is watched as it is without these steps"),
-    Field("webdriver_js_execute_code", "impossible", _NO_BROWSER),
-    Field("webdriver_delay", "impossible", _NO_BROWSER),
+    Field("browser_steps", "impossible", f"{_NO_STEPS}: it is watched as it is without these steps"),
+    Field("webdriver_js_execute_code", "impossible", _NO_STEPS),
+    Field("webdriver_delay", "approximated", "a rendered page is read once it has come to rest"),
     Field("proxy", "impossible", "looks are made directly"),
     Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
     Field("extract_text", "impossible", "the whole text is watched, not what an expression finds in it"),
@@ -19,7 +19,7 @@ FIELDS: Final = (
     Field("ignore_status_codes", "impossible", "a page that answers with an error has failed"),
     Field("notification_title", "impossible", _MESSAGE),
     Field("notification_body", "impossible", _MESSAGE),
-    Field("notification_screenshot", "impossible", _NO_BROWSER),
+    Field("notification_screenshot", "impossible", "no pictures are made"),
     Field("check_unique_lines", "approximated", "a text that an earlier look had shown is never told again"),
     Field("sort_text_alphabetically", "exact", "the order of blocks does not count"),
     Field("trim_text_whitespace", "exact", "white space does not count"),
@@ -34,4 +34,3 @@ ONE_WAY: Final = (
 )
 """Kinds of change that a watch may switch off."""
 PLAIN_BACKENDS: Final = ("", "system", "html_requests")
-NO_BROWSER: Final = _NO_BROWSER

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sanderling.migration.asking import UNSUPPORTED, pairs_of, request_of
-from sanderling.migration.changedetection.fields import FIELDS, NO_BROWSER, ONE_WAY, PLAIN_BACKENDS
+from sanderling.migration.changedetection.fields import FIELDS, ONE_WAY, PLAIN_BACKENDS
 from sanderling.migration.changedetection.files import Datastore, datastore
 from sanderling.migration.changedetection.hours import hours_of
 from sanderling.migration.changedetection.restock import PROCESSOR, restock_query
@@ -18,6 +18,7 @@ from sanderling.migration.drafting import Drafting, joined_selectors
 from sanderling.migration.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
 from sanderling.migration.notifying import destinations
 from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
+from sanderling.migration.showing import PLAIN, Shown, shown
 from sanderling.migration.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
 from sanderling.migration.xpath import css_of
 
@@ -76,6 +77,7 @@ class _Reading:
             seconds=self._seconds(),
             hours=self._hours(),
             headers=self._request(text(watch, "body") if method == "POST" else None),
+            shown=self._shown(posts=method == "POST"),
             enabled=not (truth(watch.get("paused")) or truth(self._store.application.get("all_paused"))),
         )
         if url is not None:
@@ -137,6 +139,14 @@ class _Reading:
             self._drafting.note(self._place, name, "exact")
         return hours
 
+    def _shown(self, *, posts: bool) -> Shown:
+        """Return whether a browser fetches it, by its own setting or that of all."""
+        backend = text(self._watch, "fetch_backend") or "system"
+        if backend == "system":
+            backend = text(self._store.application, "fetch_backend")
+        rendered = backend not in PLAIN_BACKENDS
+        return shown(self._drafting.note, self._place, "fetch_backend", posts=posts) if rendered else PLAIN
+
     def _request(self, body: str | None) -> str | None:
         pairs = [pair for one in (*self._groups, self._watch) for pair in pairs_of(one.get("headers"))]
         return request_of(self._drafting, self._place, pairs, body=body)
@@ -144,8 +154,6 @@ class _Reading:
     def _tell(self) -> None:
         place, watch, note = self._place, self._watch, self._drafting.note
         tell_of(self._drafting, place, watch, FIELDS)
-        if text(watch, "fetch_backend") not in PLAIN_BACKENDS:
-            note(place, "fetch_backend", "approximated", NO_BROWSER)
         if text(watch, "processor") == PROCESSOR:
             says = "an alert's query about prices and availability; a share is of the last price that was told"
             note(place, "processor", "approximated", says)

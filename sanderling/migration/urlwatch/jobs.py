@@ -10,12 +10,12 @@ from sanderling.migration.asking import UNSUPPORTED, basic_of, cookies_of, pairs
 from sanderling.migration.drafting import Drafting
 from sanderling.migration.fields import MOST_ITEMS, Field, tell_of, text, truth
 from sanderling.migration.plan import DestinationBody, NotReadable, Plan, named, shortened
+from sanderling.migration.showing import PLAIN, Shown, shown
 from sanderling.migration.urlwatch.filters import filtered
 from sanderling.migration.urlwatch.reporters import is_settings, reporters
 from sanderling.migration.wording import Unsayable, whole
 from sanderling.migration.yaml import documents
 
-NO_BROWSER: Final = "no browser is run: what scripts add to a page is not seen"
 _DIRECT: Final = "looks are made directly"
 _DIFFERENCE: Final = "what an event shows is the whole difference that was found"
 _FAILING: Final = "a failing source is told of once it lasts (source_failing), and never as a change"
@@ -73,7 +73,7 @@ BROWSER: Final = frozenset(
      "wait_for_timeout", "block_elements", "user_data_dir", "switches", "chromium_revision", "initialization_url",
      "initialization_js", "evaluate", "useragent")
 )  # fmt: skip
-"""What a browser is told; nothing is left to say of it once it is said that there is none."""
+"""What a browser is told; nothing is left to say of it once it is said when the page is read."""
 
 
 def read_urlwatch(data: bytes) -> Plan:
@@ -129,12 +129,11 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
         selectors=found.selectors,
         ignore=found.ignore,
         headers=_request(drafting, place, job, data if method == "POST" else None),
+        shown=_shown(drafting, place, job, posts=method == "POST"),
         enabled=truth(job.get("enabled", True)),
     )
     if url is None:
         return
-    if job.get("navigate") or kind == "browser" or truth(job.get("use_browser")):
-        drafting.note(place, "browser", "approximated", NO_BROWSER)
     tell_of(drafting, place, job, FIELDS)
     known = CARRIED | BROWSER | {field.name for field in FIELDS}
     for name in job:
@@ -147,6 +146,15 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
         return
     if query or told:
         drafting.alert(place, url, named("urlwatch", query), told)
+
+
+def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> Shown:
+    """Return whether a browser shows the page, and for which element it waits."""
+    if not (job.get("navigate") or text(job, "kind") == "browser" or truth(job.get("use_browser"))):
+        return PLAIN
+    waits = next((job[name] for name in ("wait_for_selector", "wait_for") if name in job), "")
+    wait_for = waits.get("selector") if isinstance(waits, Mapping) else waits
+    return shown(drafting.note, place, "browser", str(wait_for) if isinstance(wait_for, str) else "", posts=posts)
 
 
 def _request(drafting: Drafting, place: str, job: Mapping[str, Any], data: Any) -> str | None:

@@ -79,6 +79,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "capture": "what webhook bins have captured",
     "subscription": "subscriptions to published feeds",
     "call": "answers of calls that may be repeated",
+    "saved_view": "saved views of the dashboard",
     "shift": "when this folder's service ran",
     "look_day": "looks by day and hour: the record begins anew",
     "vault": "which master key seals the secrets",

@@ -167,6 +167,22 @@ def _is_quiet(number: int) -> bool:
     return number % 10 == 9
 
 
+def a_page(dice: random.Random, number: int, ends: float) -> OriginPlan:
+    """Draw a page that is no other than its blocks, and changes every half hour."""
+    texts = tuple(Text(at, _words(dice)) for at in moments(dice, 48.0, CALM, ends - CALM / 2))
+    return OriginPlan(
+        host=f"page{number}.shore.org",
+        tier="html",
+        style="plain",
+        validators="both",
+        window=dice.randint(6, 12),
+        secure=dice.random() < 0.5,
+        added_at=dice.uniform(5.0, CALM / 2),
+        texts=texts,
+        path="/notices",
+    )
+
+
 def _origin(dice: random.Random, number: int, ends: float) -> OriginPlan:
     tier = _TIERS[number % len(_TIERS)]
     plan = OriginPlan(

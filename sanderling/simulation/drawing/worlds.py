@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sanderling.simulation.browser import DIES, HANGS, MISSING, UNFILLED
 from sanderling.simulation.chances import chance
 from sanderling.simulation.drawing import origins, scenes
 from sanderling.simulation.drawing.moments import moments
@@ -30,6 +31,7 @@ from sanderling.simulation.program import (
     OriginPlan,
     Program,
     Revocation,
+    RobotsPlan,
     Session,
     Wish,
 )
@@ -331,6 +333,38 @@ def draw_meaning(seed: str) -> Program:
         endings=endings,
         clients=calm.clients[:1],
         looks_per_second=len(plans) / 120,
+    )
+
+
+def draw_rendered(seed: str) -> Program:
+    """Draw a world of pages of which most are empty until a browser shows them, on a machine whose browser dies, hangs
+    and is uninstalled in turn, through restarts. One host has troubles, too; the others are never to blame.
+    """
+    calm = _calm(seed, days=0.2, sources=1, pace=PACE / 2)
+    dice = chance(seed, "rendered")
+    plans = []
+    for number in range(4):
+        plan = origins.a_page(chance(seed, f"rendered/{number}"), number, calm.ends)
+        plans.append(replace(plan, shell=number < 3, render="always" if number in (1, 3) else ""))
+    faults, at, kinds = list[Fault](), CALM, [DIES, HANGS, MISSING]
+    dice.shuffle(kinds)
+    for kind in (*kinds, *kinds):
+        faults.append(Fault(at + dice.uniform(0, 600), dice.uniform(600, 1500), kind, SERVICE))
+        at = faults[-1].ends + dice.uniform(600, 900)
+    ill, at = plans[1].machine, CALM
+    for kind in (UNFILLED, "robots forbids", "http500", "wall", UNFILLED):
+        faults.append(Fault(at + dice.uniform(0, 600), dice.uniform(900, 1800), kind, ill))
+        at = faults[-1].ends + dice.uniform(900, 1800)
+    endings = tuple(Ending(CALM + after, dice.uniform(0.05, 3), politely=False) for after in (4000.0, 9000.0))
+    return replace(
+        calm,
+        origins=tuple(plans),
+        robots=((ill, RobotsPlan("User-agent: *\nDisallow: /closed\n", max_age=600)),),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=(),
+        endings=endings,
+        clients=calm.clients[:1],
+        looks_per_second=100.0,
     )
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.origins.server import ROBOTS, Seen
-from sanderling.simulation.program import CALM, host_of, machine_of
+from sanderling.simulation.program import BROWSER_FAULTS, CALM, SERVICE, host_of, machine_of
 
 SECOND = 0.99
 """A second, but for what is lost between a turn and a question to the resolver."""
@@ -161,6 +161,13 @@ def conditional(facts: Facts) -> Iterator[str]:
             yield f"{plan.name}: asked {len(bare)} times as if for the first time, first at {bare[0]:.0f} s"
 
 
+def whole(facts: Facts) -> Iterator[str]:
+    """A page that is empty as it is sent is asked for whole: that it is the same says nothing of what fills it."""
+    for plan in facts.program.origins:
+        if plan.shell and (bare := next((seen for seen in facts.looks(plan) if seen.conditional), None)) is not None:
+            yield f"{plan.name}: asked at {bare.at:.0f} s whether an empty page has changed"
+
+
 def own_validators(facts: Facts) -> Iterator[str]:
     """No version is named to whom did not give it."""
     for machine, seen in facts.seen.items():
@@ -208,5 +215,6 @@ def _first_meetings(facts: Facts, machine: str) -> list[float]:
 def _stormy(facts: Facts, machine: str, begins: float, ends: float) -> bool:
     """Return whether bytes took their time, so that what arrives says little of when it was sent."""
     program = facts.program
-    faults = [*program.faults_at(machine, _WEATHER), *program.faults_at("api.sanderling.org")]
+    ours = [fault for fault in program.faults_at(SERVICE) if fault.kind not in BROWSER_FAULTS]
+    faults = [*program.faults_at(machine, _WEATHER), *ours]
     return any(fault.at - 60 < ends and fault.ends + 60 > begins for fault in faults)

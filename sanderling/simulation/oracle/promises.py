@@ -126,6 +126,7 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "P7 who throttles is asked less": politeness.patience,
     "P5 robots.txt is obeyed": politeness.robots,
     "P6 an unchanged feed costs a 304": politeness.conditional,
+    "P8 an empty page is asked for whole": politeness.whole,
     "X1 only public addresses are called": politeness.guarded,
     "X3 validators stay with who gave them": politeness.own_validators,
     "B1 back within 36 minutes": watching.recovery,

@@ -37,7 +37,10 @@ class Origins:
                 self._server(plan.host).parts |= {plan.path: page, page.elsewhere: Elsewhere(plan)}
             else:
                 make = Feed if plan.tier == "feed" else Page
-                self._server(plan.host).parts[plan.path] = make(plan, chance(self._program.seed, f"part/{plan.name}"))
+                part = make(plan, chance(self._program.seed, f"part/{plan.name}"))
+                self._server(plan.host).parts[plan.path] = part
+                if plan.shell and isinstance(part, Page):
+                    self._network.scripts[plan.address] = part.filled
                 self._lead(plan)
         for name, server in self.servers.items():
             nursery.start_soon(serve_http, server.respond, await self._listeners(name))

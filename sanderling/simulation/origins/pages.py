@@ -15,6 +15,11 @@ from sanderling.simulation.program import OriginPlan
 from sanderling.simulation.serving import Answer, Request
 
 PROMOS = 5
+SHELL = (
+    b"<!doctype html><html><head><title>Notices</title></head><body><noscript>Enable JavaScript.</noscript>"
+    b"<div id=root></div><script type=module src=/main.js></script></body></html>"
+)
+"""A page whose scripts have yet to fill it; the same bytes for ever."""
 FLAPS = (
     "Our readers like the blue edition of this page best of all.",
     "Readers of this page prefer the green edition.",
@@ -41,14 +46,18 @@ class Page:
         changes = len(published(self.plan.texts))
         headers = {"content-type": "text/html; charset=utf-8"}
         if self.versioned:
-            headers["etag"] = f'W/"{self.plan.name}-{changes}"'
+            headers["etag"] = 'W/"empty"' if self.plan.shell else f'W/"{self.plan.name}-{changes}"'
             if request.headers.get("if-none-match") == headers["etag"]:
                 return Answer(304, headers=headers)
-        body = self._document(changes).encode()
+        body = SHELL if self.plan.shell else self._document(changes).encode()
         if self.plan.manners.zipped:
             body = gzip.compress(body, mtime=0)
             headers["content-encoding"] = "gzip"
         return Answer(200, body, headers)
+
+    def filled(self, sent: bytes) -> bytes:
+        """Return what its scripts make of what was sent: all of the page, of the page as it is sent in good times."""
+        return self._document(len(published(self.plan.texts))).encode() if sent == SHELL else sent
 
     def _document(self, changes: int) -> str:
         name = self.plan.name

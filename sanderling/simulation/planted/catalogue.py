@@ -21,6 +21,7 @@ from sanderling.simulation.planted import (
     meaning,
     meddled,
     nodes,
+    rendering,
     streams,
     tight,
     watching,
@@ -113,6 +114,13 @@ PLANTS: tuple[Plant, ...] = (
     coverage.failures_see_the_source,
     coverage.days_count_twice,
     coverage.edges_have_no_gap,
+    rendering.shells_read_as_they_are_sent,
+    rendering.browsers_blamed_on_pages,
+    rendering.shells_stand_in_for_pages,
+    rendering.hung_browsers_waited_for,
+    rendering.validators_of_shells_kept,
+    rendering.robots_not_asked,
+    rendering.unmarked_memories,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

@@ -29,6 +29,7 @@ from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor
 from tests.support.build import BASE_URL, NOW
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+from tests.support.scripted_browser import ScriptedBrowser
 
 KEY = new_signing_key(bytes(32), NOW)
 SITE, ADDRESS = "site.example", "93.184.216.34"
@@ -84,10 +85,13 @@ def hash_of(body: bytes) -> str:
 class Watching:
     """The running part, with what a test touches."""
 
-    def __init__(self, network: MemoryNetwork, disk: Disk, settings: Settings) -> None:
+    def __init__(
+        self, network: MemoryNetwork, disk: Disk, settings: Settings, browser: ScriptedBrowser | None = None
+    ) -> None:
         self.network, self.disk = network, disk
         self.points: list[str] = []
         self.jail = InlineJail()
+        self.browser = browser
         self.logged: list[tuple[str, dict[str, Any]]] = []
         self.world = a_world(
             network,
@@ -95,6 +99,7 @@ class Watching:
             jail=self.jail,
             reach=self.points.append,
             log=self._log,
+            browser=browser,
         )
         self.storage = InLoopStorage(disk, disk.start("test"))
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
@@ -160,14 +165,18 @@ class Watching:
 
 @asynccontextmanager
 async def watching(
-    origin: Origin | None = None, *, disk: Disk | None = None, **settings: Any
+    origin: Origin | None = None,
+    *,
+    disk: Disk | None = None,
+    browser: ScriptedBrowser | None = None,
+    **settings: Any,
 ) -> AsyncIterator[tuple[Watching, Origin]]:
     origin = origin or Origin()
     async with trio.open_nursery() as nursery:
         network = MemoryNetwork(nursery)
         network.add(SITE, ADDRESS, web(origin, origin.asked))
         network.servers[ADDRESS, 443] = network.servers[ADDRESS, 80]
-        running = Watching(network, disk or Disk(), Settings(**settings))
+        running = Watching(network, disk or Disk(), Settings(**settings), browser)
         nursery.start_soon(running.supervisor.run)
         await wait_all_tasks_blocked()
         yield running, origin

@@ -10,12 +10,14 @@ from actors.messages.sources import DetectUrl, PreviewSource
 from actors.previews import (
     DraftEvent,
     FeedPreview,
+    FilledBy,
     PacePreview,
     PageBlock,
     PagePreview,
     Preview,
     PushPreview,
     Removed,
+    Rendering,
     RobotsWord,
 )
 from tests.api.house import House
@@ -31,17 +33,20 @@ FULL = Preview(
     push=PushPreview(None, 3.0, 1, (EVENT,), "closed"),
     pace=PacePreview(60.04, NOW, 5.0, 0.0, (1,), (6,)),
     robots=RobotsWord(True, 2.0, "allowed"),
+    rendering=Rendering("Empty.", "<div id=app> is empty", True, 100, (FilledBy("https://a.test/api", 4000),)),
 )
 
 
 async def test_detection_passes_on_every_wish_and_shows_the_preview(house: House, client: httpx.AsyncClient) -> None:
     house.registry.preview = FULL
     asked = {"url": "https://a.test/", "type": "html", "selector": "p", "ignore": [".x"], "filter": "price"}
+    asked |= {"render": "always", "wait_for": "#prices"}
     answer = (await client.post("/v1/sources/detect", json=asked)).json()
     message = house.registry.seen[0]
     assert isinstance(message, DetectUrl)
     wish = message.request
     assert (wish.type, wish.selector, wish.ignore, wish.filter) == ("html", "p", (".x",), "price")
+    assert (wish.render, wish.wait_for) == ("always", "#prices")
     shown = answer["preview"]
     assert shown["fetched_at"] == "2026-05-28T20:26:40.000Z"
     assert shown["feed"]["newest"][0]["published_at"] == "2026-05-28T20:26:40.000Z"
@@ -49,6 +54,12 @@ async def test_detection_passes_on_every_wish_and_shows_the_preview(house: House
     assert shown["page"]["blocks"] == [{"text": "text", "watched": True, "why": ""}]
     assert shown["page"]["ignored"] == [{"selector": ".x", "elements": 2}]
     assert (shown["push"]["ended"], shown["pace"]["interval_s"]) == ("closed", 60.0)
+    assert shown["rendering"]["filled_by"] == [{"url": "https://a.test/api", "size": 4000}]
+    assert (shown["rendering"]["says"], shown["rendering"]["costs"], shown["rendering"]["done"]) == (
+        "Empty.",
+        100,
+        True,
+    )
     assert shown["robots"] == {"allowed": True, "crawl_delay_s": 2.0, "says": "allowed"}
     assert (answer["source_id"], answer["supported"]) == (None, True)
 

@@ -6,7 +6,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.openapi.example_records import SOURCE
+from api.openapi.example_records import SOURCE, STATUS
 from sanderling.client import sources, terminal
 from sanderling.client.api import Client
 from sanderling.client.naming import called
@@ -112,3 +112,20 @@ def test_a_tag_is_given_and_taken_and_of_several_one_that_is_refused_hinders_no_
     assert len(asked) == count + 1 and "already" in capsys.readouterr().err
     assert sources.mark(client(asked), ("nobody.test", SOURCE.id), "shop", on=True) == Exit.FAILED
     assert asked[-1][0] == f"PATCH {PATH}" and "nobody.test" in capsys.readouterr().err
+
+
+def test_how_a_page_is_shown_is_changed_like_anything_else_of_it() -> None:
+    nothing: dict[str, Any] = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers")) | {
+        "ignore": ()
+    }
+    assert changes_of(**nothing, render="always", wait_for="#p") == {"render": "always", "wait_for": "#p"}
+    assert changes_of(**nothing, wait_for="") == {"wait_for": None}
+    assert changes_of(**nothing) == {}
+
+
+def test_a_rendered_source_says_what_its_looks_cost() -> None:
+    record: dict[str, Any] = msgspec.to_builtins(SOURCE)
+    status = msgspec.to_builtins(STATUS)
+    assert not any("100 plain ones" in line for line in sources.source_page(record, status))
+    shown = sources.source_page(record | {"rendered": True, "render": "auto"}, status)
+    assert any("auto: a browser shows it, and a look costs 100 plain ones" in line for line in shown)

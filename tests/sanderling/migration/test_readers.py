@@ -47,7 +47,7 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
     assert {what for what, grade in told.items() if grade == "impossible"} == {
         "trigger_text", "ignore_text", "notification", "filter_text_removed",
     }  # fmt: skip
-    assert told["fetch_backend"] == "approximated" and told["interval"] == "exact" and told["paused"] == "exact"
+    assert told["fetch_backend"] == "exact" and told["interval"] == "exact" and told["paused"] == "exact"
     assert body.headers == "Authorization: Basic aGlkZGVu" and told["headers"] == "exact"
     assert login.body.headers == "POST\n\nuser=me" and said(plan, f"watch {samples.LOGIN[:8]}")["body"] == "exact"
     assert said(plan, "the settings") == {"global_ignore_text": "impossible"}
@@ -99,7 +99,7 @@ def test_jobs_of_urlwatch_become_sources_and_no_command_is_run() -> None:
         "headers": "exact", "user_visible_url": "impossible",
     }  # fmt: skip
     assert tickets.body.headers == "Authorization: hidden"
-    assert said(plan, "job 2")["enchanted"] == "impossible" and said(plan, "job 2")["browser"] == "approximated"
+    assert said(plan, "job 2")["enchanted"] == "impossible" and said(plan, "job 2")["browser"] == "exact"
     assert said(plan, "job 3 (line 25)") == {"command": "impossible"}
     assert said(plan, "job 4")["execute"] == "impossible" and said(plan, "job 4")["xpath"] == "exact"
     assert [alert.body.filter_query for alert in plan.alerts] == ['"euro*"', '"sold out*"']

@@ -35,7 +35,7 @@ class Operations(Asks):
         *,
         limit: int | None = None,
         cursor: str | None = None,
-        state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled"] | None = None,
+        state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -1141,7 +1141,7 @@ class AsyncOperations(AsyncAsks):
         *,
         limit: int | None = None,
         cursor: str | None = None,
-        state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled"] | None = None,
+        state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""

@@ -502,6 +502,11 @@ class DetectRequest(Struct, frozen=True, kw_only=True):
     """Selectors of what not to watch. Default: []"""
     filter: str | UnsetType | None = UNSET
     headers: str | UnsetType | None = UNSET
+    render: Literal["always", "auto", "never"] | UnsetType = UNSET
+    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+    rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+    """
+    wait_for: str | UnsetType | None = UNSET
 
 
 class Detected(Struct, frozen=True, kw_only=True):
@@ -722,6 +727,13 @@ class FieldError(Struct, frozen=True, kw_only=True):
     """Why."""
     value: Any | None = None
     """What was there, cut to 200 characters."""
+
+
+class FilledBy(Struct, frozen=True, kw_only=True):
+    """JSON that filled the page while a browser showed it, and its `size` in bytes: to watch `url` is a plain look."""
+
+    url: str
+    size: int
 
 
 class HealthSeen(Struct, frozen=True, kw_only=True):
@@ -1074,6 +1086,11 @@ class NewSource(Struct, frozen=True, kw_only=True):
     once, with the text of its own page. A page is then read as a list: other changes of it are not told.
     Default: "none"
     """
+    render: Literal["always", "auto", "never"] | UnsetType = UNSET
+    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+    rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+    """
+    wait_for: str | UnsetType | None = UNSET
     title: str | UnsetType = UNSET
     """Your own name for it, of one line. Default: "" """
     verify: Literal["later", "now"] | UnsetType = UNSET
@@ -1229,6 +1246,7 @@ class Preview(Struct, frozen=True, kw_only=True):
     push: PushPreview | None
     pace: PacePreview | None
     robots: RobotsVerdict | None
+    rendering: Rendering | None
 
 
 class PreviewBlock(Struct, frozen=True, kw_only=True):
@@ -1394,6 +1412,19 @@ class QuietHours(Struct, frozen=True, kw_only=True):
     """The days on which it begins; without this, all of them. Default: ["mon","tue","wed","thu","fri","sat","sun"]"""
 
 
+class Rendering(Struct, frozen=True, kw_only=True):
+    """What browsers have to do with a page, in the words of `says`; null of one that is read as it is sent.
+    `empty`: by what the page shows that it is empty without JavaScript, "" when it was to be rendered anyway.
+    `done`: what is shown is the page as a browser showed it. `costs`: plain looks that a rendered one costs.
+    """
+
+    says: str
+    empty: str
+    done: bool
+    costs: int
+    filled_by: list[FilledBy]
+
+
 class ReplayAnswer(Struct, frozen=True, kw_only=True):
     """How many deliveries wait anew: those that wait already are not counted. `next_since`: where to go on when
     there was more than one request may take.
@@ -1514,8 +1545,8 @@ class SourceHealth(Struct, frozen=True, kw_only=True):
 
 
 class SourcePatch(Struct, frozen=True, kw_only=True):
-    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello` and `headers`. The URL
-    is fixed.
+    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers` and
+    `wait_for`. The URL is fixed.
     """
 
     type: Literal["feed", "html", "push"] | UnsetType = UNSET
@@ -1530,6 +1561,11 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     """What a push source's handshake offers, best first"""
     hello: str | UnsetType | None = UNSET
     headers: str | UnsetType | None = UNSET
+    render: Literal["always", "auto", "never"] | UnsetType = UNSET
+    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+    rendered look costs 100 plain ones; feeds are never rendered
+    """
+    wait_for: str | UnsetType | None = UNSET
     schedule: str | UnsetType | None = UNSET
     hours: str | UnsetType | None = UNSET
     bar: float | UnsetType | None = UNSET
@@ -1544,7 +1580,8 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
 class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
     many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
-    days.
+    days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
+    ones.
     """
 
     id: str
@@ -1562,6 +1599,9 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     subprotocols: list[str]
     has_hello: bool
     has_headers: bool
+    render: str
+    wait_for: str | None
+    rendered: bool
     schedule: str | None
     hours: str | None
     bar: float | None
@@ -1569,9 +1609,10 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     noise_count: int
     state: str
     """`failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:
-    Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `overdue`: A look was
-    due and has not happened yet. `new`: Sanderling has not looked at it yet. `ok`: The last look worked.
-    `paused`: A person paused it: Sanderling does not watch it until it is resumed.
+    Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `unrendered`: A
+    browser has to show it, and here none could at the last look. `overdue`: A look was due and has not happened
+    yet. `new`: Sanderling has not looked at it yet. `ok`: The last look worked. `paused`: A person paused it:
+    Sanderling does not watch it until it is resumed.
     """
     created_at: str
     updated_at: str
@@ -1796,10 +1837,11 @@ class TreeRow(Struct, frozen=True, kw_only=True):
     """`quarantined`: It crashed too often. It starts again after a long wait. `backoff`: It crashed and waits
     before its next start. `failing`: The other side fails; Sanderling tries again. `resting`: It failed several
     times in a row: Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later.
-    `overdue`: A look was due and has not happened yet. `ended`: It does not run any more. `stopping`: It was
-    asked to stop and finishes its work. `starting`: It runs, and is not ready yet. `held`: The service is
-    drained, or our own line is down. `new`: Sanderling has not looked at it yet. `ok`: It runs and all is well.
-    `paused`: A person paused it: Sanderling does not watch it until it is resumed.
+    `unrendered`: A browser has to show it, and here none could at the last look. `overdue`: A look was due and
+    has not happened yet. `ended`: It does not run any more. `stopping`: It was asked to stop and finishes its
+    work. `starting`: It runs, and is not ready yet. `held`: The service is drained, or our own line is down.
+    `new`: Sanderling has not looked at it yet. `ok`: It runs and all is well. `paused`: A person paused it:
+    Sanderling does not watch it until it is resumed.
     """
     health: float | None
     """A source's score from 0 to 1"""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.sources.looks.progress import LookResult, failed, settle, succeeded, unreached, urgent
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule import stored as pace
@@ -197,3 +197,29 @@ def test_r12_an_order_to_wait_that_is_longer_than_any_that_is_honoured_is_forgot
     assert settle(hot, NOW, Limits()) == replace(hot, not_before=None)
     near = replace(hot, not_before=soon)
     assert settle(near, NOW, Limits()) is near
+
+
+def test_a_rendered_look_is_made_about_a_tenth_as_often_and_is_remembered_as_such() -> None:
+    busy = SourceRuntime(interval=100.0)
+    plain = succeeded(busy, a_look(), Limits(), 0.5)
+    shown = succeeded(busy, replace(a_look(), rendered=True), Limits(), 0.5)
+    assert 7 < shown.interval / plain.interval < 13
+    assert (plain.rendered, shown.rendered) == (False, True)
+
+
+@given(st.floats(0, 0.999), st.floats(60, 2700))
+def test_a_page_that_a_browser_died_of_is_tried_at_its_own_pace_and_never_in_hours(
+    draw: float, interval: float
+) -> None:
+    hot = replace(SourceRuntime(), interval=interval)
+    after = failed(hot, NotRendered(Blame.LOCAL, "the browser died"), NOW, Limits(), draw)
+    assert after.next_look_at is not None
+    assert max(60.0, interval / 2) - 0.001 <= (after.next_look_at - NOW) / 1000 <= 2700
+    assert (after.breaker, after.health.score) == (hot.breaker, 1.0)
+
+
+@given(st.floats(0, 0.999))
+def test_our_own_fault_at_the_end_of_a_rest_is_no_reason_to_try_at_once(draw: float) -> None:
+    rested = after_failures(4)
+    after = failed(rested, a_failure(Blame.LOCAL), Millis((rested.next_look_at or 0) + 1), Limits(), draw)
+    assert (after.next_look_at or 0) - (rested.next_look_at or 0) >= MINUTE

@@ -482,7 +482,7 @@ async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
     lives = {
         str(number): SimpleNamespace(
             source=SimpleNamespace(tier=TIERS["feed"], enabled=True, practice=None),
-            hot=SimpleNamespace(last_look_at=last, next_look_at=due, interval=600.0),
+            hot=SimpleNamespace(last_look_at=last, next_look_at=due, interval=600.0, rendered=False),
         )
         for number, (last, due) in enumerate(waits)
     }

@@ -47,6 +47,7 @@ EXAMPLES = frozenset(
         "newsroom",
         "price OR plan -careers",
         "weekdays 08-18 Europe/Stockholm",
+        "#prices li",
         'tide OR "high water"',
         "{{ host }}: {{ title }}",
         "Cookie: session=…",

@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from actors.errors import Overloaded, Unprocessable, UrlRefused
 from actors.messages.sources import AddSource, DetectUrl
-from actors.previews import Preview
+from actors.previews import FilledBy, Preview, Rendering
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_feed, of_a_page, of_a_stream
 from tests.api.dashboard.sources.test_listing import put
@@ -212,3 +213,28 @@ async def test_of_many_those_that_cannot_be_reached_are_kept_only_when_ticked(ho
     assert [bool(pick.get("checked")) for pick in picks] == [False, True]
     await browser.submit("/sources/chosen", {"pick": [pick.get("value") for pick in picks]})
     assert sorted(view.source.url for view in house.registry.views.values()) == ["https://a.test/", "https://b.test/"]
+
+
+async def test_a_page_that_is_empty_without_its_scripts_says_so_and_offers_what_fills_it(
+    house: House, browser: Browser
+) -> None:
+    filled = FilledBy("https://a.test/api/items?page=1", 14_000)
+    says = "This page is empty without JavaScript: <b>, 100 times."
+    house.registry.preview = replace(of_a_page(), rendering=Rendering(says, "<b>", True, 100, (filled,)))
+    await pasted(browser, "https://a.test/app")
+    assert says in browser.text and "100 looks for the price of one" in browser.text
+    assert "only if it is empty without JavaScript" in browser.text
+    (form,) = browser.page.xpath("//form[.//button[text()='Watch that instead']]")
+    assert form.get("action") == "/sources/add"
+    await browser.post("/sources/add", {"urls": form.xpath(".//input[@name='urls']/@value")[0]})
+    assert asked(house, AddSource)[0].new.url == filled.url
+
+
+async def test_how_a_page_is_shown_is_chosen_where_it_is_added(house: House, browser: Browser) -> None:
+    house.registry.preview = of_a_page()
+    await pasted(browser, "https://a.test/app", render="always", wait_for="#prices li")
+    wish = asked(house, DetectUrl)[0].request
+    assert (wish.render, wish.wait_for) == ("always", "#prices li")
+    await browser.submit("/sources/add")
+    new = asked(house, AddSource)[0].new
+    assert (new.render, new.wait_for) == ("always", "#prices li")

@@ -411,3 +411,19 @@ async def test_an_event_shows_its_changes_in_the_whole_text_too(house: House, br
     assert " ".join(diff.text_content().split()) == "About it − removed: It costs 19 + added: It costs 29"
     assert not browser.page.xpath("//h2[text()='The text now']")
     assert (await browser.get(f"/events/{id}?show=else")).status_code == 400
+
+
+async def test_a_rendered_page_says_what_a_look_costs_and_a_missing_browser_is_said_in_words(
+    house: House, browser: Browser
+) -> None:
+    missing = "it could not be rendered: no Chromium is installed"
+    ill = msgspec.structs.replace(HOT, rendered=True, last_error=missing)
+    id = put(house, hot=ill, type="html", render="auto", wait_for="#p")
+    await browser.get(f"/sources/{id}")
+    for words in (
+        "not rendered",
+        "It could not be rendered: no Chromium is installed.",
+        "a look costs 100 plain ones",
+        "#p",
+    ):
+        assert words in browser.text

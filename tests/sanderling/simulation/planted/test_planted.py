@@ -22,6 +22,7 @@ from sanderling.simulation.drawing.worlds import (
     draw_outage,
     draw_polling_nodes,
     draw_pushed_nodes,
+    draw_rendered,
     draw_tight,
     draw_troubles,
 )
@@ -163,6 +164,13 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "keys_kept_by_each": (draw_nodes, "1", "K1"),
     "all_claims_released": (draw_letters_of_nodes, "2", "D5"),
     "two_matchers": (draw_letters_of_nodes, "2", "D5"),
+    "shells_read_as_they_are_sent": (draw_rendered, "1", "H1"),
+    "browsers_blamed_on_pages": (draw_rendered, "1", "H1"),
+    "shells_stand_in_for_pages": (draw_rendered, "1", "H1"),
+    "hung_browsers_waited_for": (draw_rendered, "1", "W8"),
+    "validators_of_shells_kept": (draw_rendered, "1", "P8"),
+    "robots_not_asked": (draw_rendered, "1", "P5"),
+    "unmarked_memories": (draw_rendered, "1", "H1"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 

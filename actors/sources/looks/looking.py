@@ -1,0 +1,90 @@
+"""One look at a source: fetched, shown by a browser, or made here of a practice source; and whether it is signed in."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+import trio
+
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.host_queue import Ticket
+from actors.egress.http import FetchedResponse
+from actors.sources.looks.access import Access, access_of, asks_password, shelved_as
+from actors.sources.looks.fetch import NO_VALIDATORS, fetch
+from actors.sources.looks.practised import practised
+from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
+from actors.sources.ports import Ports
+from storage.records.source import Source, Validators
+
+REFUSED = "the source's headers no longer sign in; give it new ones"
+SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
+
+
+async def look_at(
+    ports: Ports,
+    claim: Ticket,
+    source: Source,
+    *,
+    accept: str,
+    robots: bool,
+    validators: Validators = NO_VALIDATORS,
+    rendered: bool = False,
+) -> FetchedResponse:
+    """Return what a source answers: fetched, shown by a browser, or, of a practice source and nothing else, made here.
+    Raises as `fetch`, also when its headers no longer sign in: what is shown to strangers is no change.
+
+    rendered: what is remembered of the source is a page as a browser showed it.
+
+    Which it is, the record says, and no API writes that a source is a practice source: no URL that anybody names, by
+    adding it, by a redirect or in a page, leads to what is served in-process.
+    """
+    if source.practice is not None:
+        await trio.lowlevel.checkpoint()
+        return practised(source.watch_url, source.practice, validators)
+    access = access_of(source)
+    try:
+        if source.is_web_page and source.render == "always":
+            fetched = await show(ports, claim, source.watch_url, access, source.wait_for, robots=robots)
+        else:
+            fetched = await fetch(
+                ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators, access=access
+            )
+            if source.is_web_page and source.render == "auto" and access.body is None:
+                fetched = await _unless_empty(ports, claim, source, fetched, access, rendered=rendered)
+    except LookFailed as error:
+        if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
+            raise LookFailed(Blame.REMOTE_PERMANENT, f"{error.reason}: {REFUSED}", status=error.status) from None
+        raise
+    if access.headers and not source.detection.asks_password and asks_password(fetched.body):
+        raise LookFailed(Blame.REMOTE_PERMANENT, SIGNED_OUT, status=fetched.status)
+    return fetched
+
+
+async def _unless_empty(
+    ports: Ports, claim: Ticket, source: Source, plain: FetchedResponse, access: Access, *, rendered: bool
+) -> FetchedResponse:
+    """Return a page as it was sent, or as a browser shows it if it is empty without its scripts. Raises LookFailed.
+
+    A 304 is of a page with text: one that is empty leaves no validators behind. Without a browser it goes on being
+    watched as it is sent, unless what is remembered was rendered: then there is nothing to compare it with.
+    """
+    if not await emptiness(ports, plain):
+        return plain
+    if not rendered and lacks(ports):
+        return without_validators(plain)
+    try:
+        return await show(ports, claim, plain.url, access, source.wait_for, robots=False)
+    except LookFailed as failure:
+        if rendered or failure.blame is not Blame.LOCAL:
+            raise
+        return without_validators(plain)
+
+
+def shelf_name(source: Source, *, rendered: bool) -> str:
+    """Return the name of a source's body among those of the last minute."""
+    return shelved_as(source.watch_url, source.headers, shown_as(source.wait_for) if rendered else "")
+
+
+def shown_as(wait_for: str | None) -> str:
+    """Return in what way a browser shows a page."""
+    return f"shown\n{wait_for or ''}"

@@ -1,0 +1,102 @@
+"""The browser of a simulated machine: it asks for a page over that machine's network, and plays what its scripts do.
+
+What a page's scripts would put there the network knows by the page's address (`SimNetwork.scripts`). The browser's own
+troubles are faults of the service's machine: it dies, says nothing for as long as it is asked, or is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import urlsplit
+
+import trio
+
+from actors.world import Rendered, RenderFailed, RenderRequest, ResolveFailed
+from sanderling.simulation.network import Side, SimNetwork
+from sanderling.simulation.program import BROWSER_FAULTS
+from supervision import Child
+
+DIES, HANGS, MISSING = BROWSER_FAULTS
+UNFILLED: Final = "unfilled"
+"""A trouble of a host: what fills its pages does not come."""
+_LARGEST: Final = 1 << 20
+
+
+class SimBrowser:
+    """Shows pages of the simulated network, as one process of the machine."""
+
+    def __init__(self, network: SimNetwork, side: Side) -> None:
+        self._network, self._side = network, side
+
+    async def run(self, child: Child, connect: Callable[[str, int], Awaitable[trio.abc.Stream]]) -> None:
+        """Do nothing until stopped: what it asks for goes over the machine's network."""
+        await trio.sleep_forever()
+
+    def lacks(self) -> str:
+        """Return why no page can be shown."""
+        return "the browser was uninstalled" if self._side.host.suffers(MISSING) else ""
+
+    async def render(self, request: RenderRequest) -> Rendered:
+        """Show a page. Raises RenderFailed."""
+        began = trio.current_time()
+        if self._side.host.suffers(HANGS):
+            await trio.sleep_forever()
+        try:
+            with trio.fail_after(request.deadline):
+                status, body = await self._ask(request.url)
+                if status != 200:
+                    raise RenderFailed(f"answered {status}", blame="remote", status=status)
+                html = await self._filled(request.url, body)
+        except trio.TooSlowError:
+            raise RenderFailed(f"not there after {request.deadline:g} s", blame="remote") from None
+        if self._side.host.suffers(DIES):
+            raise RenderFailed("the browser died", blame="local")
+        elapsed = round(1000 * (trio.current_time() - began))
+        return Rendered(request.url, 200, html, True, 2, len(body) + len(html), elapsed)
+
+    async def _filled(self, url: str, body: bytes) -> bytes:
+        """Return what a page is once its scripts have run; one without any, or whose scripts fail, stays as it is."""
+        script = self._network.scripts.get(url)
+        host = self._network.hosts[urlsplit(url).hostname or ""]
+        await trio.sleep(0.3)
+        return body if script is None or host.suffers(UNFILLED) else script(body)
+
+    async def _ask(self, url: str) -> tuple[int, bytes]:
+        """Return status and body of a GET. Raises RenderFailed."""
+        parts = urlsplit(url)
+        try:
+            (address, *_) = await self._side.resolve(parts.hostname or "")
+            if not self._network.is_public(address):
+                raise RenderFailed(f"{address} is no public address", blame="refused")
+            stream = await self._side.connect(address, 443 if parts.scheme == "https" else 80)
+            try:
+                head = f"GET {parts.path or '/'} HTTP/1.1\r\nhost: {parts.hostname}\r\nconnection: close\r\n\r\n"
+                await stream.send_all(head.encode())
+                return _read(await _everything(stream))
+            finally:
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
+                    await stream.aclose()
+        except ResolveFailed as error:
+            raise RenderFailed(error.reason, blame="local" if error.local else "remote") from None
+        except (OSError, trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise RenderFailed(f"no answer: {error}", blame="remote") from None
+
+
+async def _everything(stream: trio.abc.Stream) -> bytes:
+    received = b""
+    while len(received) < _LARGEST:
+        piece = await stream.receive_some(65_536)
+        if not piece:
+            break
+        received += piece
+    return received
+
+
+def _read(received: bytes) -> tuple[int, bytes]:
+    head, end, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    length = next((int(line.partition(":")[2]) for line in lines if line.startswith("content-length:")), len(body))
+    if not end or len(body) < length:
+        raise RenderFailed("the answer was cut off", blame="remote")
+    return int(first.split(" ")[1]), body
