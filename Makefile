@@ -3,6 +3,8 @@
 PYTHON_IN = .venv/bin/python
 COMPILE = $(PYTHON_IN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --no-annotate
+DIST = $(if $(OUT),$(OUT)/dist,dist)
+PUBLISHED = $(if $(RELEASE_KEY),--key $(RELEASE_KEY)) $(if $(RELEASE_URL),--url $(RELEASE_URL))
 WORKERS = 2
 SEED = 1
 SEEDS = 1000
@@ -38,6 +40,7 @@ help:
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
 	@echo "make binary    dist/sanderling, one file to install;  make package: .deb, .rpm, SBOM, checksums"
 	@echo "make wheel     dist/sanderling-*.whl and the sdist, and tries them in an environment of their own"
+	@echo "make release   dist/release: all of these, statement, notes, sums, signed with RELEASE_KEY=FILE;  release-join PARTS=\"a b\""
 	@echo "make setup     what all of these need;  make lock: resolve pyproject.toml and requirements/*.in anew"
 
 setup:
@@ -178,6 +181,23 @@ binary-check: binary
 
 package: binary
 	@release/package.sh
+
+.PHONY: release release-join
+# The key is looked at before the long build. Making the binary clears dist/ of wheels, so these come after it.
+release:
+	@bin/setup check
+	@$(PYTHON_IN) -m release.making ready $(PUBLISHED)
+	@$(MAKE) --no-print-directory package
+	@$(MAKE) --no-print-directory wheel
+	@$(PYTHON_IN) -m release.making gather $(DIST) $(DIST)/release
+	@$(PYTHON_IN) -m release.making finish $(DIST)/release $(PUBLISHED)
+
+# PARTS: the folders that `make release` has made on several machines, of one commit.
+release-join:
+	@bin/setup check
+	@$(PYTHON_IN) -m release.making ready $(PUBLISHED)
+	@$(PYTHON_IN) -m release.making join $(DIST)/release $(PARTS)
+	@$(PYTHON_IN) -m release.making finish $(DIST)/release $(PUBLISHED)
 
 clean:
 	rm -rf .venv .venv-build build dist .mypy_cache .ruff_cache .hypothesis

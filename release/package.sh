@@ -51,7 +51,7 @@ cp -a "$DIST/directory/sanderling" "$root/usr/lib/sanderling"
 ln -s ../lib/sanderling/sanderling "$root/usr/bin/sanderling"
 echo "sanderling:x:10001:10001::/data:/none" >"$root/etc/passwd"
 chmod 1777 "$root/tmp"
-cp release/Containerfile release/compose.yaml "$DIST/image/"
+cp release/Containerfile release/compose.yaml release/Caddyfile "$DIST/image/"
 
 # A folder to build the image for several nodes in, with what runs three of them.
 rm -rf "$DIST/nodes"

@@ -27,6 +27,7 @@ from sanderling.commands import (
     operating,
     publications,
     receivers,
+    releases,
     signing,
     sources,
     standby,
@@ -338,6 +339,7 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
 main.add_command(manual.help_page)
 main.add_command(manual.completion)
 main.add_command(licences.licences)
+main.add_command(releases.verify_release)
 
 
 @main.command()

@@ -27,7 +27,7 @@ ELSEWHERE = {
     "docs/backup.md": "tests/docs/test_backup_page.py",
     "docs/console.md": "tests/sanderling/console: they take the whole terminal",
     "docs/coverage.md": "tests/sanderling/client/test_coverage.py: they name a source of the reader's",
-    "docs/install.md": "tests/sanderling/operations/installing: they change the machine; so do make binary-check",
+    "docs/install.md": "tests/sanderling/releases, operations/installing: they change the machine; make binary-check",
     "docs/moving.md": "tests/docs/test_moving_page.py, test_moving_whole.py",
     "docs/postgresql.md": "tests/e2e/test_postgres.py",
     "docs/standby.md": "tests/e2e/test_standby.py",

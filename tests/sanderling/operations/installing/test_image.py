@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from dataclasses import fields
+from ipaddress import ip_address, ip_network
 
+import pytest
 import yaml
 
+from actors.settings import Settings
+from sanderling.environment import BESIDE
 from sanderling.operations.installing.layout import SYSTEM
 from sanderling.operations.installing.unit import unit_text
+from tests.e2e.fronts import CADDY
 from tests.rules.source_files import ROOT
 
 LINES = [
@@ -29,12 +36,85 @@ def test_the_image_runs_as_nobody_and_is_asked_how_it_is() -> None:
     assert said("STOPSIGNAL") == ["SIGTERM"]
 
 
-def test_the_example_takes_everything_away_but_the_data_and_waits_as_long_as_the_unit() -> None:
-    composed = yaml.safe_load((ROOT / "release/compose.yaml").read_text("utf-8"))
-    service = composed["services"]["sanderling"]
+COMPOSED = yaml.safe_load((ROOT / "release/compose.yaml").read_text("utf-8"))
+SERVICES = COMPOSED["services"]
+OURS = ("sanderling", "sanderling-postgres")
+NODES = yaml.safe_load((ROOT / "release/nodes/compose.yaml").read_text("utf-8"))["services"]
+PAGE = (ROOT / "docs/install.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_example_takes_everything_away_but_the_data_and_waits_as_long_as_the_unit(name: str) -> None:
+    service = SERVICES[name]
     assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["tmpfs"] == ["/tmp"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert service["volumes"] == [f"data:{said('VOLUME')[0]}"] and "data" in composed["volumes"]
+    (data,) = (volume.partition(":")[0] for volume in service["volumes"] if volume.endswith(f":{said('VOLUME')[0]}"))
+    assert data in COMPOSED["volumes"]
     assert service["ports"] == [f"127.0.0.1:{said('EXPOSE')[0]}:{said('EXPOSE')[0]}"], "seen by this machine only"
     waits = re.search(r"TimeoutStopSec=(\S+)", unit_text(SYSTEM))
     assert waits and service["stop_grace_period"] == waits[1]
+
+
+def test_each_service_of_the_example_has_a_profile_that_the_page_names() -> None:
+    profiles = {name: service["profiles"] for name, service in SERVICES.items()}
+    assert profiles == {
+        "sanderling": ["sqlite"],
+        "sanderling-postgres": ["postgres"],
+        "postgres": ["postgres"],
+        "proxy": ["proxy"],
+    }
+    assert all(f"--profile {profile}" in PAGE for (profile,) in profiles.values())
+
+
+def test_the_example_names_settings_and_images_that_there_are() -> None:
+    known = {f"SANDERLING_{field.name.upper()}" for field in fields(Settings)} | BESIDE.keys()
+    named = {word for service in SERVICES.values() for word in service.get("environment", {})}
+    assert {word for word in named if word.startswith("SANDERLING_")} <= known
+    images = {name: service["image"] for name, service in SERVICES.items()}
+    assert all(f"docker build -t {images[name]} " in PAGE for name in OURS)
+    assert (images["postgres"], images["proxy"]) == (NODES["postgres"]["image"], NODES["balancer"]["image"])
+
+
+def test_every_volume_and_secret_of_the_example_is_declared_and_used() -> None:
+    mounted = {
+        place.partition(":")[0]
+        for service in SERVICES.values()
+        for place in service["volumes"]
+        if not place.startswith(".")
+    }
+    assert mounted == set(COMPOSED["volumes"])
+    secrets = {name for service in SERVICES.values() for name in service.get("secrets", ())}
+    assert secrets == set(COMPOSED["secrets"])
+    assert all(f"> {secret['file']}" in PAGE for secret in COMPOSED["secrets"].values())
+
+
+def test_the_database_of_the_example_is_the_one_of_several_nodes() -> None:
+    assert {key: value for key, value in SERVICES["postgres"].items() if key != "profiles"} == NODES["postgres"]
+
+
+def test_the_service_of_the_example_believes_its_proxy_and_nobody_else() -> None:
+    address = SERVICES["proxy"]["networks"]["default"]["ipv4_address"]
+    assert {SERVICES[name]["environment"]["SANDERLING_TRUSTED_PROXIES"] for name in OURS} == {f"{address}/32"}
+    (network,) = COMPOSED["networks"]["default"]["ipam"]["config"]
+    assert ip_address(address) in ip_network(network["subnet"])
+
+
+def test_the_proxy_of_the_example_is_the_one_of_the_page_on_proxies() -> None:
+    text = (ROOT / "release/Caddyfile").read_text("utf-8").expandtabs(4)
+    (printed,) = re.findall(r"```caddy\n(.*?)```", (ROOT / "docs/proxies.md").read_text("utf-8"), re.S)
+    printed = printed.replace("sanderling.example.org {", "{$SANDERLING_BASE_URL} {")
+    aliases = {alias for name in OURS for alias in SERVICES[name]["networks"]["default"]["aliases"]}
+    assert aliases == {"service"}
+    assert text.endswith("\n" + printed.replace("127.0.0.1:8080", "service:8080"))
+    assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["proxy"]["volumes"]
+    assert "release/Caddyfile" in (ROOT / "release/package.sh").read_text("utf-8"), "it lies beside the compose file"
+
+
+@pytest.mark.real
+@pytest.mark.skipif(CADDY.program is None, reason="caddy is not installed")
+def test_caddy_understands_the_proxy_of_the_example() -> None:
+    line = [str(CADDY.program), "adapt", "--adapter", "caddyfile", "--config", str(ROOT / "release/Caddyfile")]
+    told = subprocess.run(
+        line, env={"SANDERLING_BASE_URL": "https://news.example.org"}, check=True, capture_output=True, text=True
+    )
+    assert "service:8080" in told.stdout and "news.example.org" in told.stdout

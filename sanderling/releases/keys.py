@@ -1,0 +1,64 @@
+"""Ed25519 keys in PEM, as `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` write them (RFC 8410). Pure.
+
+The DER of such a key is a constant and 32 bytes, so no parser of ASN.1 is needed, and none can be deceived.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import re
+from base64 import b64decode, b64encode
+
+from nacl.signing import SigningKey, VerifyKey
+
+_PUBLIC = bytes.fromhex("302a300506032b6570032100")
+_PRIVATE = bytes.fromhex("302e020100300506032b657004220420")
+_KEY_BYTES = 32
+_BLOCK = re.compile(r"\s*-----BEGIN ([A-Z0-9 ]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----\s*")
+_GIVE_PUBLIC = "is a private key, which nobody needs for checking: `openssl pkey -in KEY -pubout` writes the public one"
+
+
+def public_key(pem: str) -> VerifyKey:
+    """Return the key to check with. Raises ValueError, whose text follows the name of the file."""
+    label, der = _opened(pem)
+    if label.endswith("PRIVATE KEY"):
+        raise ValueError(_GIVE_PUBLIC)
+    if label != "PUBLIC KEY" or not _is(der, _PUBLIC):
+        raise ValueError("is no public key for Ed25519")
+    return VerifyKey(der[len(_PUBLIC) :])
+
+
+def private_key(pem: str) -> SigningKey:
+    """Return the key to sign with. Raises ValueError, whose text follows the name of the file."""
+    label, der = _opened(pem)
+    if label == "ENCRYPTED PRIVATE KEY":
+        raise ValueError("has a password: `openssl pkey -in KEY` writes it without")
+    if label != "PRIVATE KEY" or not _is(der, _PRIVATE):
+        raise ValueError("is no private key for Ed25519: `openssl genpkey -algorithm ed25519` makes one")
+    return SigningKey(der[len(_PRIVATE) :])
+
+
+def public_pem(key: VerifyKey) -> str:
+    """Return the PEM of a public key, as openssl writes it."""
+    return f"-----BEGIN PUBLIC KEY-----\n{b64encode(_PUBLIC + bytes(key)).decode()}\n-----END PUBLIC KEY-----\n"
+
+
+def fingerprint(key: VerifyKey) -> str:
+    """Return the SHA-256 of a public key: `openssl pkey -pubin -in KEY -outform DER | sha256sum` prints the same."""
+    return hashlib.sha256(_PUBLIC + bytes(key)).hexdigest()
+
+
+def _is(der: bytes, begin: bytes) -> bool:
+    return der.startswith(begin) and len(der) == len(begin) + _KEY_BYTES
+
+
+def _opened(pem: str) -> tuple[str, bytes]:
+    """Return the label and the bytes of the only block."""
+    block = _BLOCK.fullmatch(pem)
+    if block is None:
+        raise ValueError("is no key in PEM (-----BEGIN ... KEY-----)")
+    try:
+        return block[1], b64decode("".join(block[2].split()), validate=True)
+    except binascii.Error:
+        raise ValueError("is no key in PEM: it is cut or altered") from None
