@@ -24,6 +24,8 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         *(
             "jobs",
             "watching",
+            "rendered-pages",
+            "coverage",
             "alerts",
             "deliveries",
             "messengers",
