@@ -79,7 +79,7 @@ def _checked(start: Millis | None, end: Millis | None, now: Millis) -> tuple[Mil
         raise invalid("query.from", "lies in the future: nothing is known of it yet", start)
     till = now if end is None else min(end, now)
     since = Millis(max(0, till - WEEK)) if start is None else start
-    if till <= since:
+    if till < since:
         raise invalid("query.to", "lies before query.from", end)
     if till - since > LONGEST:
         raise invalid("query.from", "lies more than ten years before query.to", start)

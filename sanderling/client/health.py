@@ -43,7 +43,8 @@ def health(data: str, url: str | None, *, as_json: bool = False) -> int:
         well, line = _asked(connection, urlsplit(url or "").path.rstrip("/"))
     except (OSError, HTTPException, ValueError) as error:
         well, line = False, f"not reachable: {where}: {str(error) or type(error).__name__}"
-    click.echo(json.dumps({"ready": well, "says": line}) if as_json else line)
+    told = json.dumps({"ready": well, "says": line})  # ASCII: nothing in it moves a cursor
+    click.echo(told if as_json else line)
     return Exit.WELL if well else Exit.FAILED
 
 

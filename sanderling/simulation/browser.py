@@ -31,6 +31,7 @@ class SimBrowser:
 
     async def run(self, child: Child, connect: Callable[[str, int], Awaitable[trio.abc.Stream]]) -> None:
         """Do nothing until stopped: what it asks for goes over the machine's network."""
+        child.ready()
         await trio.sleep_forever()
 
     def lacks(self) -> str:

@@ -6,7 +6,6 @@ time without one; and where the record has a hole, it says so instead of guessin
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -70,9 +69,12 @@ class Coverage(NamedTuple):
 
 
 def window(start: Millis, end: Millis, now: Millis) -> tuple[Millis, Millis]:
-    """Return a time in whole hours, as looks are counted, and not beyond now. What was asked for lies in it."""
-    whole = Millis(-(-end // _HOUR_MS) * _HOUR_MS)
-    return Millis(start // _HOUR_MS * _HOUR_MS), min(whole, now)
+    """Return a time in whole hours, as looks are counted, one at least, and not beyond now. What was asked for lies in
+    it.
+    """
+    begins = Millis(start // _HOUR_MS * _HOUR_MS)
+    whole = Millis(max(-(-end // _HOUR_MS), begins // _HOUR_MS + 1) * _HOUR_MS)
+    return begins, min(whole, now)
 
 
 def days_of(start: Millis, end: Millis) -> tuple[int, int]:
@@ -114,29 +116,14 @@ def _longest(gaps: Sequence[tuple[int, int]]) -> Gap | None:
 
 
 def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
-    """Return all hours, each once: a day that was put away may still be in the tally as well.
-
-    A day in which nothing begins or ends is one long hour.
-    """
+    """Return all hours, each look once: a day that was put away may still be in the tally, also as it was earlier."""
     held = {day.number: day for day in tally.days_in(kept.tally)}
-    parts: list[Hour] = []
     for day in kept.days:
         mine = held.get(day.number)
-        if mine is not None:
-            if mine.body.startswith(day.body):
-                continue
-            if day.body.endswith(mine.body[1:]):
-                del held[day.number]
-        parts += [tally.whole_of(day)] if day.sums and mine is None and _is_plain(day, edges) else tally.hours_of(day)
-    parts += (hour for day in held.values() for hour in tally.hours_of(day))
-    return tally.merged([*parts, *tally.running(kept.tally)])
-
-
-def _is_plain(day: Day, edges: Sequence[int]) -> bool:
-    """Return whether no edge lies within a day."""
-    begins = day.number * _DAY_MS
-    place = bisect_right(edges, begins)
-    return place == len(edges) or edges[place] >= begins + _DAY_MS
+        held[day.number] = day if mine is None else tally.united(day, mine)
+    parts = [hour for day in held.values() for hour in tally.hours_of(day)]
+    runs = (hour for hour in tally.running(kept.tally) if not any(tally.is_copy(hour, part) for part in parts))
+    return tally.merged([*parts, *runs])
 
 
 def _own(kept: Kept, record: Record) -> Iterator[Span]:

@@ -51,7 +51,10 @@ BODIES: dict[str, Any] = {
 WRITERS = [route for route in ROUTES if route.method != "GET" and route.label not in WRITES_NOTHING | TOLD_IN_A_REPORT]
 
 
-WRITTEN = ("AddSource", "EditSource", "DeleteSource", "Teach", "ShowPractice", "ChangePractice", "EndPractice")
+WRITTEN = (
+    *("AddSource", "EditSource", "DeleteSource", "RestoreSource", "Teach"),
+    *("ShowPractice", "ChangePractice", "EndPractice"),
+)
 """What the registry is asked for and can't store."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections import Counter
 from contextlib import AsyncExitStack
@@ -128,7 +129,9 @@ async def test_an_instance_moves_to_postgresql_and_back_byte_for_byte(tmp_path: 
     await moved("import", "--yes", str(files[1]), "--data", str(back))
     await moved("export", str(files[2]), "--data", str(back))
     lines = [file.read_bytes().splitlines()[1:] for file in files]  # the first says when it was made
-    assert lines[0] == lines[1] == lines[2] and len(lines[0]) > 3
+    # Looks by hour stay with the old instance; the last line has the checksum of all.
+    assert [re.sub(rb'"tally":"[^"]*"', b'"tally":""', line) for line in lines[0][:-1]] == lines[1][:-1]
+    assert lines[1] == lines[2] and len(lines[0]) > 3
     again = await run_command("import", "--yes", str(files[0]), "--data", str(tmp_path / "own"), **named)
     assert again.returncode == Exit.BAD_DATA and b"has sources" in again.stderr
 

@@ -13,6 +13,7 @@ from actors.signatures.event import KeySet, check
 from sanderling.simulation.auditor import Audited
 from sanderling.simulation.facts import Facts
 from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.program import OriginPlan
 
 SLACK = 2.0
 """Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
@@ -52,7 +53,7 @@ def gaps(facts: Facts) -> Iterator[str]:
     plans = {plan.url: plan for plan in facts.program.origins}
     for audited, _ in _each(facts):
         told = (audited.receipt["longest_gap"] or {}).get("seconds", 0)
-        looks = [seen for seen in facts.looks(plans[audited.url]) if seen.status in SEEN]
+        looks = list(_answered(facts, plans[audited.url]))
         served = sorted(moment for seen in looks for moment in (seen.at, min(seen.until, seen.at + 60)))
         for start, end in (part for known in _known(audited) for part in _really(facts, *known)):
             inside = (at for at in served if start < at < end)
@@ -105,6 +106,8 @@ def on_record(facts: Facts) -> Iterator[str]:
     """What surely was a look, in a time that is known, is on record."""
     plans = {plan.url: plan for plan in facts.program.origins}
     for audited, _ in _each(facts):
+        if plans[audited.url].scenes or plans[audited.url].shell:
+            continue  # what stands in a page's place, or is shown by no browser, is answered with 200 and is no look
         added = facts.added[audited.url].at
         good = [_label(facts, at) for at in facts.good_looks(plans[audited.url]) if at > added + SLACK]
         made = sum(start + SLACK < at < end - SLACK for start, end in _known(audited) for at in good)
@@ -164,7 +167,13 @@ def _each(facts: Facts) -> Iterator[tuple[Audited, Sequence[Time]]]:
     for audited in facts.audited:
         plan = plans[audited.url]
         if plan.tier != "push":
-            yield audited, [_span(facts, seen) for seen in facts.looks(plan) if seen.status in SEEN]
+            yield audited, [_span(facts, seen) for seen in _answered(facts, plan)]
+
+
+def _answered(facts: Facts, plan: OriginPlan) -> Iterator[Seen]:
+    """Yield the looks at a source that were answered: of a scripted page, which may move, at whatever path."""
+    asked = facts.seen.get(plan.machine, ()) if plan.scenes else facts.looks(plan)
+    return (seen for seen in asked if seen.status in SEEN and seen.path != "/robots.txt")
 
 
 def _span(facts: Facts, seen: Seen) -> Time:

@@ -12,7 +12,7 @@ from typing import Final
 from storage.append import Lease
 from storage.records.identity import Millis, SourceId
 from storage.records.shift import MOST_SHIFTS, Shift, following
-from storage.records.tally import Day, summed
+from storage.records.tally import Day, summed, united
 from storage.secrets.connection import Connection
 from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer
 
@@ -128,12 +128,6 @@ def _put(transaction: Transaction, source: SourceId, day: Day) -> None:
     if row is None:
         return
     key, there = row
-    grown = _grown(there or b"", day.body)
-    if grown != there:
-        transaction.execute(_PUT, (day.number, key, grown, summed(Day(day.number, grown))))
-
-
-def _grown(there: bytes, body: bytes) -> bytes:
-    if body.startswith(there):
-        return body
-    return there if there.startswith(body) or there.endswith(body[1:]) else there + body[1:]
+    grown = day if there is None else united(Day(day.number, there), day)
+    if grown.body != there:
+        transaction.execute(_PUT, (day.number, key, grown.body, summed(grown)))

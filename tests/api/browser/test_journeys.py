@@ -109,7 +109,7 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     tab.open(here).press("Make a new secret").sees("It is shown only now.")
     assert tab.page.locator(".secret pre").inner_text() != secret
     before = len(origin.taken)
-    tab.open(f"{here}/deliveries").fill(since="2020-01-01T00:00").press("Deliver again").sees("anew, under the ids")
+    tab.open(f"{here}/deliveries").fill(since="2020-01-01T00:00").press("Deliver again").sees("anew, under the id")
     wait_until(lambda: len(origin.taken) > before)
     told = [json.loads(body) for path, body in origin.taken[before:] if path == hook]
     assert any("rice" in one["title"] or "tariff" in one["title"] for one in told)

@@ -99,6 +99,7 @@ async def test_any_method_is_captured_at_the_bin_and_below_it_and_answered_alike
             "content-security-policy": "sandbox; default-src 'none'",
             "cache-control": "no-store",
             "ratelimit-limit": "100",
+            "ratelimit-policy": "100;w=10",
         }
     found = await captures(client, bin)
     assert [each["method"] for each in found] == [method] * 3

@@ -3,7 +3,8 @@ from __future__ import annotations
 from storage.interface import Storage
 from storage.records.identity import Millis, SourceId
 from storage.records.shift import MOST_SHIFTS, Shift, stepped
-from storage.records.tally import Day, summed
+from storage.records.tally import Day, noted, over, summed
+from storage.records.trail import Verdict
 from tests.storage.contract.builders import NOW, a_source, a_state
 from tests.storage.contract.engines import Engine
 
@@ -73,18 +74,28 @@ async def test_days_come_back_by_source_and_number(storage: Storage) -> None:
     assert await away(storage, SourceId("nobody"), 20_000, 20_001) == []
 
 
+def a_day(*minutes: int) -> Day:
+    """Return a day with looks at these minutes of it."""
+    counted = b""
+    for minute in (*minutes, 1_441):
+        counted = noted(counted, Millis(20_000 * DAY_MS + 60_000 * minute), Verdict.UNCHANGED)
+    (day,) = over(counted, 20_001)
+    return day
+
+
 async def test_a_day_that_is_put_away_again_is_there_once(storage: Storage) -> None:
     (one,) = await watch(storage, 1)
-    for body in (b"\0ab", b"\0ab", b"\0abcd", b"\0ab"):
-        await storage.coverage.keep([(one, Day(20_000, body))])
-    assert await away(storage, one, 20_000, 20_000) == [Day(20_000, b"\0abcd")]
+    for day in (a_day(5, 70), a_day(5, 70), a_day(5, 70, 80, 200), a_day(5, 70)):
+        await storage.coverage.keep([(one, day)])
+    assert await away(storage, one, 20_000, 20_000) == [a_day(5, 70, 80, 200)]
 
 
 async def test_what_a_clock_that_was_set_back_brings_once_more_comes_behind(storage: Storage) -> None:
     (one,) = await watch(storage, 1)
-    for body in (b"\0abcd", b"\0xy", b"\0xy"):
-        await storage.coverage.keep([(one, Day(20_000, body))])
-    assert await away(storage, one, 20_000, 20_000) == [Day(20_000, b"\0abcdxy")]
+    for day in (a_day(5, 70), a_day(7), a_day(7)):
+        await storage.coverage.keep([(one, day)])
+    (kept,) = await away(storage, one, 20_000, 20_000)
+    assert kept.body == a_day(5, 70).body + a_day(7).body[1:]
 
 
 async def test_what_is_forgotten_is_no_part_of_the_record_any_more(storage: Storage) -> None:

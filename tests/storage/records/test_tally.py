@@ -13,6 +13,7 @@ from storage.records.trail import Verdict
 
 START = 1_780_000_000_000
 DAY_MS = 86_400_000
+DAY_BEGAN = 20_600 * DAY_MS
 Look = tuple[int, Verdict, bytes]
 
 
@@ -138,3 +139,23 @@ def test_a_day_that_is_cut_off_gives_the_hours_that_are_whole() -> None:
         found = tally.noted(found, Millis(20_000 * DAY_MS + hours * 3_600_000), Verdict.UNCHANGED)
     (day,) = tally.over(found, 20_001)
     assert all(len(list(tally.hours_of(Day(day.number, day.body[:size])))) < 24 for size in range(1, len(day.body)))
+
+
+def test_what_a_crash_brings_back_of_a_day_that_was_put_away_is_counted_once() -> None:
+    early = b""
+    for minute in (1, 9, 17):
+        early = tally.noted(early, Millis(DAY_BEGAN + 23 * 3_600_000 + minute * 60_000), Verdict.UNCHANGED)
+    late = tally.noted(early, Millis(DAY_BEGAN + 23 * 3_600_000 + 30 * 60_000), Verdict.UNCHANGED)
+    over = Millis(DAY_BEGAN + 24 * 3_600_000 + 60_000)
+    (whole,) = tally.over(tally.noted(late, over, Verdict.UNCHANGED), over // 86_400_000)
+    (older,) = tally.over(tally.noted(early, over, Verdict.UNCHANGED), over // 86_400_000)
+    for once in (tally.united(whole, older), tally.united(older, whole)):
+        assert [hour.looks[Verdict.UNCHANGED] for hour in tally.hours_of(once)] == [4]
+
+
+def test_what_a_clock_that_was_set_back_brings_anew_is_counted_as_well() -> None:
+    first = tally.noted(b"", Millis(DAY_BEGAN + 60_000), Verdict.UNCHANGED)
+    again = tally.noted(b"", Millis(DAY_BEGAN + 120_000), Verdict.UNCHANGED)
+    over = Millis(DAY_BEGAN + 24 * 3_600_000)
+    days = [tally.over(tally.noted(one, over, Verdict.CHANGED), over // 86_400_000)[0] for one in (first, again)]
+    assert len(tally.hours_of(tally.united(*days))) == 2
