@@ -18,6 +18,8 @@ MOST_SHIFTS: Final = 1_000
 """Shifts that are kept. Beyond that the oldest goes, and the record begins with the next one."""
 UNSEEN: Final = 120_000
 """Milliseconds in which a clock may have been set before anybody saw it: twice the time between two checks."""
+UNSTORED: Final = 3_900_000
+"""Milliseconds before a crash of which looks may not be stored: two sweeps of half an hour, and what they take."""
 DEAD: Final = 300_000
 """Milliseconds after which a node that says nothing any more looks at nothing any more either."""
 After = Literal["nothing", "stop", "crash", "restore", "clock", "retention"]
@@ -142,7 +144,9 @@ def _between(shifts: Sequence[Shift]) -> Iterator[Span]:
             yield from (Span(*part, "clock") for part in _outside(start, end, shifts))
             continue
         if after.began < before.reach:
-            start = Millis(start - UNSEEN)  # it was set before the crash, and may have been for as long
+            # It was set before the crash, and may have been for as long. What was not stored may have shown more,
+            # and looks that were stored with their news lie in there.
+            start, end = Millis(start - UNSEEN), Millis(end + UNSTORED)
         yield Span(start, end, _WHYS[after.after])
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from storage.records.identity import Millis
-from storage.records.shift import DEAD, UNSEEN, After, Record, Shift, Span, following, record_of, stepped
+from storage.records.shift import DEAD, UNSEEN, UNSTORED, After, Record, Shift, Span, following, record_of, stepped
 
 MINUTE = 60_000
 
@@ -71,7 +71,7 @@ def test_what_was_not_swept_before_a_step_is_lost_in_a_crash_as_well() -> None:
 
 def test_a_clock_that_went_back_over_a_crash_takes_the_time_before_with_it() -> None:
     found = record(shift(1, 0, 50, None, "nothing"), shift(2, 40, 60, None, "crash"))
-    assert Span(Millis(at(40) - UNSEEN), at(50), "crash") in found.unknown
+    assert Span(Millis(at(40) - UNSEEN), Millis(at(50) + UNSTORED), "crash") in found.unknown
 
 
 def test_a_clock_that_went_back_while_the_service_was_off_makes_that_time_doubtful() -> None:
