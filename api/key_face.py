@@ -119,7 +119,7 @@ def view_of(app: Application, route: Route) -> Callable[..., Any]:
             limiter=app.limiter,
             address=g.address,
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
-            within=Within(app, request.headers.get("Authorization"), g.address),
+            within=Within(app, request.headers, g.address),
         )
         raw = b""
         if route.body:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 import trio
 from msgspec import json
+from werkzeug.datastructures import Headers
 
+KEYS: Final = ("Authorization", "X-API-Key")
+"""Headers in which a key comes; see `api.auth`."""
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 """An application by ASGI: scope, receive, send."""
 
@@ -21,10 +24,11 @@ class Reply(NamedTuple):
 
 
 class Within:
-    """Asks the API anew, as the caller of a request. authorization: its header."""
+    """Asks the API anew, as the caller of a request. headers: its own; those with its key go along."""
 
-    def __init__(self, app: Application, authorization: str | None, address: str) -> None:
-        self._app, self._address, self._authorization = app, address, authorization
+    def __init__(self, app: Application, headers: Headers, address: str) -> None:
+        self._app, self._address = app, address
+        self._key = {name: headers[name] for name in KEYS if name in headers}
 
     async def ask(self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None) -> Reply:
         """Return the answer to another request, problem documents included."""
@@ -51,8 +55,7 @@ class Within:
         headers = [(b"host", b"localhost"), (b"content-length", str(len(sent)).encode())]
         if sent:
             headers.append((b"content-type", b"application/json"))
-        if self._authorization is not None:
-            headers.append((b"authorization", self._authorization.encode("latin-1")))
+        headers += [(name.lower().encode(), value.encode("latin-1")) for name, value in self._key.items()]
         return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},

@@ -57,7 +57,7 @@ async def origin(stream: trio.abc.Stream) -> None:
             f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
         )
     except (trio.BrokenResourceError, trio.ClosedResourceError):
-        pass
+        pass  # the browser has hung up
     finally:
         await trio.aclose_forcefully(stream)
 

@@ -166,7 +166,9 @@ def _diff(ops: list[Op]) -> Diff:
     came, went = [op for op in came if op not in arrived], [op for op in went if op not in moved]
     shown = _Shown()
     altered = [op for op in ops if op.op == "replace"]
-    altered += [replace(new, before=old.text, after=new.text) for old, new in moved.items()]
+    altered += [
+        Op("replace", new.para, before=old.text, after=new.text, context=new.context) for old, new in moved.items()
+    ]
     changed = tuple(_change(op, shown) for op in altered if shown.room())
     added = [(shown.cut(str(op.text)), op.context) for op in came if shown.room()]
     removed = [(shown.cut(str(op.text)), op.context) for op in went if shown.room()]

@@ -35,6 +35,13 @@ async def test_a_tool_may_do_what_the_key_may_do_and_no_more(house: House) -> No
     assert told["result"]["isError"] and "lacks the scope sources:write" in told["result"]["content"][0]["text"]
 
 
+async def test_a_key_in_the_other_header_is_the_tools_key_as_well(house: House) -> None:
+    key = await house.key("stream:read")
+    async with house.stranger(**{"X-API-Key": key}) as client:
+        told = await sent(client, "tools/call", name="changes_since", arguments={})
+    assert not told["result"].get("isError"), told
+
+
 async def test_what_a_tool_asks_counts_at_the_key(house: House) -> None:
     async with await house.client("stream:read", rate=1, burst=3) as client:
         await sent(client, "tools/call", name="changes_since", arguments={})
