@@ -20,6 +20,7 @@ from actors.browser.pool import ChromiumPool
 from actors.world import Rendered, RenderFailed
 from sanderling.program import holder_command
 from tests.actors.browser.real import BROWSER, Web, a_pool, a_web, shown
+from tests.support.children import first_line
 
 pytestmark = pytest.mark.usefixtures("browser")
 
@@ -167,7 +168,7 @@ async def test_when_the_service_is_killed_its_browser_ends_with_it() -> None:
     service = await trio.lowlevel.open_process([sys.executable, "-c", SERVICE], stdout=subprocess.PIPE)
     assert service.stdout is not None
     async with service.stdout:
-        assert await service.stdout.receive_some(100) == b"Rendered\n"
+        assert await first_line(service.stdout) == "Rendered"
     below = descendants(service.pid)
     assert len(below) > 3 and len(folders() - before) == 1
     service.kill()

@@ -20,6 +20,7 @@ from actors.settings import wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from supervision import Child
 from tests.actors.jail.hostile_worker import DEEDS
+from tests.support.children import first_line
 
 pytestmark = pytest.mark.real
 WORKER = [sys.executable, "-m", "tests.actors.jail.hostile_worker"]
@@ -270,7 +271,7 @@ async def test_a_service_that_is_killed_leaves_no_process_behind() -> None:
     )
     service = await trio.lowlevel.open_process([sys.executable, "-c", program], stdout=subprocess.PIPE)
     assert service.stdout is not None
-    pids = [int(pid) for pid in bytes(await service.stdout.receive_some()).split()]
+    pids = [int(pid) for pid in (await first_line(service.stdout)).split()]
     service.kill()
     await service.wait()
     await until(lambda: all(map(is_gone, pids)))
