@@ -15,13 +15,13 @@ MAX_AGE = 7_200
 """Seconds for which a browser need not ask again; none keeps it longer."""
 SENT = (
     *("Authorization", "X-API-Key", "Content-Type", "Last-Event-ID", "If-Match", "If-None-Match"),
-    *("Idempotency-Key", "X-Request-Id"),
+    *("Idempotency-Key", "X-Request-Id", "MCP-Protocol-Version", "Mcp-Session-Id"),
 )
 """Headers of a request that a page may set."""
 SEEN = (
     *("Sanderling-Replay-From", "X-Request-Id", "Link", "ETag", "Location", "Retry-After", "Allow"),
     *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"),
-    *("Idempotency-Replayed", "WWW-Authenticate"),
+    *("Idempotency-Replayed", "WWW-Authenticate", "Mcp-Session-Id"),
 )
 """Headers of an answer that a page may read."""
 

@@ -1,7 +1,12 @@
-"""`POST /mcp`: one message of the Model Context Protocol a request ("Streamable HTTP", without streams or sessions)."""
+"""`/mcp`: the Model Context Protocol over HTTP ("Streamable HTTP"). One message a request; a stream for notifications.
+
+A session is only a name for what a client has subscribed to. It lives in this process: one that is not known here is
+404 where it is needed, and the client begins anew, as the protocol has it. All else works without one, at any node.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -9,10 +14,17 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.mcp.protocol import VERSIONS, Session
 from api.mcp.tools import INSTRUCTIONS, Service, Toolbox
-from api.problems import FieldError, Refusal
+from api.problems import FieldError, Refusal, invalid
 from api.route import Answer, Call, Route
+from api.streams.sse import MEDIA
+from api.streams.subscriptions import Subscriber, UpdateReader
+from storage.records.identity import Seq, seq_of
+from storage.records.plain import plain
 
 VERSION: Final = "MCP-Protocol-Version"
+SESSION: Final = "Mcp-Session-Id"
+_LOCAL: Final = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
+_STREAMED: Final = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
 
 _Object = Annotated[dict[str, Any], Meta(max_length=1_000, extra_json_schema={"additionalProperties": {}})]
@@ -32,15 +44,77 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def answer(call: Call) -> Answer:
     """Answer a request; take a notification."""
+    _check(call)
+    assert call.within is not None and call.key is not None, "every request has them"
+    message = msgspec.to_builtins(call.body)
+    subscriber = call.streams.subscribers.of(call.headers.get(SESSION, ""), call.key.id)
+    tools = Toolbox(Service(call.within.ask, call.context.world.now), subscriber)
+    answered = await Session(tools, call.context.overseer.version, INSTRUCTIONS).answer(message)
+    if answered is None:
+        return Answer(status=202)
+    begins = message["method"] == "initialize" and "result" in answered
+    return Answer(answered, headers=_begun(call, call.key.id) if begins else {})
+
+
+def _begun(call: Call, key: str) -> dict[str, str]:
+    session = call.context.world.new_id()
+    call.streams.subscribers.begin(session, key, call.context.storage.tail.head)
+    return {SESSION: session}
+
+
+async def stream(call: Call) -> Answer:
+    """Open the stream of a session's notifications."""
+    _check(call)
+    subscriber = _subscriber(call)
+    assert call.key is not None
+    call.streams.check_room(call.key)
+    storage, cursor = call.context.storage, _place(call, subscriber)
+    reader = UpdateReader(storage.log, storage.tail, subscriber, cursor)
+    headers = _STREAMED | {"Sanderling-Replay-From": reader.replay_from}
+    return Answer(b"", media=MEDIA["sse"], headers=headers, stream=reader)
+
+
+def _place(call: Call, subscriber: Subscriber) -> Seq:
+    """Return the position that a client names, else where it is. One that is yet to come is none."""
+    last = call.headers.get("Last-Event-ID", "").strip()
+    try:
+        return min(seq_of(last), call.context.storage.tail.head) if last else subscriber.cursor
+    except ValueError:
+        raise invalid("header.Last-Event-ID", "not the id of a notification (a UUIDv7)", last[:40]) from None
+
+
+async def end(call: Call) -> Answer:
+    """End a session."""
+    _check(call)
+    _subscriber(call)
+    call.streams.subscribers.end(call.headers[SESSION])
+    return Answer(status=204)
+
+
+def _subscriber(call: Call) -> Subscriber:
+    """Return whose session a request is of. Raises Refusal (400, 404)."""
+    session = call.headers.get(SESSION, "")
+    if not session:
+        says = f"Say the session in the header {SESSION}; the answer to `initialize` names it."
+        raise Refusal("invalid-request", says, [FieldError(f"header.{SESSION}", says)])
+    assert call.key is not None
+    found = call.streams.subscribers.of(session, call.key.id)
+    if found is None:
+        raise Refusal("not-found", "This session has ended, or is not of this key: begin with `initialize`.")
+    return found
+
+
+def _check(call: Call) -> None:
+    """Refuse a version that is not spoken, and a browser's page of another origin, as the protocol asks for."""
+    settings, origin = call.context.settings, call.headers.get("Origin", "").lower()
+    own = (*settings.cors_origins, settings.public_url())
+    if origin and origin not in own and not _LOCAL.fullmatch(origin):
+        says = f"Pages of {plain(origin)[:200]} may not use this; the setting cors_origins names those that may."
+        raise Refusal("forbidden", says)
     version = call.headers.get(VERSION, VERSIONS[0])
     if version not in VERSIONS:
         says = f"The versions of the protocol are {', '.join(VERSIONS)}, and not {version[:40]!r}."
         raise Refusal("invalid-request", says, [FieldError(f"header.{VERSION}", says, version[:40])])
-    assert call.within is not None, "every request has it"
-    tools = Toolbox(Service(call.within.ask, call.context.world.now))
-    session = Session(tools, call.context.overseer.version, INSTRUCTIONS)
-    answered = await session.answer(msgspec.to_builtins(call.body))
-    return Answer(status=202) if answered is None else Answer(answered)
 
 
 ROUTES = (
@@ -52,5 +126,26 @@ ROUTES = (
         says="Use the service as tools of an agent.",
         answers={200: dict[str, Any], 202: None},
         body=(Message,),
+        headers=(SESSION,),
+    ),
+    Route(
+        method="GET",
+        path="/mcp",
+        scope="stream:read",
+        run=stream,
+        says="Hear of the resources that an agent has subscribed to.",
+        answers={200: str},
+        media="text/event-stream",
+        headers=("Sanderling-Replay-From",),
+        refuses=("not-found",),
+    ),
+    Route(
+        method="DELETE",
+        path="/mcp",
+        scope="stream:read",
+        run=end,
+        says="End an agent's session.",
+        answers={204: None},
+        refuses=("not-found",),
     ),
 )

@@ -40,8 +40,17 @@ class Abilities(Protocol):
         """Use a tool. Raises Refused, Unknown."""
         ...
 
+    def resources(self) -> Sequence[Mapping[str, Any]]: ...
     async def read(self, uri: str) -> str:
         """Return the text of a resource. Raises Refused, Unknown."""
+        ...
+
+    async def subscribe(self, uri: str) -> None:
+        """Tell of a resource's changes from now on. Raises Refused, Unknown."""
+        ...
+
+    def unsubscribe(self, uri: str) -> None:
+        """Tell of them no more. Raises Refused."""
         ...
 
 
@@ -64,6 +73,8 @@ class Session:
             "resources/list": self._list_resources,
             "resources/templates/list": self._list_templates,
             "resources/read": self._read_resource,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
         }
 
     async def answer(self, message: Message) -> Message | None:
@@ -85,7 +96,7 @@ class Session:
         asked = params.get("protocolVersion")
         return {
             "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
-            "capabilities": {"tools": {}, "resources": {}},
+            "capabilities": {"tools": {}, "resources": {"subscribe": True}},
             "serverInfo": {"name": "sanderling", "title": "Sanderling", "version": self._version},
             "instructions": self._instructions,
         }
@@ -110,18 +121,38 @@ class Session:
         return {"content": [_text(result.text)], **more}
 
     async def _list_resources(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"resources": []}
+        return {"resources": list(self._abilities.resources())}
 
     async def _list_templates(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"resourceTemplates": list(self._abilities.templates())}
 
     async def _read_resource(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        uri = str(params.get("uri", ""))
+        uri = _uri_of(params)
         try:
             text = await self._abilities.read(uri)
         except (Unknown, Refused) as error:
             raise _Bad(NO_RESOURCE, str(error)) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
+
+    async def _subscribe(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            await self._abilities.subscribe(_uri_of(params))
+        except Unknown as error:
+            raise _Bad(NO_RESOURCE, str(error)) from None
+        except Refused as error:
+            raise _Bad(BAD_PARAMS, str(error)) from None
+        return {}
+
+    async def _unsubscribe(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            self._abilities.unsubscribe(_uri_of(params))
+        except Refused as error:
+            raise _Bad(BAD_PARAMS, str(error)) from None
+        return {}
+
+
+def _uri_of(params: Mapping[str, Any]) -> str:
+    return str(params.get("uri", ""))
 
 
 def _text(text: str) -> Message:

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 
 from api.mcp.protocol import Refused, Result, Unknown
 from api.mcp.quoting import PER_TOKEN, RULE, event_as_text, events_as_text, quoted
+from api.streams.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscriber
 from api.within import Reply
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
@@ -302,10 +303,10 @@ _RESOURCES: Final = {
 
 
 class Toolbox:
-    """The table of tools, over one service."""
+    """The table of tools, over one service. subscriber: the client that uses them, None of one without a session."""
 
-    def __init__(self, api: Service) -> None:
-        self._api = api
+    def __init__(self, api: Service, subscriber: Subscriber | None = None) -> None:
+        self._api, self._subscriber = api, subscriber
 
     def tools(self) -> Sequence[Mapping[str, Any]]:
         return [tool.described() for tool in TOOLS]
@@ -315,6 +316,9 @@ class Toolbox:
             {"uriTemplate": uri, "name": name, "description": says, "mimeType": "text/plain"}
             for name, (uri, says) in _RESOURCES.items()
         ]
+
+    def resources(self) -> Sequence[Mapping[str, Any]]:
+        return [{"uri": CHANGES, "name": "changes", "description": "What is new", "mimeType": "text/plain"}]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Use a tool. Raises Unknown, Refused."""
@@ -329,6 +333,8 @@ class Toolbox:
 
     async def read(self, uri: str) -> str:
         """Return a resource's text. Raises Unknown, Refused."""
+        if uri == CHANGES:
+            return (await _changes(self._api, Since())).text
         kind, _, id = uri.removeprefix("sanderling://").partition("/")
         if not uri.startswith("sanderling://") or kind not in _RESOURCES or not id:
             raise Unknown(f"There is no resource {uri[:200]}.")
@@ -336,6 +342,30 @@ class Toolbox:
             return (await _event(self._api, OneEvent(id))).text
         record = await self._api.get(f"/v1/sources/{quote(id, safe='')}")
         return quoted(msgspec.json.format(msgspec.json.encode(record), indent=1).decode(), record["url"], 8_000)
+
+    async def subscribe(self, uri: str) -> None:
+        """Tell of a resource's changes from now on. Raises Unknown, Refused."""
+        resources = self._session().resources
+        if uri == CHANGES or uri in resources:
+            resources[uri] = None
+            return
+        if not uri.startswith(OF_SOURCE):
+            raise Unknown(f"Nothing is told of {uri[:200]}: subscribe to {CHANGES}, or to a source.")
+        if len(resources) >= MOST_RESOURCES:
+            raise Refused(f"{MOST_RESOURCES} resources are subscribed to; unsubscribe one first, or take {CHANGES}.")
+        record = await self._api.get(f"/v1/sources/{quote(uri.removeprefix(OF_SOURCE), safe='')}")
+        if uri != f"{OF_SOURCE}{record['id']}":
+            raise Unknown(f"Its name is {OF_SOURCE}{record['id']}.")
+        resources[uri] = None
+
+    def unsubscribe(self, uri: str) -> None:
+        """Tell of them no more. Raises Refused."""
+        self._session().resources.pop(uri, None)
+
+    def _session(self) -> Subscriber:
+        if self._subscriber is None:
+            raise Refused("Subscriptions are of a session, and this one has ended or was never begun: `initialize`.")
+        return self._subscriber
 
 
 def _start(since: str, now: Millis) -> str:

@@ -67,6 +67,11 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string", "format": "uuid"},
         "example": "019db0a4-6a10-7000-8000-0000000000a7",
     },
+    "Mcp-Session-Id": {
+        "description": "The session that began with `initialize`; send it back with what comes after.",
+        "schema": {"type": "string", "format": "uuid"},
+        "example": "019db0a4-6a10-7000-8000-0000000000c3",
+    },
     "Content-Disposition": {
         "description": "The name under which to save the file.",
         "schema": {"type": "string"},

@@ -104,6 +104,9 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
     if route.repeatable:
         says = "A name for this call, such as a UUID: sent again with it within 24 hours, it gets the same answer."
         found.append(_header("Idempotency-Key", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME))
+    if route.path == "/mcp":
+        says = "The session, as the answer to `initialize` named it."
+        found.append(_header("Mcp-Session-Id", says, {"type": "string"}, _NAME))
     return found
 
 

@@ -25,6 +25,7 @@ from api.streams.keepalives import Pulse, Signs, Writer
 from api.streams.reader import Reader
 from api.streams.searching import Texts
 from api.streams.sse import keepalive, opening
+from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.body import id_in
@@ -53,6 +54,8 @@ class Streams:
         self.texts = Texts(jail)
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
+        self.subscribers = Subscribers()
+        """Agents that hear of what they have subscribed to."""
         self.signs = Signs(self._newest_known)
         self._storage, self._settings = storage, settings
         self._gauge = gauge or Gauge()

@@ -1,5 +1,8 @@
 """Messages from standard input to the service's `/mcp`, its answers to standard output: a line each, in the order in
-which they are ready.
+which they are ready; and between them, from the session's stream, the notifications of what was subscribed to.
+
+The service forgets its sessions when it ends. Then the session is begun anew behind the client's back, with the same
+subscriptions, and goes on in the log where it was.
 """
 
 from __future__ import annotations
@@ -7,36 +10,118 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, Final
 
 import trio
+from httpx_sse import ServerSentEvent
 
-from sanderling.client.api import Client
+from sanderling.client.api import Client, Cursor
+from sanderling.client.refusals import ServiceRefused
 from sanderling.exits import CommandFailed
 
 AT_ONCE = 4
 """Messages that are answered at once; the client's next ones wait in the pipe."""
 MOST = 1 << 20
 """Bytes of a message."""
+AGAIN = 5.0
+"""Seconds after which a stream is opened again that the service has refused."""
 _PARSE, _FAULT = -32700, -32603
 _READ = 64 << 10
-Answering = Callable[[bytes], Awaitable[bytes]]
+_HEADERS: Final = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_SESSION, _SUBSCRIBE, _UNSUBSCRIBE = "Mcp-Session-Id", "resources/subscribe", "resources/unsubscribe"
+Line = Callable[[bytes], Awaitable[None]]
 
 
-def through(client: Client) -> Answering:
-    """Return what answers a line by asking the service; b"" to what wants no answer. What the service refuses is an
-    error of the message.
-    """
+class Bridge:
+    """One client on one side, the service on the other. It remembers of the client what a new session needs."""
 
-    async def answer(line: bytes) -> bytes:
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._began = b""
+        self._session: dict[str, str] = {}
+        self._subscribed: dict[str, None] = {}
+        self._hears = trio.Event()
+        self._cursor = Cursor()
+        self._news: dict[str, None] = {}
+        self._told = trio.Event()
+
+    async def answer(self, line: bytes) -> bytes:
+        """Return the service's answer to a line, b"" to what wants none. What it refuses is an error of the message."""
         try:
-            answered = await client.ask("POST", "/mcp", content=line, headers=headers)
+            answered, headers = await self._ask(line)
         except CommandFailed as error:
             return _failed(line, error.message)
-        return answered.content.rstrip()
+        if _is_remembered(line) and (message := _read(line)) is not None:
+            self._remember(message, line, answered, headers.get(_SESSION, ""))
+        return answered
 
-    return answer
+    async def _ask(self, line: bytes) -> tuple[bytes, Any]:
+        answered = await self._client.ask("POST", "/mcp", content=line, headers=_HEADERS | self._session)
+        return answered.content.rstrip(), answered.headers
+
+    def _remember(self, message: dict[str, Any], line: bytes, answered: bytes, session: str) -> None:
+        told = _read(answered) or {}
+        if "result" not in told:
+            return
+        uri = str((message.get("params") or {}).get("uri", ""))
+        match message.get("method"):
+            case "initialize" if session:
+                self._began, self._session, self._subscribed = line, {_SESSION: session}, {}
+            case "resources/subscribe":
+                self._subscribed[uri] = None
+                self._hears.set()
+            case "resources/unsubscribe":
+                self._subscribed.pop(uri, None)
+
+    async def hear(self, write: Line) -> None:
+        """Write notifications, from the first subscription on, for ever."""
+        await self._hears.wait()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._write_news, write)
+            while True:
+                try:
+                    await self._client.follow("/mcp", (), self._take, cursor=self._cursor, headers=self._session)
+                except CommandFailed as error:
+                    await trio.sleep(AGAIN)
+                    if isinstance(error, ServiceRefused) and error.status == HTTPStatus.NOT_FOUND:
+                        with suppress(CommandFailed):
+                            await self._begin_anew()
+
+    def _take(self, event: ServerSentEvent) -> None:
+        self._news[event.data] = None  # however slowly the client reads, each of its resources waits once
+        self._told.set()
+
+    async def _write_news(self, write: Line) -> None:
+        while True:
+            await self._told.wait()
+            self._told = trio.Event()
+            while self._news:
+                said = next(iter(self._news))
+                del self._news[said]
+                await write(said.encode() + b"\n")
+
+    async def _begin_anew(self) -> None:
+        """Begin a session with what the client had. Raises CommandFailed."""
+        _, headers = await self._ask(self._began)
+        self._session = {_SESSION: headers.get(_SESSION, "")}
+        for uri in tuple(self._subscribed):
+            message = {"jsonrpc": "2.0", "id": 0, "method": _SUBSCRIBE, "params": {"uri": uri}}
+            await self._ask(json.dumps(message).encode())
+
+
+def _is_remembered(line: bytes) -> bool:
+    """Return whether a line may be one of those that are remembered: the others are not read."""
+    return any(word in line for word in (b'"initialize"', _SUBSCRIBE.encode(), _UNSUBSCRIBE.encode()))
+
+
+def _read(line: bytes) -> dict[str, Any] | None:
+    try:
+        message: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) else None
 
 
 def _failed(line: bytes, says: str) -> bytes:
@@ -53,33 +138,37 @@ def _failed(line: bytes, says: str) -> bytes:
     return json.dumps(said).encode()
 
 
-async def serve(
-    answering: Answering, read: Callable[[], Awaitable[bytes]], write: Callable[[bytes], Awaitable[None]]
-) -> None:
+async def serve(bridge: Bridge, read: Callable[[], Awaitable[bytes]], write: Line) -> None:
     """Answer until the input ends. read: some bytes, b"" at the end. write: a line."""
     slots, turn = trio.Semaphore(AT_ONCE), trio.Lock()
 
+    async def in_turn(line: bytes) -> None:
+        async with turn:
+            await write(line)
+
     async def answer(line: bytes) -> None:
         try:
-            if answered := await answering(line):
-                async with turn:
-                    await write(answered + b"\n")
+            if answered := await bridge.answer(line):
+                await in_turn(answered + b"\n")
         finally:
             slots.release()
 
     waiting = bytearray()
-    async with trio.open_nursery() as nursery:
-        while some := await read():
-            waiting += some
-            *lines, rest = bytes(waiting).split(b"\n")
-            # A line without an end is cut: what is left of it is no message, and is answered as one that is none.
-            waiting = bytearray(rest[: MOST + 1])
-            for line in filter(bytes.strip, lines):
-                await slots.acquire()
-                nursery.start_soon(answer, line)
+    async with trio.open_nursery() as hearing:
+        hearing.start_soon(bridge.hear, in_turn)
+        async with trio.open_nursery() as nursery:
+            while some := await read():
+                waiting += some
+                *lines, rest = bytes(waiting).split(b"\n")
+                # A line without an end is cut: what is left of it is no message, and is answered as one that is none.
+                waiting = bytearray(rest[: MOST + 1])
+                for line in filter(bytes.strip, lines):
+                    await slots.acquire()
+                    nursery.start_soon(answer, line)
+        hearing.cancel_scope.cancel()
 
 
-async def on_standard_streams(answering: Answering) -> None:
+async def on_standard_streams(bridge: Bridge) -> None:
     """Serve the client that has started this program."""
 
     reading, writing = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
@@ -90,7 +179,7 @@ async def on_standard_streams(answering: Answering) -> None:
     async def write(line: bytes) -> None:
         await trio.to_thread.run_sync(_write_all, line, limiter=writing)
 
-    await serve(answering, read, write)
+    await serve(bridge, read, write)
 
 
 def _write_all(line: bytes) -> None:

@@ -114,16 +114,21 @@ class Client:
         query: Sequence[tuple[str, str]],
         take: Callable[[ServerSentEvent], None],
         tell: Callable[[str], None] = lambda _sentence: None,
+        *,
+        cursor: Cursor | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """Read a stream for ever and hand each event to `take`; after a cut go on behind the last one.
 
-        `tell` hears what a person should know. Raises CommandFailed when the first connection fails, or when the
-        service refuses in a way that does not pass.
+        `tell` hears what a person should know. cursor: where to begin, and where the last event is kept. headers:
+        further ones of each request. Raises CommandFailed when the first connection fails, or when the service refuses
+        in a way that does not pass.
         """
-        cursor, wait, tries, hint = Cursor(), 0.0, 0, 1.0
+        wait, tries, hint = 0.0, 0, 1.0
+        cursor = Cursor() if cursor is None else cursor
         while True:
             try:
-                async with self._open(path, query, cursor) as answer:
+                async with self._open(path, query, cursor, headers or {}) as answer:
                     if tries:
                         tell("connected again")
                     tries, wait = tries + 1, 0.0
@@ -144,9 +149,11 @@ class Client:
             await trio.sleep(wait)
 
     @asynccontextmanager
-    async def _open(self, path: str, query: Sequence[tuple[str, str]], cursor: Cursor) -> AsyncIterator[httpx.Response]:
+    async def _open(
+        self, path: str, query: Sequence[tuple[str, str]], cursor: Cursor, more: Mapping[str, str]
+    ) -> AsyncIterator[httpx.Response]:
         """Open a stream behind the cursor. Raises CommandFailed when it can't be opened, httpx.HTTPError once it is."""
-        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": cursor.id} if cursor.id else {})
+        headers = {**more, "Accept": "text/event-stream"} | ({"Last-Event-ID": cursor.id} if cursor.id else {})
         request = self._http.build_request("GET", path, params=list(query), headers=headers, timeout=PATIENCE)
         try:
             answer = await self._http.send(request, stream=True)

@@ -21,14 +21,14 @@ def mcp(service: str | None, key_file: str | None) -> int:
     """
     import trio
 
-    from sanderling.agents.stdio import on_standard_streams, through
+    from sanderling.agents.stdio import Bridge, on_standard_streams
     from sanderling.client.running import client_here
 
     client = client_here(service, key_file)
 
     async def run() -> None:
         async with client:
-            await on_standard_streams(through(client))
+            await on_standard_streams(Bridge(client))
 
     trio.run(run)
     return Exit.WELL

@@ -28,6 +28,7 @@ WRITES_NOTHING = {
     "POST /v1/destinations/{id}/test",
     "POST /v1/destinations/{id}/invite",
     "POST /mcp",  # its tools ask the routes of this table
+    "DELETE /mcp",  # forgets what is in memory only
     "POST /v1/admin/tree/{path}/check",
     "POST /v1/admin/tree/{path}/restart",
     "POST /v1/admin/tree/{path}/release",

@@ -223,4 +223,4 @@ def test_only_streams_that_can_be_resumed_know_the_id_of_the_last_event() -> Non
         for parameter in methods.get("get", {}).get("parameters", ())
         if parameter.get("name") == "Last-Event-ID"
     }
-    assert knowing == {"/v1/stream", "/v1/streams/{channel}"}
+    assert knowing == {"/mcp", "/v1/stream", "/v1/streams/{channel}"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from api.mcp.protocol import VERSIONS
-from tests.api.house import House
+from tests.api.house import BASE_URL, House
 
 
 async def sent(client: httpx.AsyncClient, method: str, **params: Any) -> dict[str, Any]:
@@ -58,4 +59,22 @@ async def test_without_a_key_or_with_another_version_or_rubbish_it_is_a_problem(
         assert refused.status_code == 400 and VERSIONS[0] in refused.json()["detail"]
         assert (await client.post("/mcp", json=[{"jsonrpc": "2.0", "id": 1, "method": "ping"}])).status_code == 400
         assert (await client.post("/mcp", json={"jsonrpc": "1.0", "id": 1, "method": "ping"})).status_code == 400
-        assert (await client.get("/mcp")).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://localhost.evil.example", 403),
+        ("http://[::1", 403),
+        ("http://localhost:3000", 200),
+        ("http://[::1]:3000", 200),
+        (BASE_URL, 200),
+    ],
+)
+async def test_a_page_of_another_origin_may_not_use_it(house: House, origin: str, status: int) -> None:
+    async with await house.client("stream:read") as client:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        assert (await client.post("/mcp", json=message, headers={"Origin": origin})).status_code == status
+        assert (await client.get("/mcp", headers={"Origin": origin})).status_code == (403 if status == 403 else 400)

@@ -27,6 +27,18 @@ class Box:
                 raise Refused("The key lacks sources:write.")
         raise Unknown(f"There is no tool {name}.")
 
+    def resources(self) -> Sequence[Mapping[str, Any]]:
+        return [{"uri": "x://1", "name": "one"}]
+
+    async def subscribe(self, uri: str) -> None:
+        if uri == "x://full":
+            raise Refused("Enough.")
+        await self.read(uri)
+
+    def unsubscribe(self, uri: str) -> None:
+        if uri == "x://2":
+            raise Refused("There is no session.")
+
     async def read(self, uri: str) -> str:
         if uri != "x://1":
             raise Unknown("There is no such resource.")
@@ -56,7 +68,7 @@ async def test_a_session_begins_with_a_version_that_both_speak(version: object, 
 async def test_tools_and_resources_are_listed_called_and_read() -> None:
     assert (await asked("ping"))["result"] == {}
     assert (await asked("tools/list"))["result"] == {"tools": [{"name": "echo"}]}
-    assert (await asked("resources/list"))["result"] == {"resources": []}
+    assert (await asked("resources/list"))["result"] == {"resources": [{"uri": "x://1", "name": "one"}]}
     assert (await asked("resources/templates/list"))["result"]["resourceTemplates"]
     told = (await asked("tools/call", name="echo", arguments={"a": 1}))["result"]
     assert told == {"content": [{"type": "text", "text": "{'a': 1}"}], "structuredContent": {"a": 1}}
@@ -71,6 +83,15 @@ async def test_what_a_tool_refuses_is_for_the_model_and_what_is_unknown_for_the_
     assert (await asked("tools/call", name="echo", arguments=[1]))["error"]["code"] == -32602
     assert (await asked("resources/read", uri="x://2"))["error"]["code"] == -32002
     assert (await asked("sampling/createMessage"))["error"]["code"] == -32601
+
+
+async def test_subscriptions_are_taken_and_what_can_not_be_subscribed_to_is_refused() -> None:
+    assert (await asked("initialize"))["result"]["capabilities"]["resources"] == {"subscribe": True}
+    assert (await asked("resources/subscribe", uri="x://1"))["result"] == {}
+    assert (await asked("resources/unsubscribe", uri="x://1"))["result"] == {}
+    assert (await asked("resources/subscribe", uri="x://2"))["error"]["code"] == -32002
+    assert (await asked("resources/subscribe", uri="x://full"))["error"]["code"] == -32602
+    assert (await asked("resources/unsubscribe", uri="x://2"))["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize("message", [{"method": "notifications/initialized"}, {"id": 4, "result": {}}])

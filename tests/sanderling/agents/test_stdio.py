@@ -11,22 +11,22 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.agents.stdio import AT_ONCE, MOST, Answering, serve, through
+from sanderling.agents.stdio import AGAIN, AT_ONCE, MOST, Bridge, serve
 from sanderling.client.api import Client
 
 
-def service(answer: Any) -> Answering:
-    return through(Client("http://service.test", "svc_k", httpx.MockTransport(answer)))
+def service(answer: Any) -> Bridge:
+    return Bridge(Client("http://service.test", "svc_k", httpx.MockTransport(answer)))
 
 
-async def slow(line: bytes) -> bytes:
+async def slow(request: httpx.Request) -> httpx.Response:
     """Answer after as many seconds as the message says."""
-    message = json.loads(line)
+    message = json.loads(request.content)
     await trio.sleep(message["for"])
-    return json.dumps({"id": message["id"]}).encode()
+    return httpx.Response(200, json={"id": message["id"]})
 
 
-async def lines_of(*pieces: bytes, answering: Answering = slow) -> list[dict[str, Any]]:
+async def lines_of(*pieces: bytes, bridge: Bridge | None = None) -> list[dict[str, Any]]:
     """Return what is written when these pieces are read, one after the other."""
     waiting, written = list(pieces), list[bytes]()
 
@@ -37,7 +37,7 @@ async def lines_of(*pieces: bytes, answering: Answering = slow) -> list[dict[str
     async def write(line: bytes) -> None:
         written.append(line)
 
-    await serve(answering, read, write)
+    await serve(bridge or service(slow), read, write)
     return [json.loads(line) for line in written]
 
 
@@ -67,7 +67,7 @@ async def test_a_line_is_what_the_service_is_asked_and_its_answer_a_line() -> No
         asked.append(request)
         return httpx.Response(200, content=b'{"jsonrpc":"2.0","id":1,"result":{}}\n')
 
-    assert await lines_of(call(1, 0), answering=service(answer)) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    assert await lines_of(call(1, 0), bridge=service(answer)) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
     assert (asked[0].url.path, asked[0].content) == ("/mcp", call(1, 0).rstrip())
     assert asked[0].headers["authorization"] == "Bearer svc_k"
 
@@ -76,25 +76,82 @@ async def test_what_the_service_refuses_is_an_error_of_the_message_and_what_want
     def refuse(request: httpx.Request) -> httpx.Response:
         return httpx.Response(403, json={"title": "No", "detail": "The key lacks the scope stream:read."})
 
-    (said,) = await lines_of(call(1, 0), b'{"jsonrpc": "2.0", "method": "x"}\n', answering=service(refuse))
+    (said,) = await lines_of(call(1, 0), b'{"jsonrpc": "2.0", "method": "x"}\n', bridge=service(refuse))
     assert said["id"] == 1 and "stream:read" in said["error"]["message"]
     taken = service(lambda request: httpx.Response(202))
-    assert await lines_of(b'{"jsonrpc": "2.0", "method": "x"}\n', answering=taken) == []
+    assert await lines_of(b'{"jsonrpc": "2.0", "method": "x"}\n', bridge=taken) == []
 
 
 @pytest.mark.parametrize("line", [b"rubbish\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n", b"x" * (MOST + 9) + b"\n"])
 async def test_rubbish_is_answered_as_such(line: bytes) -> None:
-    answering = service(lambda request: httpx.Response(400, json={"title": "No", "detail": "This is no JSON."}))
-    (said,) = await lines_of(line, answering=answering)
+    bridge = service(lambda request: httpx.Response(400, json={"title": "No", "detail": "This is no JSON."}))
+    (said,) = await lines_of(line, bridge=bridge)
     assert said["id"] is None and said["error"]["code"] == -32700
 
 
 @given(st.binary(max_size=200))
 def test_whatever_a_line_says_it_is_answered_or_left(line: bytes) -> None:
-    answering = service(lambda request: httpx.Response(400, json={"title": "No", "detail": "No."}))
+    bridge = service(lambda request: httpx.Response(400, json={"title": "No", "detail": "No."}))
 
     async def run() -> None:
-        answered = await answering(line)
+        answered = await bridge.answer(line)
         assert not answered or json.loads(answered)["jsonrpc"] == "2.0"
 
     trio.run(run)
+
+
+class Restarted:
+    """A service whose sessions are forgotten once: what it is asked, and the frames that its streams have."""
+
+    def __init__(self) -> None:
+        self.sessions = 0
+        self.subscribed: list[tuple[str, str]] = []
+        self.followed: list[tuple[str, str]] = []
+
+    async def answer(self, request: httpx.Request) -> httpx.Response:
+        session = request.headers.get("mcp-session-id", "")
+        if request.method == "GET":
+            return self.stream(session, request.headers.get("last-event-id", ""))
+        message = json.loads(request.content)
+        headers = {}
+        if message["method"] == "initialize":
+            self.sessions += 1
+            headers = {"Mcp-Session-Id": f"session {self.sessions}"}
+        else:
+            self.subscribed.append((session, message["params"]["uri"]))
+        return httpx.Response(200, json={"jsonrpc": "2.0", "id": message["id"], "result": {}}, headers=headers)
+
+    def stream(self, session: str, last: str) -> httpx.Response:
+        self.followed.append((session, last))
+        if len(self.followed) == 2:
+            return httpx.Response(404, json={"title": "No", "detail": "This session has ended."})
+        frames = b'data: {"n": %d}\nid: %d\n\n' % (len(self.followed), len(self.followed))
+        return httpx.Response(200, content=frames, headers={"Content-Type": "text/event-stream"})
+
+
+async def test_what_was_subscribed_to_is_heard_of_also_when_the_service_has_forgotten_the_session(
+    autojump_clock: object,
+) -> None:
+    restarted = Restarted()
+    lines = [
+        b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}\n',
+        b'{"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": {"uri": "a"}}\n',
+        b'{"jsonrpc": "2.0", "id": 3, "method": "resources/subscribe", "params": {"uri": "b"}}\n',
+        b'{"jsonrpc": "2.0", "id": 4, "method": "resources/unsubscribe", "params": {"uri": "a"}}\n',
+    ]
+    written = list[dict[str, Any]]()
+
+    async def read() -> bytes:
+        await trio.sleep(1)
+        if lines:
+            return lines.pop(0)
+        await trio.sleep(AGAIN + 2)
+        return b""
+
+    async def write(line: bytes) -> None:
+        written.append(json.loads(line))
+
+    await serve(service(restarted.answer), read, write)
+    assert {"n": 1} in written and {"n": 3} in written
+    assert restarted.followed[:3] == [("session 1", ""), ("session 1", "1"), ("session 2", "1")]
+    assert ("session 2", "b") in restarted.subscribed and ("session 2", "a") not in restarted.subscribed
