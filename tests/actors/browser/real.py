@@ -67,7 +67,7 @@ class Web:
         path, _, query = asked.target.lstrip("/").partition("?")
         if path == "to":
             status, _, where = query.partition("=")
-            return Answer(int(status), headers={"Location": unquote(where)})
+            return Answer(int(status), headers={"Location": unquote(where).encode().decode("latin-1")})
         if path == "sw.js":
             script = f"self.oninstall=()=>fetch('{query.removeprefix('to=')}',{{mode:'no-cors'}})"
             return Answer(body=script.encode(), headers={"Content-Type": "text/javascript"})

@@ -1,7 +1,8 @@
 """Ways out of a page: by each of them a page tries to reach a canary that it must not reach.
 
 A trick is a piece of a page. `u` in it is an address of the canary with a path of the trick's own name, so that a hit
-tells whose it was; tricks that ask for no path have a `PORT` of their own.
+tells whose it was; tricks that ask for no path have a `PORT` of their own. Each spelling of an address is tried by many
+ways, since another part of a browser reads it: `v6-mapped.websocket`.
 """
 
 from __future__ import annotations
@@ -99,6 +100,12 @@ _SPELLED = {
     "name-mixed": "mixed.test:PORT",
     "name-rebound": "rebound.test:PORT",
 }
+_SPELLED_BY = (
+    *("fetch", "fetch-post", "xhr", "image", "websocket", "eventsource", "beacon", "audio-object", "import"),
+    *("worker-fetch", "worker-import", "worker-websocket", "frame-navigation", "blob-frame"),
+    *("redirect-fetch", "redirect-image", "redirect-frame"),
+)
+"""The scripts by which each spelling is tried."""
 _LEAVING = {
     "location": "<script>location='{u}'</script>",
     "location-replace": "<script>location.replace('{u}')</script>",
@@ -128,30 +135,38 @@ _RTC = (
 
 STREAM_PORTS = tuple(_OF_PORTS)
 DATAGRAM_PORTS = tuple(_OF_DATAGRAMS)
-NAMES = (*_MARKUP, *_SCRIPT, *_SPELLED, *_LEAVING, *STREAM_PORTS, *DATAGRAM_PORTS)
+_SPELLINGS = tuple(f"{spelled}.{way}" for way in _SPELLED_BY for spelled in _SPELLED)
+NAMES = (*_MARKUP, *_SCRIPT, *_SPELLINGS, *_LEAVING, *STREAM_PORTS, *DATAGRAM_PORTS)
+STAYING = ("markup", "scripts", "ports", *(f"by-{way}" for way in _SPELLED_BY))
+"""The pages that are there to be read after what they have tried."""
 
 
 def pages(canary: str, port: int, ports: Mapping[str, int]) -> Mapping[str, str]:
-    """Return the pages by their names: one of all the markup, one of all the scripts, one for each way to leave."""
+    """Return the pages by their names: one of all the markup, one of all the scripts, one for each way by which
+    addresses are spelled, one for each way to leave.
+    """
 
     def at(name: str, host: str = canary) -> str:
         return f"http://{host}/{name}"
 
     markup = "".join(text.format(u=at(name)) for name, text in _MARKUP.items())
     tried = [_tried(text.format(u=at(name))) for name, text in _SCRIPT.items()]
-    spelled = [
-        _tried(f"fetch('{at(name, host.replace('PORT', str(port)))}',{{mode:'no-cors'}})")
-        for name, host in _SPELLED.items()
-    ]
+    spelled = {
+        f"by-{way}": "".join(
+            _tried(_SCRIPT[way].format(u=at(f"{name}.{way}", host.replace("PORT", str(port)))))
+            for name, host in _SPELLED.items()
+        )
+        for way in _SPELLED_BY
+    }
     placed = "".join(
         text.format().replace("PORT", str(ports[name])) for name, text in (_OF_PORTS | _OF_DATAGRAMS).items()
     )
     found = {
         "markup": markup,
         "scripts": f"<script>{''.join(tried)}</script>",
-        "spellings": f"<script>{''.join(spelled)}</script>",
         "ports": _RTC + placed,
     }
+    found |= {name: f"<script>{text}</script>" for name, text in spelled.items()}
     found |= {name: text.format(u=at(name)) for name, text in _LEAVING.items()}
     return {name: f"<!doctype html><title>{name}</title><body><p>hello</p>{text}" for name, text in found.items()}
 
