@@ -106,7 +106,8 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
         found.append(_header("Idempotency-Key", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME))
     if route.path == "/mcp":
         says = "The session, as the answer to `initialize` named it."
-        found.append(_header("Mcp-Session-Id", says, {"type": "string"}, _NAME))
+        named = _header("Mcp-Session-Id", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME)
+        found.append(named if route.method == "POST" else named | {"required": True})
     return found
 
 
