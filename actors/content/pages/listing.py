@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from lxml import etree
@@ -21,7 +21,7 @@ from actors.content.bodies import markup
 from actors.content.bodies.links import absolute
 from actors.content.bodies.text import normalise
 from actors.content.messages.listings import Item, item_form
-from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, HEADING, NAMED, plain_traits, traits_of
+from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADING, NAMED, plain_traits, traits_of
 
 MOST_ITEMS = 1_000
 MOST_TITLE, MOST_TEXT = 300, 1_000
@@ -35,10 +35,14 @@ _LESSER = 0.6
 _FEW = 2
 _BESIDE = 4
 """Links in one element, of which each has a place of its own."""
+_SIBLINGS = 30
+"""Elements beside one that are looked at."""
 _MANY = 8
 """Links of a group; more of them do not make its texts better names."""
 _NAME = 6
 """Words of a name; more of them do not make it a better one."""
+_HEADED = 0.5
+"""Worth from which headings are a list: of the colours of one thing the names are all alike."""
 _LONG_TITLE = 4
 """Words from which a link that stands alone may be an item."""
 _HOLDING = ("li", "tr", "article", "section", "div", "dd", "p")
@@ -50,9 +54,9 @@ _SHARING = re.compile(
     r"(?:sharer?|share|intent|shareArticle|submit|pin/create|send|dialog|compose)", re.I
 )  # fmt: skip
 _OTHER = re.compile(
-    r"/(?:tags?|topics?|categor(?:y|ies|ia|ie)|authors?|autor(?:en)?|users?|profiles?|people|login|signin|sign-in|signup"
+    r"(?:(?<!/forum)(?<!/forums)(?<!/community)/topics?|/(?:tags?|categor(?:y|ies|ia|ie)|authors?|autor(?:en)?|users?|profiles?|people|login|signin|sign-in|signup"
     r"|register|logout|feed|rss|search|suche|page|seite|print|comments?|kommentare?|schlagwort(?:e)?|stichwort"
-    r"|kategorien?|wp-login|share|reply|edit|cart|privacy|impressum|imprint)(?:$|[/.?])", re.I
+    r"|kategorien?|wp-login|share|reply|edit|cart|privacy|impressum|imprint))(?:$|[/.?])", re.I
 )  # fmt: skip
 _LEAVES = re.compile(r"/(?:page|seite|p)/?\d{1,5}/?$", re.I)
 _FACETS = re.compile(
@@ -70,6 +74,7 @@ _KICKER = re.compile(
     r"(?:^|[\s_-])(?:overline|kicker|eyebrow|dachzeile|roofline|topline|surtitle|rubrik|category)(?:$|[\s_-])", re.I
 )
 """Classes of the words above a title."""
+_ROW = re.compile(r"(?i:odd|even|alt\w*|first|last|row.?\d|.*\d.*)")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -101,10 +106,31 @@ def items_of(
     groups: dict[tuple[str, ...], list[_Link]] = defaultdict(list)
     for link in links:
         groups[link.group].append(link)
+    groups = _parted(groups)
     for alike in groups.values():
         _name_by_what_is_beside(alike)
     kept = _primary(_of_the_site(groups, url))
     return tuple(_items(kept, links))[:MOST_ITEMS]
+
+
+def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ...], list[_Link]]:
+    """Return the groups, parted where two or three kinds of links take turns in the same tags: events, their places."""
+    parted: dict[tuple[str, ...], list[_Link]] = {}
+    for group, links in groups.items():
+        kinds = [_kind_of(link.element.getparent()) for link in links]
+        turns = sum(1 for one, other in pairwise(kinds) if one != other)
+        if _FEW <= len(set(kinds)) < _BESIDE and len(links) > _BESIDE and turns >= _INTERLEAVED * (len(links) - 1):
+            for link, kind in zip(links, kinds, strict=True):
+                parted.setdefault((*group, kind), []).append(link)
+        else:
+            parted[group] = links
+    return parted
+
+
+def _kind_of(element: markup.Element | None) -> str:
+    """Return the classes of an element, without those that only tell rows apart."""
+    names = "" if element is None else element.get("class") or ""
+    return " ".join(one for one in names.split() if not _ROW.fullmatch(one))
 
 
 def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
@@ -143,11 +169,21 @@ def _places(root: markup.Element, *, judged: bool) -> Iterator[tuple[markup.Elem
         path.append(_step(element.tag, named))
         above.append(trait)
         if element.tag in markup.BREAKS:
-            trait = trait_of(element, element.tag, trait, named) | (trait & HEADING)
+            outer, trait = trait, trait_of(element, element.tag, trait, named) | (trait & HEADING)
+            if trait & NAMED and not outer & NAMED and _is_one_of_many(element):
+                trait &= ~(FURNITURE | NAMED)
         if element.tag in markup.UNSEEN or markup.hidden(named, element, shown):
             steps.skip_subtree()
         elif element.tag == "a" and "href" in named:
             yield element, (*path[-_DEEPEST:], _place_of(element)), trait
+
+
+def _is_one_of_many(element: markup.Element) -> bool:
+    """Return whether an element is a row among others of its kind, whatever its own name says: one that is pinned."""
+    parent, names = element.getparent(), set((element.get("class") or "").split())
+    beside = islice(() if parent is None else parent.iterchildren(element.tag), _SIBLINGS)
+    fewer = (mine for one in beside if (mine := set((one.get("class") or "").split())) and mine < names)
+    return sum(1 for _ in islice(fewer, _FEW)) == _FEW
 
 
 def _place_of(link: markup.Element) -> str:
@@ -176,7 +212,8 @@ def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> 
     if is_home:
         return to.netloc.removeprefix("www.") != page.netloc.removeprefix("www.")
     if to.netloc == page.netloc and to.path.rstrip("/") == page.path.rstrip("/"):
-        names = [name for name, _ in parse_qsl(to.query, keep_blank_values=True)]
+        same = set(parse_qsl(page.query, keep_blank_values=True))
+        names = [name for name, value in parse_qsl(to.query, keep_blank_values=True) if (name, value) not in same]
         return any(_NAMES.match(name) for name in names) and not any(_FACETS.match(name) for name in names)
     return True
 
@@ -261,15 +298,18 @@ class _Leader:
             for one in link.element.iterancestors():
                 around[one] += forms.get(one) != link.form
                 forms[one] = link.form
-        self._holders = {element for element, count in around.items() if count == 1}
+        self._holders = {element: forms[element] for element, count in around.items() if count == 1}
 
     def has(self, links: Sequence[_Link]) -> bool:
         """Return whether another group's links stand inside of these items, or one after each of them."""
-        inside = sum(1 for link in links if not self._holders.isdisjoint(link.element.iterancestors()))
-        if inside >= len(links) * _INTERLEAVED:
-            return True
+        inside = [item for link in links if (item := self._item_around(link))]
+        if len(inside) >= len(links) * _INTERLEAVED and (len(set(inside)) > 1 or len(links) <= _BESIDE):
+            return True  # many links beside one alone of its links are a list of their own, which it happens to be near
         gaps = {gap for link in links if (gap := bisect_right(self._places, link.at))}
         return len(gaps) >= max(_FEW, len(self._places) * _INTERLEAVED)
+
+    def _item_around(self, link: _Link) -> str:
+        return next((self._holders[one] for one in link.element.iterancestors() if one in self._holders), "")
 
 
 def _worth(links: Sequence[_Link]) -> float:
@@ -302,8 +342,8 @@ def _is_list(links: Sequence[_Link], worth: float) -> bool:
     lettered = sum(1 for text in texts if len(_LETTER.findall(text)) > 1)
     if lettered < len(texts) / 2:
         return False  # the numbers of pages, the days of a calendar
-    if len({link.form for link in links}) >= _FEW:
-        return worth >= 1
+    if (count := len({link.form for link in links})) >= _FEW:
+        return worth >= (_HEADED if links[0].headed and count > _FEW else 1)
     return links[0].headed or worth >= _LONG_TITLE
 
 

@@ -92,3 +92,49 @@ def test_items_that_only_their_parameters_tell_apart_are_items() -> None:
 )
 def test_rubbish_has_no_items_and_does_no_harm(body: str) -> None:
     assert len(found(f"<main><p>Some text</p>{body}</main>")) <= 1
+
+
+def test_a_thread_of_a_forum_is_an_item_also_where_its_address_says_topic() -> None:
+    body = a_list(*NAMES).replace("/n/", "/forums/topic/")
+    assert [url for _, url in found(body)] == ["/forums/topic/harbour", "/forums/topic/museum"]
+    assert found(a_list(*NAMES).replace("/n/", "/topic/")) == []
+
+
+def test_what_the_pages_own_address_says_as_well_is_no_filter() -> None:
+    body = "".join(f'<p><a href="/news?s=notes&mode=form&id={name}">The {name} is open</a></p>' for name in NAMES)
+    opened = open_page(f"<html><body>{body}</body></html>".encode(), "text/html", None, ())
+    url = f"{URL}?s=notes&mode=list"
+    assert len(items_of(opened.root, opened.watched, url, judged=opened.judged)) == len(NAMES)
+    assert found(body) == []
+
+
+def test_a_row_that_is_pinned_is_an_item_whatever_its_class_is_called() -> None:
+    row = '<li class="row{}"><a href="/n/{}">The {} is open again</a></li>'
+    rows = [row.format(more, name, name) for more, name in (("", "a"), ("", "b"), (" announcement", "c"), ("", "d"))]
+    assert [url for _, url in found(f"<ul>{''.join(rows)}</ul>")] == ["/n/a", "/n/b", "/n/c", "/n/d"]
+    alone = '<div class="announcement"><a href="/sale">All is sold for less this week</a></div>'
+    assert "/sale" not in [url for _, url in found(alone + f"<ul>{rows[0]}{rows[1]}</ul>")]
+
+
+def test_a_link_of_a_menu_that_stands_near_a_list_does_not_hide_the_list() -> None:
+    menu = "".join(f'<li><a href="/m/{name}">All that we have of the {name}</a></li>' for name in NAMES)
+    near = '<li><a href="/m/near">All that we have in your town</a></li>'
+    threads = "".join(f'<p><a href="/t/{number}">Thread {chr(97 + number)}</a></p>' for number in range(8))
+    body = f"<section><ul>{menu}</ul></section><section><ul>{near}</ul>{threads}</section>"
+    assert {f"/t/{number}" for number in range(8)} <= {url for _, url in found(body)}
+
+
+def test_events_and_their_places_in_the_same_tags_are_told_apart_by_their_classes() -> None:
+    what = '<p class="what"><a href="/e/{0}">The {0} plays all that it knows</a></p>'
+    where = '<p class="where"><a href="/v/{0}">Town hall</a></p>'
+    rows = "".join(f"<div>{what.format(name)}{where.format(name)}</div>" for name in ("a", "b", "c", "d"))
+    assert [url for _, url in found(rows)] == ["/e/a", "/e/b", "/e/c", "/e/d"]
+    plain = "".join(f'<p class="{"odd" if at % 2 else "even"}"><a href="/n/{at}">Item {chr(97 + at)} is long</a></p>'
+                    for at in range(8))  # fmt: skip
+    assert len(found(plain)) == 8
+
+
+def test_headings_that_are_partly_alike_are_a_list() -> None:
+    names = ("Red", "Red", "Blue", "Blue", "Grey", "Grey")
+    rows = "".join(f'<div><h3><a href="/p/{at}">{name}</a></h3></div>' for at, name in enumerate(names))
+    assert len(found(rows)) == len(names)
