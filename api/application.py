@@ -70,7 +70,7 @@ class Application(QuartTrio):
             raise ValueError(f"{label} is there already")
         self.claim(path.split("/", 2)[1], face)
         self.declared[label] = face
-        rule = path.replace("{path}", "<part:path>").replace("{", "<").replace("}", ">")
+        rule = path.replace("{path}", "<part:path>").replace("{tag}", "<path:tag>").replace("{", "<").replace("}", ">")
         self.add_url_rule(rule, label, view, methods=[method], provide_automatic_options=False)
 
     def new_request_id(self) -> str:

@@ -147,12 +147,15 @@ async def _raw_body(app: Application) -> bytes:
 def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
     """Whether all slashes that part a path are sent as such: a proxy before us takes an encoded one for a letter.
 
-    Only the path of a part of the tree is one value, and may have them encoded.
+    Only the path of a part of the tree and a tag are one value, and may have them encoded.
     """
     if b"%2f" not in raw.lower():
         return True
-    before, path, after = ("" if route is None else route.path).partition("{path}")
-    return bool(path) and raw.startswith(before.encode()) and raw.endswith(after.encode())
+    for value in ("{path}", "{tag}"):
+        before, found, after = ("" if route is None else route.path).partition(value)
+        if found:
+            return raw.startswith(before.encode()) and raw.endswith(after.encode())
+    return False
 
 
 def _preflight(app: Application) -> Response | None:

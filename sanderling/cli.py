@@ -31,6 +31,7 @@ from sanderling.commands import (
     signing,
     sources,
     standby,
+    tags,
     templates,
 )
 from sanderling.commands import keys as api_keys
@@ -200,6 +201,7 @@ main.add_command(agents.mcp)
 main.add_command(sources.add)
 main.add_command(sources.sources)
 main.add_command(sources.coverage)
+main.add_command(tags.tags)
 main.add_command(alerts.alerts)
 main.add_command(publications.publications)
 main.add_command(bins.bins)

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from storage.records.given import given
 from storage.records.source import Follow, Render, Source
+from storage.records.tag_defaults import TagDefaults
 from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 
@@ -125,6 +126,10 @@ WaitFor = Annotated[
         examples=["#prices li"],
     ),
 ]
+DefaultDestinations = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})], ...],
+    Meta(max_length=20, description="Ids of destinations of any alert"),
+]
 Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 
 
@@ -183,6 +188,19 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
         return f"SourcePatch({', '.join(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)})"
 
 
+class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
+    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy.
+    """
+
+    schedule: Schedule | None = None
+    hours: Hours | None = None
+    bar: Bar | None = None
+    selector: Selector | None = None
+    ignore: Ignore = ()
+    destinations: DefaultDestinations = ()
+
+
 class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources."""
 
@@ -201,7 +219,15 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 def settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
     """Return what a request sets of a source, by the names of the record's fields; a schedule in seconds."""
-    settings = given(request, Source)
+    return _in_seconds(given(request, Source))
+
+
+def defaults_of(request: TagSettings) -> dict[str, Any]:
+    """Return what a request sets of a tag's defaults, as `settings_of` does."""
+    return _in_seconds(given(request, TagDefaults))
+
+
+def _in_seconds(settings: dict[str, Any]) -> dict[str, Any]:
     if settings.get("schedule") is not None:
         settings["schedule"] = seconds_of(settings["schedule"])
     return settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch, TagSettings
 from actors.messages.views import (
     AddedSource,
     PracticeChange,
@@ -21,6 +21,7 @@ from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
+from storage.records.tag_defaults import TagDefaults
 from supervision import Reply
 
 
@@ -181,6 +182,20 @@ class ListSources:
 
 
 @dataclass(frozen=True, slots=True)
+class SetTagDefaults:
+    """Set what sources with a tag inherit, all of it, or take it away (None); the answer is what the tag has then.
+
+    All its sources follow by then, and each plans its next look anew. Fails with Unprocessable, Stale, NotFound
+    (nothing to take away), Conflict (no room).
+    """
+
+    tag: str
+    settings: TagSettings | None
+    reply: Reply[TagDefaults | None]
+    expected: Expected = None
+
+
+@dataclass(frozen=True, slots=True)
 class CountTags:
     """Return how many sources have each tag, and how many have one below it: see `selecting.folders_of`."""
 
@@ -204,6 +219,7 @@ RegistryMessage = (
     | ExamineSource
     | ListSources
     | CountTags
+    | SetTagDefaults
     | ShowTold
 )
 
@@ -227,4 +243,9 @@ class LookNow:
     """Look as soon as politeness allows."""
 
 
-SourceMessage = LookNow
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """Plan the next look anew: what the source inherits is something else now."""
+
+
+SourceMessage = LookNow | SettingsChanged

@@ -59,6 +59,13 @@ class SourceView:
     queue_position: int = 0
     """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
     push: PushView | None = None
+    inheriting: Source | None = None
+    """The source with what it inherits of its tags; see `actors/inheriting.py`. None: nothing."""
+
+    @property
+    def effective(self) -> Source:
+        """The source as it is watched."""
+        return self.inheriting or self.source
 
     @property
     def state(self) -> SourceState:

@@ -95,7 +95,8 @@ class Overseer:
 
     def examined(self, source: Source, settings: Settings) -> SourceExamination:
         """Return what a source's score is made of, and why its next look is when it is. Raises NotFound."""
-        return examined(self._table.describe(source.id), limits_of(source, settings), self._world.now())
+        view = self._table.describe(source.id)
+        return examined(view, limits_of(view.effective, settings), self._world.now())
 
     def whole(self, path: str) -> Whole:
         """Return all that is known of a part. Raises NotFound."""

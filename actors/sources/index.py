@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from heapq import nlargest, nsmallest
 from itertools import chain
 from math import sqrt
@@ -18,6 +19,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
+from actors.messages.sources import SettingsChanged
 from actors.messages.views import SourcePage, SourceView
 from actors.selecting import picks
 from actors.selection import SourceSelection, SourceSort
@@ -38,12 +40,14 @@ from storage.records.source import Source, WatchedSource
 from storage.records.source import SourceState as StoredState
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
-from supervision import ChildSpec, DynamicSupervisor, Run
+from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run
 
 PAGE = 200
 SLICE = 1000
 """Sources that are walked over, or started, in one step of the loop."""
 START_SLICE = 50
+WOKEN_AT_ONCE = 50
+"""Sources that are told of other settings in one step of the loop: each plans its next look then."""
 MANY = 5000
 """From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
 LONGEST_WAIT = 3_600_000
@@ -126,6 +130,23 @@ class SourceIndex:
                 gc.freeze()  # they live for as long as the process, or else are freed by their reference counts
             await trio.lowlevel.checkpoint()
 
+    async def inherit_anew(self) -> int:
+        """Have all sources follow the defaults of their tags as they are now; return how many are watched otherwise.
+
+        No look is made for it: each actor plans its next one anew.
+        """
+        changed = 0
+        for part in _slices(self._live.values(), WOKEN_AT_ONCE):
+            for live in part:
+                if not live.inherit():
+                    continue
+                changed += 1
+                if live.source.tier.polled and self.runs(live):
+                    with suppress(MailboxFull):  # then a look is asked for, and after each the next is planned anew
+                        live.mailbox.send_nowait(SettingsChanged())
+            await trio.lowlevel.checkpoint()
+        return changed
+
     def get(self, source: SourceId) -> LiveSource:
         """Return a source. Raises NotFound."""
         live = self._live.get(source)
@@ -170,7 +191,7 @@ class SourceIndex:
     def earliest(self, live: LiveSource) -> Millis:
         """Return when somebody who asks may have a source looked at again: courtesy, a breaker, its server's wish."""
         now = self._ports.world.now()
-        hot = progress.settle(live.hot, now, limits_of(live.source, self._ports.settings))
+        hot = progress.settle(live.hot, now, limits_of(live.effective, self._ports.settings))
         # A moment that has not come was told by a clock that was ahead: it binds nobody.
         last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
         earliest = last + round(self._ports.settings.cadence_floor * 1000)
@@ -327,6 +348,7 @@ class SourceIndex:
 
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
+        live.tags = self._ports.tags
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
@@ -342,7 +364,7 @@ class SourceIndex:
             self._ports.egress.line.knows(host_of(live.source.watch_url))
 
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:
-        return SourceView(live.source, live.hot, self._overdue_now(live), place, live.push)
+        return SourceView(live.source, live.hot, self._overdue_now(live), place, live.push, live.effective)
 
     def _overdue_now(self, live: LiveSource) -> bool:
         """Return whether a source is overdue. Of another node's, the newest looks may not be known here."""

@@ -9,6 +9,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.traffic import Egress
+from actors.inheriting import TagTable
 from actors.look_hours import read_hours
 from actors.members.ownership import Ownership
 from actors.messages.recorder import RecorderMessage
@@ -77,6 +78,7 @@ class Ports:
     patience: FailureDelays = field(default_factory=FailureDelays)
     shifts: Shifts | None = None
     hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
+    tags: TagTable = field(default_factory=TagTable)
 
 
 class LiveSource:
@@ -90,11 +92,16 @@ class LiveSource:
     `version` is that of the stored state which `hot` came from.
     `tally` counts its looks, and knows more than any state that comes back from storage: a look counts when it is over,
     whatever becomes of its harvest. `saved_tally` is the one that is surely stored.
+    `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
+    It is found when the record, its tags' defaults (`inherit`) or the table of these (`tags`) change, not at each look.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     """
 
     __slots__ = (
+        "_effective",
         "_hot",
+        "_source",
+        "_tags",
         "asked_at",
         "doubted",
         "mailbox",
@@ -102,7 +109,6 @@ class LiveSource:
         "push",
         "ranking",
         "saved_tally",
-        "source",
         "states",
         "tally",
         "unsaved",
@@ -111,7 +117,8 @@ class LiveSource:
     )
 
     def __init__(self, source: Source, hot: SourceRuntime, version: Version = FIRST) -> None:
-        self.source = source
+        self._source, self._effective = source, source
+        self._tags = TagTable()
         self.version = version
         self._hot, self.tally, self.saved_tally = hot, hot.tally, hot.tally
         self.unsaved = self.doubted = False
@@ -122,6 +129,39 @@ class LiveSource:
         self.window: DedupWindow | None = None
         self.owed: Sequence[tuple[bytes, str, Draft]] = ()
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
+
+    @property
+    def source(self) -> Source:
+        """Its own record."""
+        return self._source
+
+    @source.setter
+    def source(self, source: Source) -> None:
+        self._source = source
+        self.inherit()
+
+    @property
+    def effective(self) -> Source:
+        """Its record with what it inherits: how it is watched."""
+        return self._effective
+
+    @property
+    def tags(self) -> TagTable:
+        """Where it inherits from."""
+        return self._tags
+
+    @tags.setter
+    def tags(self, tags: TagTable) -> None:
+        self._tags = tags
+        self.inherit()
+
+    def inherit(self) -> bool:
+        """Find anew what it inherits; return whether it is watched by other settings than before."""
+        before, found = self._effective, self._tags.of(self._source)
+        if found == before:
+            return False
+        self._effective = found
+        return True
 
     @property
     def hot(self) -> SourceRuntime:

@@ -18,6 +18,7 @@ from api.openapi import (
     example_publications,
     example_reasons,
     example_records,
+    example_tags,
     example_templates,
 )
 
@@ -25,6 +26,7 @@ _ALL = (
     *example_records.ALL,
     *example_bins.ALL,
     *example_publications.ALL,
+    *example_tags.ALL,
     *example_admin.ALL,
     *example_alerts.ALL,
     *example_practice.ALL,

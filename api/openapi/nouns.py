@@ -43,6 +43,9 @@ from api.openapi.texts import (
     streams as about_streams,
 )
 from api.openapi.texts import (
+    tags as about_tags,
+)
+from api.openapi.texts import (
     templates as about_templates,
 )
 from api.openapi.texts import (
@@ -68,6 +71,7 @@ from api.v1 import (
     sources,
     status,
     stream,
+    tags,
     templates,
     values,
     versions,
@@ -95,6 +99,7 @@ NOUNS: Final = (
         ),
         about_watching.OPERATIONS,
     ),
+    Noun("Tags", "Words on sources, and what all sources with one inherit.", tags.ROUTES, about_tags.OPERATIONS),
     Noun(
         "Streams",
         "Events as they happen, and again from any point of the log.",

@@ -42,6 +42,11 @@ _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"type": "string", "pattern": "^[a-z]+(/[0-9a-f-]{36})?$"},
         f"sources/{_SOURCE}",
     ),
+    "/v1/tags/{tag}": (
+        "The tag; a bare word is a label. Its slashes may stand as they are.",
+        {"type": "string", "minLength": 1, "maxLength": 100},
+        "label:prices",
+    ),
     "/schemas/{name}": ("The name of a type, such as `stream-event` or `problem`.", {"type": "string"}, "problem"),
     "/schemas/{name}/{version}": ("The version of the schema.", {"type": "string", "enum": ["1.json"]}, "1.json"),
     "/problems/{slug}": ("The last part of a problem's `type`.", {"type": "string"}, "invalid-request"),

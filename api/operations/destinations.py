@@ -37,6 +37,8 @@ from supervision import Mailbox
 
 MOST_DESTINATIONS = 10_000
 _LABEL = 200
+_OF = " · "
+"""Stands before the alert's name in the label of a destination that has no name of its own."""
 MOST_OF_AN_ALERT = 20
 FOR_PEOPLE = 20
 """Events that people are told one by one; of more that wait at once they get one digest."""
@@ -264,6 +266,35 @@ async def add(
     return WithSecret(destination, secret, await _invite(call, kind, destination, alert))
 
 
+async def copy(call: OperationContext, other: Destination, alert: Alert) -> Destination:
+    """Give an alert a destination that is told as another one is: its receiver, its secrets, its hours.
+
+    Who has to agree to be told is asked for this alert too. The matcher is not told of it yet.
+    """
+    kind, now = kind_of(call, other.kind), call.context.world.now()
+    before = await call.context.storage.alerts.get(other.alert_id)
+    where = other.label if before is None else other.label.removesuffix(f"{_OF}{before.name}")
+    made = replace(
+        other,
+        label=other.label if where == other.label else f"{where}{_OF}{alert.name}"[:_LABEL].rstrip(),
+        id=call.context.world.new_id(),
+        alert_id=alert.id,
+        created_at=now,
+        updated_at=now,
+        state="active",
+        failing_since=None,
+        last_delivery_at=None,
+        told=0,
+        owes=None,
+        missed_after=None,
+    )
+    if kind.consent is not None:
+        made = _unasked(made, kind.consent, _token(call, kind))
+    await call.context.storage.alerts.put_destination(made)
+    await _invite(call, kind, made, alert)
+    return made
+
+
 async def _invite(
     call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert
 ) -> Answer | None:
@@ -330,7 +361,7 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
 def _label(kind: DestinationKind, found: Admitted, alert: Alert) -> str:
     """Return what a destination is called without a name of its own: where it leads, and for which alert."""
     where = found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
-    return f"{where} · {alert.name}"[:_LABEL].rstrip()
+    return f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()
 
 
 @whole

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from actors.errors import Stale
+from actors.errors import NotFound, Stale
 from actors.messages.requests import SourcePatch
 from actors.selection import SourceSelection
-from api.operations import alerts, publications, sources
+from api.operations import alerts, publications, sources, tag_defaults
 from api.operations.batches import Failed
 from api.operations.context import OperationContext
 from api.operations.tags import tags_in
@@ -54,6 +55,7 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
     for alert in told:
         both = tuple(dict.fromkeys((*alert.tags, *renamed(alert.tags, before, after))))
         await alerts.change(call, alert.id, AlertPatch(tags=both))
+    moved = await _give(call, before, after)
     ids = await _having(call, before)
     outcomes = await sources.each(call, ids[:MOST], lambda call, id: _rename_one(call, id, before, after))
     failed = [one for one in outcomes if isinstance(one, Failed)]
@@ -61,11 +63,26 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
     if not failed and not more:
         for alert in told:
             await alerts.change(call, alert.id, AlertPatch(tags=renamed(alert.tags, before, after)))
+        for tag in moved:
+            with suppress(NotFound):  # somebody has taken them away meanwhile
+                await tag_defaults.delete(call, tag)
     published = [one for one in await call.context.storage.publications.all() if _named(one.tags, before, after)]
     for one in published:
         both = tuple(dict.fromkeys((*one.tags, *renamed(one.tags, before, after))))  # its past events have the old name
         await publications.change(call, one.id, PublicationPatch(tags=both))
     return Renamed(len(outcomes) - len(failed), len(told), len(published), failed, more)
+
+
+async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
+    """Give the defaults of a tag, and of those below it, to their new names too, unless these have some.
+
+    Return the old names. Their sources lose them last: in between they inherit the same by either name.
+    """
+    kept = await call.context.storage.tag_defaults.all()
+    moved = [one.tag for one in kept if _named((one.tag,), old, new)]
+    for tag in moved:
+        await tag_defaults.give(call, tag, renamed((tag,), old, new)[0])
+    return moved
 
 
 def _named(tags: Sequence[str], old: str, new: str) -> bool:

@@ -94,7 +94,8 @@ def title_of(text: str) -> str:
     return " ".join(text.split())
 
 
-def _check_schedule(schedule: str, where: str) -> None:
+def check_schedule(schedule: str, where: str) -> None:
+    """Raise Unprocessable for an interval that no source may have."""
     if not _SHORTEST <= seconds_of(schedule) <= _LONGEST:
         raise Unprocessable(f"{where}: an interval is from 1m to 7d", where, schedule)
 
@@ -109,7 +110,7 @@ def _check_distinct(subprotocols: tuple[str, ...], where: str) -> None:
 def checked(new: NewSource, where: str = "body") -> NewSource:
     """Return a request with tags and title as they are kept. Raises Unprocessable."""
     if new.schedule is not None:
-        _check_schedule(new.schedule, f"{where}.schedule")
+        check_schedule(new.schedule, f"{where}.schedule")
     _check_distinct(new.subprotocols, f"{where}.subprotocols")
     return replace(new, tags=tags_of(new.tags, f"{where}.tags"), title=title_of(new.title))
 
@@ -120,7 +121,7 @@ def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
     Raises Unprocessable.
     """
     if isinstance(patch.schedule, str):
-        _check_schedule(patch.schedule, "body.schedule")
+        check_schedule(patch.schedule, "body.schedule")
     if patch.subprotocols is not UNSET:
         _check_distinct(patch.subprotocols, "body.subprotocols")
     if patch.tags is not UNSET:
@@ -131,7 +132,7 @@ def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
 # --- operations ------------------------------------------------------------------------------------------------------
 
 
-async def _asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
+async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
     """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
     settings = call.context.settings
     with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
@@ -141,7 +142,7 @@ async def _asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMess
 async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await _asked(call, lambda reply: AddSource(wanted, reply), looks=True)
+    return await asked(call, lambda reply: AddSource(wanted, reply), looks=True)
 
 
 async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
@@ -153,7 +154,7 @@ async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequen
 async def view(call: OperationContext, id: str) -> SourceView:
     """Return a source as it is now. Raises NotFound."""
     source = known(id)
-    return await _asked(call, lambda reply: DescribeSource(source, reply))
+    return await asked(call, lambda reply: DescribeSource(source, reply))
 
 
 async def page(
@@ -165,12 +166,12 @@ async def page(
 ) -> SourcePage:
     """Return a page of sources, worst health first unless asked otherwise."""
     looks = bool(where) or sort != "worst"
-    return await _asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
+    return await asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
 
 
 async def tags(call: OperationContext) -> Mapping[str, int]:
     """Return how many sources have each tag, and how many have one below it: "news/*", "topic:*"."""
-    return await _asked(call, CountTags)
+    return await asked(call, CountTags)
 
 
 async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:
@@ -178,7 +179,7 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
     source = known(id)
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
-    return await _asked(call, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
+    return await asked(call, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
 
 
 async def pause(call: OperationContext, id: str) -> str:
@@ -212,13 +213,13 @@ async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> Source
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Stop watching, and forget after a rest; the events stay. Raises NotFound, Stale."""
     source = known(id)
-    await _asked(call, lambda reply: DeleteSource(source, reply, expected))
+    await asked(call, lambda reply: DeleteSource(source, reply, expected))
 
 
 async def restore(call: OperationContext, id: str) -> SourceView:
     """Have a deleted source back that still rests. Raises NotFound, Conflict, LibraryFull."""
     source = known(id)
-    return await _asked(call, lambda reply: RestoreSource(source, reply))
+    return await asked(call, lambda reply: RestoreSource(source, reply))
 
 
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
@@ -230,12 +231,12 @@ async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
 async def check(call: OperationContext, id: str) -> Millis:
     """Look now; return when the look is due. Raises NotFound, Conflict, TooSoon."""
     source = known(id)
-    return await _asked(call, lambda reply: CheckNow(source, reply))
+    return await asked(call, lambda reply: CheckNow(source, reply))
 
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and show what watching it would tell. Raises as `add`."""
-    return await _asked(call, lambda reply: DetectUrl(request, reply), looks=True)
+    return await asked(call, lambda reply: DetectUrl(request, reply), looks=True)
 
 
 async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
@@ -249,30 +250,30 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
     now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
-    return await _asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
+    return await asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
 
 
 async def examine(call: OperationContext, id: str) -> SourceExamination:
     """Say what a source's score is made of, and why the next look is when it is. Raises NotFound."""
     source = known(id)
-    return await _asked(call, lambda reply: ExamineSource(source, reply))
+    return await asked(call, lambda reply: ExamineSource(source, reply))
 
 
 async def told_page(call: OperationContext, id: str) -> ToldPage | None:
     """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound."""
     source = known(id)
-    return await _asked(call, lambda reply: ShowTold(source, reply))
+    return await asked(call, lambda reply: ShowTold(source, reply))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
     """Say why a text was not told; `look` now too, if politeness allows. Raises NotFound."""
     source = known(id)
-    return await _asked(call, lambda reply: ExplainSource(source, reply, text.strip(), look))
+    return await asked(call, lambda reply: ExplainSource(source, reply, text.strip(), look))
 
 
 async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
     """Take blocks of a page into the source's noise, or out of it. Raises NotFound, Unprocessable."""
-    return await _asked(call, lambda reply: Teach(source, texts, noise, reply))
+    return await asked(call, lambda reply: Teach(source, texts, noise, reply))
 
 
 async def each(

@@ -65,7 +65,9 @@ SOURCES_OWN: tuple[AlertType, ...] = (
 
 
 class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
-    """A standing query. `anomaly_enabled` can't be true yet."""
+    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: it gets a copy of each destination
+    that its tags have as defaults.
+    """
 
     filter_query: FilterQuery
     language: LanguageCode = "en"
@@ -78,6 +80,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     notice_after: NoticeAfter = 3600
     anomaly_enabled: bool = False
     match: Match = "change"
+    default_destinations: bool = True
 
 
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):

@@ -62,10 +62,22 @@ class Breaker(Struct, frozen=True):
     retry_at: Time | None
 
 
+class EffectiveSettings(Struct, frozen=True, kw_only=True):
+    """The settings that hold for a source: its own, and what it inherits of its tags."""
+
+    schedule: str | None
+    hours: str | None
+    bar: float | None
+    selector: str | None
+    ignore: tuple[str, ...]
+
+
 class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
     keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days.
     `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain ones.
+    `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
+    which of that comes from which of its tags (see PUT /v1/tags/{tag}).
     """
 
     id: str
@@ -108,6 +120,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     detection_evidence: str
     discovered_feed_url: str | None
     mode: Literal["poll", "push"]
+    effective: EffectiveSettings
+    inherited: dict[str, tuple[str, ...]]
     supported: bool = True
     follow_one_hop: bool = False
 

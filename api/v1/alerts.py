@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from api.etags import expected, shown, tag_of
 from api.operations import alerts as acts
+from api.operations import tag_defaults
 from api.operations.context import known_id
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
@@ -36,7 +37,7 @@ def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
 
 
 async def create(call: Call) -> Answer:
-    alert = await acts.add(call, call.body, call.planned)
+    alert = await tag_defaults.add_alert(call, call.body, call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
     return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from actors.inheriting import origins_of
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.views import AddedSource, SourceView
 from actors.selection import SourceSelection
@@ -16,7 +17,7 @@ from api.schemas import sources as wire
 from api.schemas.mirror import mirrored
 from storage.records.health import RANK
 from storage.records.identity import Millis
-from storage.records.source import Detection
+from storage.records.source import Detection, Source
 from storage.records.times import interval_text, rfc3339
 
 # --- records to answers ----------------------------------------------------------------------------------------------
@@ -50,13 +51,18 @@ def breaker_of(view: SourceView) -> wire.Breaker:
     return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
 
 
+def _every(source: Source) -> str | None:
+    return None if source.schedule is None else interval_text(source.schedule)
+
+
 def record_of(view: SourceView) -> wire.SourceRecord:
     """Return a source's record, with the flat twins of its nested fields."""
-    source, hot, health = view.source, view.hot, health_of(view)
+    source, hot, health, effective = view.source, view.hot, health_of(view), view.effective
     fields = mirrored(source, wire.SourceRecord) | {
         "detection": _detected(source.detection),
-        "schedule": None if source.schedule is None else interval_text(source.schedule),
+        "schedule": _every(source),
     }
+    settings = mirrored(effective, wire.EffectiveSettings)
     return wire.SourceRecord(
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
@@ -78,6 +84,8 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detection_confidence=source.detection.confidence,
         detection_evidence=source.detection.evidence,
         discovered_feed_url=source.detection.feed_url,
+        effective=wire.EffectiveSettings(**settings | {"schedule": _every(effective)}),
+        inherited={str(name): tags for name, tags in origins_of(effective).items()},
         mode="poll" if source.tier.polled else "push",
         **fields,
     )

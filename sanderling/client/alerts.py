@@ -178,18 +178,22 @@ def create(
 ) -> int:
     """Make an alert and print its id."""
 
-    async def act() -> dict[str, Any]:
+    async def act() -> tuple[dict[str, Any], Sequence[str]]:
         body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
         body |= {"source_ids": await _sources(client, sources)} | ({"tags": list(tags)} if tags else {})
         body |= ({"name": name} if name else {}) | ({"channel": channel} if channel else {})
-        return dict((await client.ask("POST", ALERTS.path, json=body)).json())
+        made = dict((await client.ask("POST", ALERTS.path, json=body)).json())
+        told = (await client.ask("GET", f"{ALERTS.path}/{made['id']}/destinations")).json() if tags else ()
+        return made, [one["label"] for one in told]
 
-    made = asked(client, act)
+    made, told = asked(client, act)
     if as_json:
         print_json(made)
     else:
+        to = f"It sends to {plain(', '.join(told))}, as its tags have it." if told else ""
         click.echo(
-            hinted(f"Made {plain(made['name'])}. It sends to nobody yet: `sanderling alerts deliver`."), err=True
+            hinted(f"Made {plain(made['name'])}. {to or 'It sends to nobody yet: `sanderling alerts deliver`.'}"),
+            err=True,
         )
         click.echo(made["id"])
     return Exit.WELL

@@ -50,6 +50,10 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
         yield f"  rendered    {source['render']}: a browser shows it, and a look costs 100 plain ones"
     if source["tags"]:
         yield f"  tags        {plain(', '.join(source['tags']))}"
+    for setting, tags in source["inherited"].items():
+        value = source["effective"][setting]
+        shown = ", ".join(value) if isinstance(value, list) else value
+        yield f"  {setting:<10}  {plain(str(shown))}, from the tag {plain(', '.join(tags))}"
     if status["state"] == "disabled":
         yield hinted("  state       paused; `sanderling sources resume` watches it again")
     else:

@@ -30,6 +30,7 @@ from storage.interface.sharing import Sharing
 from storage.interface.shipping import Shipping
 from storage.interface.sources import Sources
 from storage.interface.subscriptions import Subscriptions
+from storage.interface.tag_defaults import TagsDefaults
 from storage.tail import Tail
 
 
@@ -83,6 +84,10 @@ class Storage(Protocol):
     @property
     def saved_views(self) -> SavedViews:
         """Filters of the dashboard's lists, under names."""
+
+    @property
+    def tag_defaults(self) -> TagsDefaults:
+        """Settings of the sources with a tag."""
 
     @property
     def sharing(self) -> Sharing | None:

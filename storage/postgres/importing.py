@@ -15,7 +15,7 @@ _INSIDE = "SELECT id FROM member WHERE inside AND until > extract(epoch FROM clo
 _HELD = """SELECT EXISTS(SELECT 1 FROM source), EXISTS(SELECT 1 FROM alert),
     EXISTS(SELECT 1 FROM log) OR (SELECT value FROM fact WHERE name='floor') > 0"""
 _EMPTY = """TRUNCATE source_key, source, source_hot, source_base, source_change, log, alert, destination, cursor,
-    retraction, shift, look_day CASCADE; UPDATE fact SET value=0 WHERE name='floor';
+    retraction, shift, look_day, tag_defaults CASCADE; UPDATE fact SET value=0 WHERE name='floor';
     DELETE FROM public_key WHERE key_id NOT IN (SELECT key_id FROM signing_key)"""
 
 

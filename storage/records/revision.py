@@ -17,8 +17,9 @@ from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.records.publication import Publication
 from storage.records.source import Source
+from storage.records.tag_defaults import TagDefaults
 
-Record = Alert | Destination | Source | Publication
+Record = Alert | Destination | Source | Publication | TagDefaults
 Expected = frozenset[str] | None
 """Revisions of which the present one must be one; `ANY` in it admits all, None asks for nothing."""
 ANY: Final = "*"
@@ -39,6 +40,7 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
     ),
     Source: frozenset(("hello", "headers", "found_title", "deleted_at")),
     Publication: frozenset(("token", "token_hash")),
+    TagDefaults: frozenset(),
 }
 
 

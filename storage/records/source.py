@@ -204,6 +204,8 @@ class SourceRuntime(Struct, frozen=True):
     """The worst score of each of the last 90 days in compact form."""
     rendered: bool = False
     """What is remembered is a page as a browser showed it: only such a page is compared with it."""
+    part: bytes = b""
+    """A mark of the part of the page that is remembered, if tags have chosen it; see `actors/inheriting.py`."""
 
 
 Version = NewType("Version", int)

@@ -25,6 +25,7 @@ from actors.messages.sources import (
     PreviewSource,
     RegistryMessage,
     RestoreSource,
+    SetTagDefaults,
     ShowPractice,
     ShowTold,
     Teach,
@@ -44,10 +45,13 @@ from actors.messages.views import (
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
 from actors.selecting import folders_of, picks
+from actors.sources.registry.inheriting import changed
+from storage.interface import Storage
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
 from storage.records.source import SourceRuntime
 from storage.records.states import SOURCES
+from storage.records.tag_defaults import TagDefaults
 from supervision import Mailbox
 from tests.support.build import NOW, a_source
 
@@ -67,6 +71,7 @@ class FakeRegistry:
         self.told: dict[str, ToldPage] = {}
         self.deleted: dict[str, SourceView] = {}
         self.preview = Preview(NOW)
+        self.storage: Storage | None = None
 
     async def run(self) -> None:
         while True:
@@ -75,7 +80,10 @@ class FakeRegistry:
             if _name_of(message) in self.silent:
                 continue
             try:
-                message.reply.answer(self._handle(message))
+                if isinstance(message, SetTagDefaults):
+                    message.reply.answer(await self._set(message))
+                else:
+                    message.reply.answer(self._handle(message))
             except DomainError as error:
                 message.reply.fail(error)
 
@@ -129,6 +137,10 @@ class FakeRegistry:
             case Teach():
                 return TeachResult(self.views[self._known(message.source)], len(message.texts))
         raise AssertionError(message)
+
+    async def _set(self, wish: SetTagDefaults) -> TagDefaults | None:
+        assert self.storage is not None, "a house has one"
+        return await self.storage.tag_defaults.edit(wish.tag, lambda old: changed(old, wish, NOW))
 
     def _practising(self) -> list[SourceView]:
         return [view for view in self.views.values() if view.source.practice is not None]

@@ -294,6 +294,7 @@ def make_house(
     )
     house = House(None, storage, registry, listener, child, resolver=resolver, logs=logs)  # type: ignore[arg-type]
     house.importer = RunningImporter(world, registry.mailbox)
+    registry.storage = storage
     house.context = AppContext(
         world=world,
         settings=Settings(**{"base_url": BASE_URL, **settings}),

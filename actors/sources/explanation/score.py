@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from actors.inheriting import origins_of
 from actors.look_hours import open_from
 from actors.messages.views import HealthPart, SourceExamination, SourceView
 from actors.sources.health.score import FAILURES, Penalty, defective, reach, silent, span, stuck
@@ -66,7 +67,7 @@ def _part(penalty: Penalty, beat: Pulse) -> HealthPart:
 
 def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> str:
     """Return why the next look is when it is. `gap`: seconds from change to change, None when too little is known."""
-    source, hot = view.source, view.hot
+    source, hot = view.effective, view.hot
     if not source.enabled:
         return "It is paused: there is no next look."
     if not source.tier.polled:
@@ -82,7 +83,8 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
     if source.hours is not None and _waits_for_hours(hot, limits):
         return f"It is looked at in these hours only: {source.hours}."
     if limits.schedule is not None:
-        return f"You have set a fixed interval of {span(limits.schedule)}, give or take 5 %."
+        who = "You have" if not (tags := origins_of(source).get("schedule")) else f"Its tag {tags[0]} has"
+        return f"{who} set a fixed interval of {span(limits.schedule)}, give or take 5 %."
     return _learned(hot, limits, hints, gap) + (_COSTLY if hot.rendered else "")
 
 

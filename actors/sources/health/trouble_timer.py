@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 import trio
 from msgspec.structs import replace
 
+from actors.messages.sources import SourceMessage
 from actors.sources.health.notices import news
 from actors.sources.ports import LiveSource, Ports
 from storage.records.event import Draft
@@ -46,15 +47,14 @@ class TroubleTimer:
         """Return what there is to tell now (`troubles.news`)."""
         return news(self._live.source, before, after, at, self._reached)
 
-    async def sleep(self, wait: float, tell: Tell) -> bool:
-        """Wait so many seconds, and tell what is due meanwhile. True: somebody asks for a look now."""
+    async def sleep(self, wait: float, tell: Tell) -> SourceMessage | None:
+        """Wait so many seconds, or for what somebody wants; tell what is due meanwhile."""
         until = trio.current_time() + max(0.0, wait)
         while True:
             with trio.CancelScope(deadline=min(until, self._next())) as scope, self._ports.patience.wakes(scope):
-                await self._live.mailbox.receive()
-                return True
+                return await self._live.mailbox.receive()
             if trio.current_time() >= until:
-                return False
+                return None
             hot = self._live.hot
             health, drafts = self.news(hot.health, hot.health, self._ports.world.now())
             if drafts:

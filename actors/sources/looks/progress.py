@@ -196,6 +196,20 @@ def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
     return hot
 
 
+def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
+    """Return the memory of a source that is looked at by other settings from now on: its next look comes within an
+    interval, at a moment that `draw` chooses, so that many which are changed at once are no stampede.
+
+    It never comes later than planned, and what fails or rests waits as it did.
+    """
+    if hot.breaker.failures or hot.breaker.state != "closed":
+        return hot
+    wait = draw * min(limits.schedule or limits.ceiling, limits.ceiling)
+    earliest = max(now, hot.not_before or 0, (hot.last_look_at or 0) + round(1000 * limits.floor))
+    due = Millis(max(now + round(1000 * wait), earliest))
+    return hot if hot.next_look_at is None or hot.next_look_at <= due else replace(hot, next_look_at=due)
+
+
 def urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
     """Return whether a change must be saved with the next commit: breaker, flag, a run's begin or end, a hold of more
     than a minute.

@@ -29,7 +29,7 @@ async def search(
     ports: Ports, view: SourceView, kept: note.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
 ) -> list[Reason]:
     """Return what is known of a text on a page. Raises LookFailed."""
-    source = view.source
+    source = view.effective
     is_list = source.follow != "none"  # of a list only addresses are remembered
     body, content_type = (None, "") if today is None else (today.body, today.content_type)
     request = FindRequest(
@@ -94,7 +94,7 @@ def _absent(view: SourceView, *, cut: bool) -> str:
     last = view.hot.last_success_at
     when = "" if last is None else f" as of the last look, on {spoken(last)}"
     says = f"It is not in what is known of the page{when}."
-    if view.source.selector is not None or view.source.ignore:
+    if view.effective.selector is not None or view.effective.ignore:
         says += f" Only what is inside of {_narrowing(view)} is watched."
     else:
         says += " Menus, side bars and footers are not remembered."
@@ -102,7 +102,7 @@ def _absent(view: SourceView, *, cut: bool) -> str:
 
 
 def _narrowing(view: SourceView) -> str:
-    if view.source.selector is None:
+    if view.effective.selector is None:
         return "what `ignore` leaves"
-    rest = " and `ignore`" if view.source.ignore else ""
-    return f"the selector `{view.source.selector}`{rest}"
+    rest = " and `ignore`" if view.effective.ignore else ""
+    return f"the selector `{view.effective.selector}`{rest}"

@@ -20,7 +20,9 @@ from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
+from actors.inheriting import part_of
 from actors.messages.recorder import Record, SaveStates
+from actors.messages.sources import LookNow, SourceMessage
 from actors.sources.detection import naming, newcomer
 from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.looks import progress, records
@@ -34,7 +36,7 @@ from storage.errors import StorageError, Unavailable
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.source import Harvest, SourceRuntime, SourceState, Validators
+from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators
 from storage.records.tiers import SourceType
 from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
@@ -43,13 +45,15 @@ from supervision import Child, MailboxFull, Unanswered
 class PolledSource:
     """The actor of one feed or page."""
 
-    __slots__ = ("_bell", "_chance", "_hops", "_limits", "_live", "_ports", "_readers")
+    __slots__ = ("_bell", "_chance", "_hops", "_limits", "_live", "_planned", "_ports", "_readers")
 
     def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, BodyReader]) -> None:
         self._ports = ports
         self._live = live
         self._readers = readers
-        self._limits = limits_of(live.source, ports.settings)
+        self._limits = limits_of(live.effective, ports.settings)
+        self._planned: Source | None = None
+        """By what settings the next look was planned; None: a life before this one knew."""
         self._chance = ports.world.chance(f"source/{live.source.id}")
         self._bell = TroubleTimer(ports, live)
         self._hops = Hops(ports, live, self._chance.random() if live.source.follow != "none" else 0.0)
@@ -81,6 +85,27 @@ class PolledSource:
 
     async def _sleep(self, child: Child) -> bool:
         """Wait until the next look is due, or until somebody asks for one now; return whether somebody has."""
+        while True:
+            self._plan()
+            message = await self._rest(child)
+            if message is None or isinstance(message, LookNow):
+                return message is not None
+
+    def _plan(self) -> None:
+        """Hurry the next look if it was planned by other settings than those that hold."""
+        live, planned = self._live, self._planned
+        if live.effective is planned:
+            return
+        before, after = self._limits, limits_of(live.effective, self._ports.settings)
+        self._planned, self._limits = live.effective, after
+        paced = after.schedule in (None, live.hot.interval) if planned is None else after == before
+        if not paced or live.hot.part != part_of(live.effective):
+            hot = progress.hurried(live.hot, self._ports.world.now(), after, self._chance.random())
+            if hot is not live.hot:
+                live.hot, live.unsaved = hot, True
+
+    async def _rest(self, child: Child) -> SourceMessage | None:
+        """Wait until the next look is due, or for what somebody wants meanwhile."""
         now = self._ports.world.now()
         self._live.hot = progress.settle(self._live.hot, now, self._limits)
         due = self._live.hot.next_look_at
@@ -91,9 +116,8 @@ class PolledSource:
         if self._live.hot.health.down_since is not None:
             return await self._bell.sleep(wait, self._tell)
         with trio.move_on_after(max(0.0, wait)):
-            await self._live.mailbox.receive()
-            return True
-        return False
+            return await self._live.mailbox.receive()
+        return None
 
     def _is_hop(self) -> bool:
         """Return whether an item's page is to be fetched now: a look that is due goes first."""
@@ -131,27 +155,30 @@ class PolledSource:
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
-        live, ports, before = self._live, self._ports, self._live.hot
+        live, ports = self._live, self._ports
+        self._forget_other_part()
+        before = live.hot
         claim, tier = Ticket(live.source.id, before.last_look_at or 0, asked), self._readers[live.source.type]
+        source = live.effective
         reading: Reading | None
         told: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
                 fetched, at, reading = await self._find_out(claim)
                 told = reading.drafts
-                before = live.hot
+                before, source = live.hot, live.effective
             else:
                 fetched = await look_at(
                     ports,
                     claim,
-                    live.source,
+                    source,
                     accept=tier.accept,
                     robots=tier.robots,
                     validators=before.validators,
                     rendered=before.rendered,
                 )
                 at = ports.world.now()
-                reading, told = await self._read(fetched, at)
+                reading, told = await self._read(source, fetched, at)
         except HostOpen as rest:
             await self._postpone(rest)
             return
@@ -175,6 +202,7 @@ class PolledSource:
         found, base = (told, None) if reading is None else (told, reading.base)
         if records.has_prices(found):
             found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
+        after = replace(after, part=part_of(source))
         row = _row(fetched, reading, at)
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
@@ -188,7 +216,8 @@ class PolledSource:
         ports, live = self._ports, self._live
         found = await newcomer.find_out(ports, live.source, claim)
         assert found.fetched is not None, "what is polled was fetched"
-        source = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
+        own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
+        source = live.tags.of(own)
         reader = self._readers[found.type]
         reading = await reader.first(ports.world.jail, source, found.fetched, found.at, found.feed)
         stored = await ports.storage.sources.get(source.id)
@@ -242,7 +271,14 @@ class PolledSource:
         await self._send(self._harvest(said, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
 
-    async def _read(self, fetched: FetchedResponse, at: Millis) -> tuple[Reading | None, tuple[Draft, ...]]:
+    def _forget_other_part(self) -> None:
+        """Ask for the whole page again if another part of it is remembered than is watched now."""
+        if self._live.hot.part != part_of(self._live.effective):
+            self._live.hot = replace(self._live.hot, validators=Validators())
+
+    async def _read(
+        self, source: Source, fetched: FetchedResponse, at: Millis
+    ) -> tuple[Reading | None, tuple[Draft, ...]]:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored.
 
         Beside it what is told at once: of a source that follows, new items wait for their pages.
@@ -254,12 +290,14 @@ class PolledSource:
         kept = note.opened(stored.base if stored is not None else b"")
         if (fetched.rendered is not None) is not self._live.hot.rendered:
             kept = kept._replace(tier=b"")  # a page as it is sent and as it is shown are two pages
+        if self._live.hot.part != part_of(source):
+            kept = kept._replace(tier=b"")  # and so are two parts of it
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
-        reading = await self._readers[self._live.source.type].read(
-            self._ports.world.jail, self._live.source, kept.tier, fetched, at, since=since, number=number
+        reading = await self._readers[source.type].read(
+            self._ports.world.jail, source, kept.tier, fetched, at, since=since, number=number
         )
-        after = stored_of(self._live.source, kept, reading, at)
+        after = stored_of(source, kept, reading, at)
         return replace(reading, base=after.base), after.told
 
     async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
@@ -366,7 +404,7 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
     """Return the state of a source whose first look (the one that detected it) has just been read."""
-    limits = limits_of(live.source, ports.settings)
+    limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
     looked = LookResult(
         at,
@@ -380,5 +418,6 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
+    hot = replace(hot, part=part_of(live.effective))
     base = stored_of(live.source, note.StoredMemory(b""), reading, at, first=True).base
     return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

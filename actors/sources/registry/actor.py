@@ -34,6 +34,7 @@ from actors.messages.sources import (
     PreviewSource,
     RegistryMessage,
     RestoreSource,
+    SetTagDefaults,
     ShowPractice,
     ShowTold,
     Teach,
@@ -43,6 +44,7 @@ from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.registry.explainer import Explainer
+from actors.sources.registry.inheriting import Inheriting
 from actors.sources.registry.lanes import Lane, Lanes
 from actors.sources.registry.other_nodes import OtherNodes
 from actors.sources.registry.practice import PracticeService
@@ -77,7 +79,8 @@ class Registry:
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
         sharing, locks = ports.storage.sharing, self._service.locks
-        self._others = None if sharing is None else OtherNodes(ports, sharing, self.table, locks)
+        self._inheriting = Inheriting(ports, self.table)
+        self._others = None if sharing is None else OtherNodes(ports, sharing, self.table, locks, self._inheriting)
         self.lanes = Lanes()
 
     async def run(self, child: Child) -> None:
@@ -104,6 +107,7 @@ class Registry:
             try:
                 if self._others is not None:
                     await self._others.begin()
+                await self._inheriting.begin()
                 return await self.table.load()
             except STANDSTILL as error:
                 self._ports.world.log("registry.parked", error=str(error))
@@ -195,11 +199,13 @@ class Registry:
                 return await self._inquiry.told_page(message.source)
             case ExamineSource():
                 view, settings = self.table.describe(message.source), self._ports.settings
-                return examined(view, limits_of(view.source, settings), self._ports.world.now())
+                return examined(view, limits_of(view.effective, settings), self._ports.world.now())
             case ListSources():
                 return await self.table.find(message.after, message.limit, message.where, message.sort)
             case CountTags():
                 return self.table.tags()
+            case SetTagDefaults():
+                return await self._inheriting.set(message)
             case _:
                 assert_never(message)
 

@@ -13,6 +13,7 @@ from actors.members.ownership import NOBODY
 from actors.messages.recorder import SaveStates
 from actors.sources.index import SourceIndex, stored_anew
 from actors.sources.ports import LiveSource, Ports
+from actors.sources.registry.inheriting import Inheriting
 from storage.errors import STANDSTILL
 from storage.interface.sharing import Sharing, SourceChange
 from storage.records.source import WatchedSource
@@ -26,8 +27,11 @@ STOPPED_AT_ONCE = 50
 class OtherNodes:
     """See above. `locks` are those under which a source is edited here."""
 
-    def __init__(self, ports: Ports, sharing: Sharing, table: SourceIndex, locks: KeyedLocks) -> None:
+    def __init__(
+        self, ports: Ports, sharing: Sharing, table: SourceIndex, locks: KeyedLocks, inheriting: Inheriting
+    ) -> None:
         self._ports, self._sharing, self._table, self._locks = ports, sharing, table, locks
+        self._inheriting = inheriting
         self._at = 0
         self._reading = trio.Lock()
 
@@ -52,6 +56,7 @@ class OtherNodes:
     async def catch_up(self) -> None:
         """Take in everything that is stored by now. Raises StorageError."""
         async with self._reading:
+            await self._inheriting.follow()
             while changes := await self._sharing.changes(self._at, AT_ONCE):
                 for change in changes:
                     await self._take(change)

@@ -16,6 +16,7 @@ from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable
+from actors.inheriting import origins_of, part_of
 from actors.locks import KeyedLocks
 from actors.look_hours import read_hours
 from actors.messages.recorder import Record
@@ -95,8 +96,9 @@ class SourceService:
         live = self._table.get(wish.source)
         if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
-        part = Narrowing(wish.selector, wish.ignore)
-        await check_selectors(self._ports, part)
+        await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
+        shown = self._ports.tags.of(replace(live.source, selector=wish.selector, ignore=wish.ignore))
+        part = Narrowing(shown.selector, shown.ignore)
         async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
             fetched, at = await self._body(live)
         return Preview(at, page=await preview_page(self._ports, fetched, part))
@@ -134,7 +136,7 @@ class SourceService:
         polled = url.scheme not in TIERS["push"].schemes
         _check_only_its_own(polled, new)
         _check_headers(new.headers)
-        _check_hours(new.hours)
+        check_hours(new.hours)
         await _check_rendering(self._ports, new)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
@@ -160,10 +162,10 @@ class SourceService:
                 if not (new.verify == "later" and error.may_pass):
                     raise
                 return await self._keep(url, message, error)
-            if part and found.fetched is not None and found.type == "html":
-                await preview_page(self._ports, found.fetched, part)  # refuses what would match nothing
-            await message.reply.commit()
             live = self._make(url.text, message, found)
+            if found.fetched is not None and found.type == "html":
+                await self._check_part(live.effective, found.fetched)
+            await message.reply.commit()
             self._check_room()  # others have been added while it was looked at
             self._beginning += 1
             try:
@@ -175,13 +177,25 @@ class SourceService:
                 self._beginning -= 1
             return AddedSource(self._table.describe(live.source.id), created=True)
 
+    async def _check_part(self, source: Source, fetched: FetchedResponse) -> None:
+        """Refuse a part of a page, its own or its tag's, that would match nothing."""
+        part, tags = Narrowing(source.selector, source.ignore), origins_of(source).get("selector", ())
+        try:
+            if part:
+                await preview_page(self._ports, fetched, part)
+        except Unprocessable as error:
+            if not tags or error.location != "body.selector":
+                raise
+            says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
+            raise Unprocessable(says, "body.tags", tags[0]) from None
+
     async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
         """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
         await newcomer.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
         found = newcomer.guess(url, message.new.type, error)
         live = self._make(url.text, message, Classification(found.type, found, url.text, None, self._ports.world.now()))
-        live.hot = newcomer.first_state(self._ports, live.source, error)
+        live.hot = newcomer.first_state(self._ports, live.effective, error)
         (row,) = trail.read(live.hot.trail)
         live.count(row.first_at, row.verdict)
         self._check_room()
@@ -250,7 +264,7 @@ class SourceService:
         _check_filter(after.filter)
         _check_only_its_own(after.tier.polled, after)
         _check_headers(after.headers)
-        _check_hours(given.get("hours"))
+        check_hours(given.get("hours"))
         if {"render", "wait_for", "headers", "type"} & given.keys():
             await _check_rendering(self._ports, after)
         selector, ignore = given.get("selector"), given.get("ignore", ())
@@ -280,15 +294,18 @@ class SourceService:
         A harvest of its stopped actor that still waits is refused from then on: it came from the state before.
         """
         before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
-        state = None
-        if _part(after) != _part(before):
-            hot = replace(live.hot, validators=Validators(), next_look_at=self._ports.world.now())
+        watched, state = self._ports.tags.of(after), None
+        if _part(after) != _part(before):  # what its tags choose instead is for the actor, at its next look
+            now = self._ports.world.now()
+            hot = replace(live.hot, validators=Validators(), next_look_at=now, part=part_of(watched))
             state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
         elif after.headers != before.headers:  # whoever gives new ones waits for what they open
             soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon)
             state = SourceState(after.id, hot, None, live.version, version)
-        elif after.hours != before.hours and live.hot.breaker.state == "closed":  # it may be waiting for the old ones
+        elif (
+            watched.hours != live.effective.hours and live.hot.breaker.state == "closed"
+        ):  # it may wait for the old ones
             due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)
             hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now(), live.hot.not_before or 0)))
             state = SourceState(after.id, hot, None, live.version, version)
@@ -432,7 +449,9 @@ class SourceService:
         )
         if not source.is_web_page:
             source = replace(source, render="never", wait_for=None)
-        return LiveSource(source, SourceRuntime(interval=START_INTERVAL))
+        live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
+        live.tags = self._ports.tags
+        return live
 
     async def begin(self, live: LiveSource, found: Classification) -> None:
         """Save a new source with its baseline and what a backfill asks for, in one transaction.
@@ -445,7 +464,7 @@ class SourceService:
             return
         now = self._ports.world.now()
         try:
-            reading = await self._first_reading(source, found, found.fetched, now)
+            reading = await self._first_reading(live.effective, found, found.fetched, now)
         except LookFailed as failure:
             raise refused(failure, source.url) from None
         live.source = source = named(source, reading.title)
@@ -517,7 +536,8 @@ async def _check_rendering(ports: Ports, asked: NewSource | DetectRequest | Sour
         await check_css(ports, asked.wait_for, "body.wait_for")
 
 
-def _check_hours(text: str | None) -> None:
+def check_hours(text: str | None) -> None:
+    """Raise Unprocessable for hours that can't be read."""
     try:
         if text is not None:
             read_hours(text)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from actors.errors import DomainError, Stale, UrlRefused
 from actors.notices import ALERT_TYPES
@@ -29,7 +30,7 @@ from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, noted, say, say_many
 from api.dashboard.picker import Group, picker
 from api.dashboard.screen import Go, Page, Visit
-from api.operations import alerts, bins, destinations
+from api.operations import alerts, bins, destinations, tag_defaults
 from api.problems import Refusal
 from api.schemas import alerts as wire
 from storage.records.destination import WEBHOOK
@@ -102,10 +103,13 @@ async def create(visit: Visit) -> Go:
     scope = chosen(form)
     if form.deliver == "url":
         await _check_address(visit, form.url)
-    alert = await alerts.add(visit, new_alert(form, scope))
+    wanted_later = replace(new_alert(form, scope), default_destinations=form.deliver == "later")
+    alert = await tag_defaults.add_alert(visit, wanted_later)
     there = f"/alerts/{alert.id}"
     if form.deliver == "person":
         return Go(f"/destinations/new?alert={alert.id}", say("The alert is made. Choose who is told."))
+    if form.deliver == "later" and await visit.context.storage.alerts.destinations(alert.id):
+        return Go(there, say("The alert is made, and what it matches goes to the destinations of its tags."))
     if form.deliver == "later":
         return Go(there, say("The alert is made. It matches from now on; give it a destination when you like."))
     try:

@@ -15,6 +15,7 @@ from api.dashboard.language.speaking import noted, number, say
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.deleted import MINUTES, RESTING
+from api.dashboard.sources.inherited import inherited
 from api.dashboard.sources.one import PATH, show
 from api.dashboard.sources.options import Options, ignore_of, settings_in, shown_of
 from api.dashboard.undoing import Undo
@@ -129,6 +130,7 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
         "preview": preview,
         "has_secret": view.source.secret is not None,
         "noise": len(view.source.noise),
+        "inherited": list(inherited(view.effective)),
     }
     return Page("sources/edit.html", say("Edit %(name)s", name=words.name_of(view.source)), shows)
 

@@ -21,7 +21,7 @@ from api.dashboard.lists import address
 from api.dashboard.saved_views import views_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
-from api.dashboard.sources import words
+from api.dashboard.sources import inherited, words
 from api.dashboard.sources.deleted import MINUTES, RESTING
 from api.dashboard.sources.folders import MOST as MOST_FOLDERS
 from api.dashboard.sources.folders import folders
@@ -159,6 +159,7 @@ async def listing(visit: Visit) -> Page:
         "newest": _target(replace(query, sort="added")) if query.sort != "added" else "",
         "views": await views_of(visit, "sources"),
         "folders": folders(tags)[:MOST_FOLDERS],
+        "tag_defaults": inherited.address(query.tag),
         "sizes": [(size, _target(replace(query, size=size))) for size in SIZES],
         "states": [(name, state.word) for name, state in SOURCES.items()],
         "healths": [(name, state.word) for name, state in HEALTH.items()],

@@ -17,6 +17,7 @@ from api.dashboard.language.speaking import say
 from api.dashboard.screen import Download, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
+from api.dashboard.sources.inherited import inherited
 from api.dashboard.sources.timeline import timeline
 from api.dashboard.sources.values import drawn
 from api.operations import coverage, events, sources, values
@@ -129,6 +130,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "health": words.health(view),
         "kind": words.KINDS[view.source.type],
         "labels": words.labels(view.source),
+        "inherited": list(inherited(view.effective)),
         "examined": found,
         "causes": words.CAUSES,
         "held": held,

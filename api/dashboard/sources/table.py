@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, changing, comparing, deleted, listing, moving, one, tagging, told
+from api.dashboard.sources import add, changing, comparing, deleted, inherited, listing, moving, one, tagging, told
 
 SCREENS: tuple[Screen, ...] = (
     *listing.SCREENS,
@@ -14,5 +14,6 @@ SCREENS: tuple[Screen, ...] = (
     *comparing.SCREENS,
     *deleted.SCREENS,
     *tagging.SCREENS,
+    *inherited.SCREENS,
     *changing.SCREENS,
 )

@@ -12,7 +12,7 @@ from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import say, say_many
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
-from api.dashboard.sources.folders import folders
+from api.dashboard.sources.folders import Folder, folders
 from api.operations import renaming, sources
 
 PATH: Final = "/sources/tags"
@@ -31,7 +31,10 @@ async def show(visit: Visit) -> Page:
     """List the tags."""
     found = folders(await sources.tags(visit))
     tags = [(one, one.tag.removesuffix("/*")) for one in found if not one.tag.endswith(":*")]
-    return Page("sources/tags.html", say("Tags"), {"tags": tags[:MOST], "more": len(tags) - MOST})
+    kept = {one.tag.removeprefix("label:") for one in await visit.context.storage.tag_defaults.all()}
+    tags += [(Folder(tag, tag, 0, 0), tag) for tag in sorted(kept - {tag for _, tag in tags})]  # outlive their sources
+    shows = {"tags": tags[:MOST], "more": len(tags) - MOST, "with_defaults": kept}
+    return Page("sources/tags.html", say("Tags"), shows)
 
 
 async def rename(visit: Visit) -> Go:

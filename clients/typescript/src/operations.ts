@@ -114,6 +114,26 @@ export abstract class Operations implements Asks {
     return this.ask<r.VersionComparison>("GET", `/v1/sources/${part(id)}/compare`, { query: { from: options.from, to: options.to, show: options.show } });
   }
 
+  /** List tags by name, with their defaults. */
+  listTags(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.TagRecord>> {
+    return this.page<r.TagRecord>("GET", "/v1/tags", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Read one tag, with its defaults. */
+  readTag(tag: string): Promise<r.TagRecord> {
+    return this.ask<r.TagRecord>("GET", `/v1/tags/${part(tag)}`);
+  }
+
+  /** Set the defaults of a tag, all of them. */
+  setTagDefaults(tag: string, body: r.TagSettings, options: { ifMatch?: string } = {}): Promise<r.TagRecord> {
+    return this.ask<r.TagRecord>("PUT", `/v1/tags/${part(tag)}`, { body, headers: { "If-Match": options.ifMatch } });
+  }
+
+  /** Take the defaults of a tag away; its sources keep the tag. */
+  deleteTagDefaults(tag: string, options: { ifMatch?: string } = {}): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/tags/${part(tag)}`, { headers: { "If-Match": options.ifMatch } });
+  }
+
   /** Read a window of the past, page by page. */
   listEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; cursor?: string; order?: "asc" | "desc"; limit?: number } = {}): Promise<r.EventsPage> {
     return this.ask<r.EventsPage>("GET", "/v1/events", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, cursor: options.cursor, order: options.order, limit: options.limit } });

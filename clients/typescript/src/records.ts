@@ -574,6 +574,15 @@ export interface DraftEvent {
   told: boolean;
 }
 
+/** The settings that hold for a source: its own, and what it inherits of its tags. */
+export interface EffectiveSettings {
+  schedule: string | null;
+  hours: string | null;
+  bar: number | null;
+  selector: string | null;
+  ignore: Array<string>;
+}
+
 /** The wire form of an event: every field of the contract, in the order that people read them. */
 export interface Event {
   /** Where this schema is served. */
@@ -953,7 +962,10 @@ export interface MissingEvents {
   until: string;
 }
 
-/** A standing query. `anomaly_enabled` can't be true yet. */
+/**
+ * A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: it gets a copy of each
+ * destination that its tags have as defaults.
+ */
 export interface NewAlert {
   /** Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything */
   filter_query: string;
@@ -982,6 +994,8 @@ export interface NewAlert {
    * "change"
    */
   match?: "added" | "change" | "page" | "removed";
+  /** Default: true */
+  default_destinations?: boolean;
 }
 
 /**
@@ -1523,7 +1537,8 @@ export interface SourcePatch {
  * A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
  * many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
  * days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
- * ones.
+ * ones. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and
+ * `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}).
  */
 export interface SourceRecord {
   id: string;
@@ -1573,6 +1588,8 @@ export interface SourceRecord {
   detection_evidence: string;
   discovered_feed_url: string | null;
   mode: "poll" | "push" | (string & {});
+  effective: EffectiveSettings;
+  inherited: Record<string, Array<string>>;
   supported?: boolean;
   follow_one_hop?: boolean;
 }
@@ -1641,6 +1658,46 @@ export interface Sources {
 export interface Spans {
   before: Array<[number, number]>;
   after: Array<[number, number]>;
+}
+
+/**
+ * What the sources of a tag inherit; null and [] say nothing of a setting. `destinations`: of each of these a new
+ * alert over the tag gets a copy.
+ */
+export interface TagDefaultsRecord {
+  schedule: string | null;
+  hours: string | null;
+  bar: number | null;
+  selector: string | null;
+  ignore: Array<string>;
+  destinations: Array<string>;
+  updated_at: string;
+}
+
+/**
+ * A tag. `sources`: how many have it; `sources_below`: how many have it or one below it, as `news/se` is of
+ * `news`. `defaults` null: it has none.
+ */
+export interface TagRecord {
+  tag: string;
+  sources: number;
+  sources_below: number;
+  defaults: TagDefaultsRecord | null;
+}
+
+/**
+ * The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
+ * POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy.
+ */
+export interface TagSettings {
+  schedule?: string | null;
+  hours?: string | null;
+  bar?: number | null;
+  selector?: string | null;
+  /** Selectors of what not to watch. Default: [] */
+  ignore?: Array<string>;
+  /** Ids of destinations of any alert. Default: [] */
+  destinations?: Array<string>;
 }
 
 /** A suggested alert. */

@@ -48,6 +48,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "last_delivery_at": "destination.destination.last_delivery_at",
     },
     "cursor": {"name": "only matching has one", "seq": "log.matched"},
+    "tag_defaults": {"tag": "tag.defaults.tag", "body": "tag.defaults"},
     "fact": {"name": "floor; the others count this folder's own starts and captures", "value": "log.forgotten"},
     "signing_key": {
         "key_id": "key.key_id",

@@ -19,6 +19,7 @@ from storage.records.destination import LINK, DeliveryMode, Destination, Format,
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
 from storage.records.publication import Publication
 from storage.records.source import Source, SourceRuntime
+from storage.records.tag_defaults import TagDefaults
 from storage.records.tiers import TIERS, Kind, SourceType
 
 FORMAT: Final = 1
@@ -127,6 +128,12 @@ class Hook(_Line, frozen=True, tag="destination"):
     destination: DestinationLine
 
 
+class Tagged(_Line, frozen=True, tag="tag"):
+    """The defaults of a tag: settings of the sources that have it and none of their own."""
+
+    defaults: TagDefaults
+
+
 class Address(_Line, frozen=True, tag="publication"):
     """A publication without its address: of that only the hash, by which its readers are let in as before."""
 
@@ -158,9 +165,10 @@ class End(_Line, frozen=True, tag="end"):
     sha256: str
     publications: int = 0
     retractions: int = 0
+    tags: int = 0
 
 
-Line = Head | Log | Key | Watch | Query | Hook | Address | Withdrawn | EventLine | End
+Line = Head | Log | Key | Watch | Query | Hook | Tagged | Address | Withdrawn | EventLine | End
 ORDER: Final[tuple[type[Line], ...]] = get_args(Line)
 
 _MARK: Final = b'"sanderling_export"'

@@ -31,6 +31,7 @@ from sanderling.migration.whole.lines import (
     Key,
     Log,
     Query,
+    Tagged,
     Watch,
     Withdrawn,
     arrived,
@@ -50,6 +51,7 @@ from storage.records.identity import START, Millis, Seq, seq_of
 from storage.records.key import PublicKey
 from storage.records.publication import Retraction
 from storage.records.source import SourceState
+from storage.records.tag_defaults import TagDefaults
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import FolderLock
 
@@ -204,6 +206,8 @@ class _Filling:
             case Hook():
                 hook = arrived(line.destination, new_secret(self._entropy(SECRET_SIZE)))
                 self._puts.append(partial(self._storage.alerts.put_destination, hook))
+            case Tagged(defaults):
+                self._puts.append(partial(self._tag, defaults))
             case Address():
                 self._puts.append(partial(self._storage.publications.put, line.publication))
             case Withdrawn():
@@ -236,6 +240,9 @@ class _Filling:
         self._puts = []
         if errors:
             raise errors[0]
+
+    async def _tag(self, defaults: TagDefaults) -> None:
+        await self._storage.tag_defaults.edit(defaults.tag, lambda _: defaults)
 
     def _watch(self, line: Watch) -> None:
         source = replace(line.source, enabled=False) if line.greets else line.source

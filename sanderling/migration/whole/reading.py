@@ -37,6 +37,7 @@ from sanderling.migration.whole.lines import (
     Line,
     Log,
     Query,
+    Tagged,
     Watch,
     Withdrawn,
     begins_export,
@@ -49,6 +50,7 @@ from storage.records.event import Event, Stored
 from storage.records.identity import START, Seq, SourceId, seq_of
 from storage.records.key import PublicKey
 from storage.records.publication import MOST_PUBLICATIONS
+from storage.records.tag_defaults import MOST_TAGGED, TagDefaults
 from storage.records.tiers import TIERS, Kind
 
 _MOST_HEAD = 1 << 16
@@ -63,7 +65,7 @@ class Adopted(NamedTuple):
     stored: Stored
 
 
-Checked = Head | Log | Key | Watch | Query | Hook | Address | Withdrawn | Adopted | End
+Checked = Head | Log | Key | Watch | Query | Hook | Tagged | Address | Withdrawn | Adopted | End
 
 
 def is_export(path: Path) -> bool:
@@ -136,6 +138,8 @@ class _Reader:
         self._ids: set[str] = set()
         self._urls: set[str] = set()
         self._alerts: set[str] = set()
+        self._destinations: set[str] = set()
+        self._tags: set[str] = set()
         self._at = START
         self._withdrawn_before: int | None = None
         self._addresses: set[str] = set()
@@ -161,6 +165,8 @@ class _Reader:
                 self._alert(line)
             case Hook():
                 self._destination(line)
+            case Tagged():
+                self._tag(line.defaults)
             case Address():
                 self._publication(line)
             case Withdrawn():
@@ -218,9 +224,25 @@ class _Reader:
         self._once(_uuid(destination.id))
         if destination.alert_id not in self._alerts:
             raise ValueError(f"the destination's alert {destination.alert_id[:60]} is not there")
+        self._destinations.add(destination.id)
         parse_url(destination.url)
         if destination.missed_after is not None:
             seq_of(destination.missed_after)
+
+    def _tag(self, defaults: TagDefaults) -> None:
+        tag = defaults.tag
+        if not (all(tag.partition(":")) and tag.isprintable()) or tag in self._tags:
+            raise ValueError(f"the tag {tag[:60]!r} is none, or there twice")
+        self._tags.add(tag)
+        if len(self._tags) > MOST_TAGGED:
+            raise ValueError(f"there are more than {MOST_TAGGED:,} tags with defaults")
+        if defaults.hours is not None:
+            read_hours(defaults.hours)
+        if defaults.schedule is not None and defaults.schedule < 1:
+            raise ValueError(f"the interval of the tag {tag[:60]} is none")
+        for destination in defaults.destinations:
+            if destination not in self._destinations:
+                raise ValueError(f"the tag's destination {destination[:60]} is not there")
 
     def _publication(self, line: Address) -> None:
         publication = line.publication
@@ -255,8 +277,8 @@ class _Reader:
         return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
 
     def _end(self, line: End) -> None:
-        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Address, Withdrawn, EventLine)]
-        said = [line.keys, line.sources, line.alerts, line.destinations, line.publications, line.retractions]
+        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Tagged, Address, Withdrawn, EventLine)]
+        said = [line.keys, line.sources, line.alerts, line.destinations, line.tags, line.publications, line.retractions]
         if counted != [*said, line.events]:
             raise ValueError("there are not as many lines as the last one says: some are missing or too many")
         if self._digest.hexdigest() != line.sha256:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
@@ -35,6 +35,7 @@ from sanderling.migration.whole.lines import (
     Log,
     Query,
     Span,
+    Tagged,
     Watch,
     Withdrawn,
     day_name,
@@ -97,6 +98,7 @@ class Written:
             digest,
             count[Address],
             count[Withdrawn],
+            count[Tagged],
         )
         self._write(encode(end) + b"\n")
         return end
@@ -164,9 +166,11 @@ async def export(
         await _keys(storage, written)
         await _sources(storage, written)
         await _alerts(storage, written)
-        for destination in await storage.alerts.destinations():
+        hooks = await storage.alerts.destinations()
+        for destination in hooks:
             missed = await _missed_after(storage, destination, matched or START)
             written.put(Hook(moved(destination, missed)))
+        await _tags(storage, written, {hook.id for hook in hooks})
         await _publications(storage, written)
         await _events(storage, written, begin)
         return written.end()
@@ -215,6 +219,13 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
     first = await storage.outbox.first_waiting(destination.id)
     before = matched if first is None else min(matched, Seq(first - 1))
     return destination.missing(before).missed_after
+
+
+async def _tags(storage: Storage, written: Written, hooks: Set[str]) -> None:
+    """Write the defaults of tags, without destinations that are gone."""
+    for defaults in await storage.tag_defaults.all():
+        there = tuple(id for id in defaults.destinations if id in hooks)
+        written.put(Tagged(replace(defaults, destinations=there)))
 
 
 async def _publications(storage: Storage, written: Written) -> None:

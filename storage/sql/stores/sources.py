@@ -191,7 +191,11 @@ def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:
 
 
 def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a source's record without its secret, and that in a box."""
+    """Return a source's record without its secret, and that in a box. Raises TypeError for more than the record: what
+    a source inherits would become its own.
+    """
+    if type(source) is not Source:
+        raise TypeError(f"a {type(source).__name__} is not what is stored of a source")
     if source.secret is None:
         return msgspec.json.encode(source.without_secret), None
     sealed = vault.seal(HELLOS.kind, source.id, source.secret.encode())

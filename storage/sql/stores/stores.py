@@ -25,6 +25,7 @@ from storage.sql.stores.publications import SqlPublications
 from storage.sql.stores.saved_views import SqlSavedViews
 from storage.sql.stores.sources import SqlSources
 from storage.sql.stores.subscriptions import SqlSubscriptions
+from storage.sql.stores.tag_defaults import SqlTagDefaults
 from storage.sql.transaction import Lookups, Readers, Space, Writer
 from storage.tail import Tail
 
@@ -60,6 +61,7 @@ class Stores:
         self.people = SqlPeople(writer, readers, own, lease)
         self.outbox = SqlOutbox(writer, readers)
         self.saved_views = SqlSavedViews(writer, readers, lease)
+        self.tag_defaults = SqlTagDefaults(writer, readers, lease)
         self.publications = SqlPublications(writer, readers, own, lease, vault)
         self.subscriptions = SqlSubscriptions(writer, readers, lease, vault)
 

@@ -277,6 +277,12 @@ def coverage(db: Database, _: Vault | None) -> None:
         db.conn.execute(statement)
 
 
+def tag_defaults(db: Database, _: Vault | None) -> None:
+    """Defaults of tags, and how often any of them was changed."""
+    db.conn.execute("CREATE TABLE tag_defaults(tag TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
+    db.conn.execute("INSERT INTO fact VALUES('tag_defaults', 0)")
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -292,6 +298,7 @@ STEPS: Sequence[Step] = (
     calls_of_nodes,
     saved_views,
     coverage,
+    tag_defaults,
 )
 
 

@@ -10,8 +10,15 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale
 from actors.matcher.actor import Matcher
-from actors.messages.requests import SourcePatch
-from actors.messages.sources import CheckNow, DeleteSource, DescribeSource, EditSource, RestoreSource
+from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.sources import (
+    CheckNow,
+    DeleteSource,
+    DescribeSource,
+    EditSource,
+    RestoreSource,
+    SetTagDefaults,
+)
 from actors.messages.views import AddedSource
 from storage.errors import Unavailable
 from storage.records.delivery import Match
@@ -70,6 +77,26 @@ async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: 
         looks = len(land.origins["site1.test"].asked)
         await trio.sleep(LOOKED)
         assert len(land.origins["site1.test"].asked) == looks
+        nursery.cancel_scope.cancel()
+
+
+async def test_defaults_of_a_tag_that_one_node_sets_hold_at_the_node_that_watches(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        source = (await a.add(url, tags=("label:x",), schedule=None)).view.source.id
+        await trio.sleep(2)
+        mine, other = owner_of(url, a, b)
+        wish = TagSettings(schedule="1m")
+        await other.system.registry_box.ask(lambda reply: SetTagDefaults("label:x", wish, reply))
+        await trio.sleep(2)
+        for node in (mine, other):
+            view = await node.system.registry_box.ask(lambda reply: DescribeSource(source, reply))
+            assert (view.source.schedule, view.effective.schedule) == (None, 60)
+        looks = len(land.origins["site1.test"].asked)
+        await trio.sleep(600)
+        assert len(land.origins["site1.test"].asked) - looks >= 9
         nursery.cancel_scope.cancel()
 
 

@@ -32,6 +32,7 @@ SHOWN: dict[str, str] = {
     "key.sh": r"shown only now",
     "source.sh": r'"detected_type":"feed".*"tags":\["topic:python"\]',
     "health.sh": r'"score":1\.0.*"flag":"ok".*\n.*"state":"active"',
+    "tag.sh": r'"schedule":"30m".*\n.*"effective":\{"schedule":"30m"',
     "stream.sh": r"(?s)^retry: 3000\n.*(event: feed\ndata: \{.*?\}\nid: [0-9a-f-]{36}\n\n){2}",
     "resume.sh": r"(?s)^retry: 3000\n.*(event: feed\ndata: .*?\n\n){2}",
     "paging.sh": r'^("id":"[0-9a-f-]{36}"\n){3}$',

@@ -21,7 +21,7 @@ CONTRACT = {
     "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "filter",
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
     "last_event_at", "health", "breaker", "subprotocols", "has_hello", "has_headers", "hours", "title",
-    "found_title", "state", "follow", "render", "wait_for", "rendered",
+    "found_title", "state", "follow", "render", "wait_for", "rendered", "effective", "inherited",
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",

@@ -14,7 +14,10 @@ from api.openapi.nouns import ROUTES
 from api.route import Route
 from sanderling.client.api import Client
 
-_PATHS = [(route, re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", route.path.replace("{path}", ".+")))) for route in ROUTES]
+_PATHS = [
+    (route, re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", re.sub(r"\{(path|tag)\}", ".+", route.path))))
+    for route in ROUTES
+]
 
 
 def routed(method: str, path: str) -> Route:

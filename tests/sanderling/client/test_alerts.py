@@ -38,8 +38,9 @@ def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.Captu
     )
     body = {"filter_query": "price", "language": "sv", "match": "added", "source_ids": [SOURCE.id]}
     body["tags"] = ["shop"]
-    assert asked[-1] == ("POST /v1/alerts", body)
-    assert capsys.readouterr().out == f"{ID}\n"
+    assert ("POST /v1/alerts", body) in asked
+    told = capsys.readouterr()
+    assert told.out == f"{ID}\n" and "as its tags have it" in told.err
 
 
 def test_the_secret_of_a_destination_is_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceI
 from storage.records.publication import Retraction, hash_of
 from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Harvest, SourceRuntime, Validators
+from storage.records.tag_defaults import TagDefaults
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (
     NOW,
@@ -121,6 +122,9 @@ async def _alerting(storage: Storage) -> None:
         a_destination(id=FAILED, alert_id=OTHER_ALERT, secrets=secrets, state="disabled", failing_since=NOW, told=2),
     ):
         await storage.alerts.put_destination(hook)
+    tagged = TagDefaults("topic:x", NOW, 900, "weekdays 08-18 Europe/Stockholm", 0.4, "main", ("nav", ".ad"), (HOOK,))
+    await storage.tag_defaults.edit("topic:x", lambda _: tagged)
+    await storage.tag_defaults.edit("label:å", lambda _: TagDefaults("label:å", NOW, bar=0.3, destinations=("gone",)))
 
 
 async def _publishing(storage: Storage, noise: Sequence[Stored]) -> None:

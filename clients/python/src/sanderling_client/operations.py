@@ -313,6 +313,64 @@ class Operations(Asks):
         )
         return found
 
+    def list_tags(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.TagRecord]:
+        """List tags by name, with their defaults."""
+        found: Page[r.TagRecord] = self._ask(
+            "GET",
+            "/v1/tags",
+            (r.TagRecord,),
+            paged=True,
+            query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    def read_tag(
+        self,
+        tag: str,
+    ) -> r.TagRecord:
+        """Read one tag, with its defaults."""
+        found: r.TagRecord = self._ask(
+            "GET",
+            f"/v1/tags/{part(tag)}",
+            (r.TagRecord,),
+        )
+        return found
+
+    def set_tag_defaults(
+        self,
+        tag: str,
+        body: r.TagSettings,
+        *,
+        if_match: str | None = None,
+    ) -> r.TagRecord:
+        """Set the defaults of a tag, all of them."""
+        found: r.TagRecord = self._ask(
+            "PUT",
+            f"/v1/tags/{part(tag)}",
+            (r.TagRecord,),
+            body=body,
+            headers={"If-Match": if_match},
+        )
+        return found
+
+    def delete_tag_defaults(
+        self,
+        tag: str,
+        *,
+        if_match: str | None = None,
+    ) -> None:
+        """Take the defaults of a tag away; its sources keep the tag."""
+        self._ask(
+            "DELETE",
+            f"/v1/tags/{part(tag)}",
+            headers={"If-Match": if_match},
+        )
+
     def list_events(
         self,
         *,
@@ -1418,6 +1476,64 @@ class AsyncOperations(AsyncAsks):
             query={"from": from_, "to": to, "show": show},
         )
         return found
+
+    async def list_tags(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.TagRecord]:
+        """List tags by name, with their defaults."""
+        found: Page[r.TagRecord] = await self._ask(
+            "GET",
+            "/v1/tags",
+            (r.TagRecord,),
+            paged=True,
+            query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    async def read_tag(
+        self,
+        tag: str,
+    ) -> r.TagRecord:
+        """Read one tag, with its defaults."""
+        found: r.TagRecord = await self._ask(
+            "GET",
+            f"/v1/tags/{part(tag)}",
+            (r.TagRecord,),
+        )
+        return found
+
+    async def set_tag_defaults(
+        self,
+        tag: str,
+        body: r.TagSettings,
+        *,
+        if_match: str | None = None,
+    ) -> r.TagRecord:
+        """Set the defaults of a tag, all of them."""
+        found: r.TagRecord = await self._ask(
+            "PUT",
+            f"/v1/tags/{part(tag)}",
+            (r.TagRecord,),
+            body=body,
+            headers={"If-Match": if_match},
+        )
+        return found
+
+    async def delete_tag_defaults(
+        self,
+        tag: str,
+        *,
+        if_match: str | None = None,
+    ) -> None:
+        """Take the defaults of a tag away; its sources keep the tag."""
+        await self._ask(
+            "DELETE",
+            f"/v1/tags/{part(tag)}",
+            headers={"If-Match": if_match},
+        )
 
     async def list_events(
         self,

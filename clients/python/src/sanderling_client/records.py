@@ -586,6 +586,16 @@ class DraftEvent(Struct, frozen=True, kw_only=True):
     told: bool
 
 
+class EffectiveSettings(Struct, frozen=True, kw_only=True):
+    """The settings that hold for a source: its own, and what it inherits of its tags."""
+
+    schedule: str | None
+    hours: str | None
+    bar: float | None
+    selector: str | None
+    ignore: list[str]
+
+
 class Event(Struct, frozen=True, kw_only=True):
     """The wire form of an event: every field of the contract, in the order that people read them."""
 
@@ -988,7 +998,9 @@ class MissingEvents(Struct, frozen=True, kw_only=True):
 
 
 class NewAlert(Struct, frozen=True, kw_only=True):
-    """A standing query. `anomaly_enabled` can't be true yet."""
+    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: it gets a copy of each
+    destination that its tags have as defaults.
+    """
 
     filter_query: str
     """Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything"""
@@ -1015,6 +1027,8 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter. Default:
     "change"
     """
+    default_destinations: bool | UnsetType = UNSET
+    """Default: true"""
 
 
 class NewDestination(Struct, frozen=True, kw_only=True):
@@ -1581,7 +1595,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
     many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
     days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
-    ones.
+    ones. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it,
+    and `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}).
     """
 
     id: str
@@ -1630,6 +1645,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     detection_evidence: str
     discovered_feed_url: str | None
     mode: str
+    effective: EffectiveSettings
+    inherited: dict[str, list[str]]
     supported: bool | None = None
     follow_one_hop: bool | None = None
 
@@ -1703,6 +1720,46 @@ class Spans(Struct, frozen=True, kw_only=True):
 
     before: list[tuple[int, int]]
     after: list[tuple[int, int]]
+
+
+class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
+    """What the sources of a tag inherit; null and [] say nothing of a setting. `destinations`: of each of these a
+    new alert over the tag gets a copy.
+    """
+
+    schedule: str | None
+    hours: str | None
+    bar: float | None
+    selector: str | None
+    ignore: list[str]
+    destinations: list[str]
+    updated_at: str
+
+
+class TagRecord(Struct, frozen=True, kw_only=True):
+    """A tag. `sources`: how many have it; `sources_below`: how many have it or one below it, as `news/se` is of
+    `news`. `defaults` null: it has none.
+    """
+
+    tag: str
+    sources: int
+    sources_below: int
+    defaults: TagDefaultsRecord | None
+
+
+class TagSettings(Struct, frozen=True, kw_only=True):
+    """The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
+    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy.
+    """
+
+    schedule: str | UnsetType | None = UNSET
+    hours: str | UnsetType | None = UNSET
+    bar: float | UnsetType | None = UNSET
+    selector: str | UnsetType | None = UNSET
+    ignore: list[str] | UnsetType = UNSET
+    """Selectors of what not to watch. Default: []"""
+    destinations: list[str] | UnsetType = UNSET
+    """Ids of destinations of any alert. Default: []"""
 
 
 class TemplateAlert(Struct, frozen=True, kw_only=True):

@@ -368,3 +368,19 @@ async def test_a_mail_says_what_its_template_says_in_both_parts(autojump_clock: 
             assert plain is not None and html is not None
             assert plain.get_content().splitlines()[:2] == ["Hej & <hej>, Fares", "https://site.example/Fares"]
             assert "Hej &amp; &lt;hej&gt;, Fares" in html.get_content()
+
+
+async def test_whoever_agreed_for_one_alert_is_asked_again_for_one_that_a_tag_brings(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Parish(nursery)
+        async with town.running() as client:
+            made = await town.told(client)
+            await town.post(town.link(), wish="agree")
+            assert not (await client.get(f"/v1/destinations/{made['id']}")).json()["needs_agreement"]
+            first = town.link()
+            answer = await client.put("/v1/tags/fares", json={"destinations": [made["id"]]})
+            assert answer.status_code == 200, answer.text
+            alert = await asked(client, "/v1/alerts", filter_query="", name="Other fares", tags=["fares"])
+            (copy,) = await town.storage.alerts.destinations(alert["id"])
+            assert not copy.confirmed and not copy.enabled and town.link() != first
+            assert "Other fares" in town.office.mails[-1][2].get_content()

@@ -7,16 +7,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from lxml.html import HtmlElement
 from msgspec.structs import replace
 
+from actors.inheriting import effective
+from actors.messages.views import SourceView
 from api.dashboard.language.catalogues import NATIVE, languages
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
 from storage.records.health import Health
 from storage.records.source import SourceRuntime
+from storage.records.tag_defaults import TagDefaults
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.dashboard.language.gathering import gathered
@@ -24,7 +28,7 @@ from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.sources.test_one import HOT
 from tests.api.dashboard.test_hostile import a_changed_page
 from tests.api.house import House, ids
-from tests.support.build import NOW, a_draft, a_source_id
+from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 GREEK = "Ωκεανός"
 SHOWN = ("title", "placeholder", "aria-label", "alt", "data-is")
@@ -124,6 +128,11 @@ async def furnished(house: House) -> str:
     bad = Health(0.1, "rotten", "3 looks in a row have failed, for 2 h: answered 503", cause="reach")
     put(house, hot=replace(HOT, health=bad, last_error="answered 503"), title=GREEK, tags=(f"label:{GREEK}",))
     put(house, 2, hot=SourceRuntime(), title=GREEK)
+    tagged = TagDefaults(f"label:{GREEK}", NOW, 900, "weekdays 08-18 UTC", 0.4, "main", (GREEK,), (HOOK,))
+    await house.storage.tag_defaults.edit(tagged.tag, lambda _: tagged)
+    third = a_source(3, type="html", tags=(tagged.tag,))
+    inheriting = effective(third, {tagged.tag: tagged})
+    house.registry.views[third.id] = SourceView(third, HOT, inheriting=inheriting)
     events = await house.publish(
         a_draft(GREEK, content=GREEK), replace(a_changed_page(GREEK), url="https://site1.test/")
     )
@@ -136,6 +145,8 @@ async def furnished(house: House) -> str:
 
 PLACES = (
     *(re.sub(r"{\w+}", str(a_source_id(1)), one.path) for one in SCREENS if one.method == "GET" and not one.live),
+    f"/sources/{a_source_id(3)}",
+    f"/sources/{a_source_id(3)}/edit",
     f"/alerts/{ALERT}",
     f"/alerts/{ALERT}/edit",
     f"/destinations/{HOOK}",
@@ -147,6 +158,8 @@ PLACES = (
     f"/destinations/new?alert={ALERT}&kind=email",
     "/templates/gtm-competitor-watch",
     "/sources?q=nothing",
+    f"/sources?tag={quote(GREEK)}",
+    f"/sources/tags/defaults?tag={quote(GREEK)}",
     "/stream?keyword=nothing",
     "/stream?source=nothing",
 )

@@ -7,6 +7,7 @@ import pytest
 from actors.errors import Conflict
 from actors.messages.sources import EditSource
 from storage.records.alert import Alert
+from storage.records.tag_defaults import TagDefaults
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.test_listing import put, rows
 from tests.api.house import House
@@ -53,6 +54,9 @@ async def test_a_tag_is_renamed_in_sources_and_alerts_with_those_below_it(house:
     second = put(house, 2, tags=("label:news", "label:press"))
     third = put(house, 3, tags=("label:newspapers",))
     alert, other = await alert_over(house, "label:news", "topic:ai"), await alert_over(house, "label:newspapers")
+    defaults = house.storage.tag_defaults
+    for tag, bar in (("label:news/sweden", 0.3), ("label:news", 0.4), ("label:newspapers", 0.5)):
+        await defaults.edit(tag, lambda _, tag=tag, bar=bar: TagDefaults(tag, NOW, bar=bar))
     await browser.get("/sources/tags")
     await browser.post("/sources/tags", {"tag": "news", "name": "press"})
     assert "“news” is “press” now, in 2 sources, 1 alert and 0 publications." in browser.text
@@ -62,6 +66,11 @@ async def test_a_tag_is_renamed_in_sources_and_alerts_with_those_below_it(house:
     kept = await house.storage.alerts.get(alert.id)
     assert kept is not None and kept.tags == ("label:press", "topic:ai")
     assert await house.storage.alerts.get(other.id) == other
+    assert [(one.tag, one.bar) for one in await defaults.all()] == [
+        ("label:newspapers", 0.5),
+        ("label:press", 0.4),
+        ("label:press/sweden", 0.3),
+    ]
 
 
 async def test_a_name_that_is_none_is_refused_and_kept_in_its_field(house: House, browser: Browser) -> None:
@@ -82,11 +91,14 @@ async def test_what_could_not_be_renamed_is_told_and_the_alert_keeps_both_names(
 
     put(house, 1, tags=("label:news",))
     alert = await alert_over(house, "label:news")
+    await house.storage.tag_defaults.edit("label:news", lambda _: TagDefaults("label:news", NOW, bar=0.4))
     monkeypatch.setattr(house.registry, "_edit", refuse)
     await browser.post("/sources/tags", {"tag": "news", "name": "press"})
     assert "1 not: It is busy." in browser.text
     kept = await house.storage.alerts.get(alert.id)
     assert kept is not None and kept.tags == ("label:news", "label:press")
+    kept_by = [one.tag for one in await house.storage.tag_defaults.all()]
+    assert kept_by == ["label:news", "label:press"], "what could not be renamed needs them"
 
 
 async def test_without_a_tag_the_page_says_how_to_give_one(browser: Browser) -> None:

@@ -233,12 +233,21 @@ async def test_readers_of_a_publication_go_on_with_their_address_which_nobody_el
     await moved.aclose()
 
 
+async def test_defaults_of_tags_travel_without_destinations_that_are_gone(data: bytes, tmp_path: Path) -> None:
+    await taken(data, tmp_path / "new")
+    moved = await opened(tmp_path / "new")
+    one, two = await moved.tag_defaults.all()
+    assert (one.tag, one.bar, one.destinations) == ("label:å", 0.3, ())
+    assert (two.schedule, two.selector, two.ignore, two.destinations) == (900, "main", ("nav", ".ad"), (HOOK,))
+    await moved.aclose()
+
+
 async def test_an_export_of_before_publications_travelled_still_comes_in(data: bytes, tmp_path: Path) -> None:
     kept = [line for line in data.splitlines(keepends=True) if b'"line":"publication"' not in line]
-    kept = [line for line in kept if b'"line":"retraction"' not in line]
+    kept = [line for line in kept if b'"line":"retraction"' not in line and b'"line":"tag"' not in line]
     digest = hashlib.sha256(b"".join(kept[1:-1])).hexdigest()
     end = {**msgspec.json.decode(kept[-1]), "sha256": digest}
-    del end["publications"], end["retractions"]
+    del end["publications"], end["retractions"], end["tags"]
     kept[-1] = msgspec.json.encode(end) + b"\n"
     loaded = await taken(b"".join(kept), tmp_path / "new")
     assert (loaded.end.events, loaded.end.publications) == (8, 0)
@@ -253,6 +262,12 @@ async def test_an_export_of_before_publications_travelled_still_comes_in(data: b
         ("publication", lambda it: it["publication"].update(id="1"), "UUID"),
         ("publication", lambda it: it["publication"].update(colour="red"), "does not know the field"),
         ("retraction", lambda it: it.update(event="x"), "badly formed"),
+        ("tag", lambda it: it["defaults"].update(destinations=["nobody"]), "destination nobody is not there"),
+        ("tag", lambda it: it["defaults"].update(tag="label:å"), "is none, or there twice"),
+        ("tag", lambda it: it["defaults"].update(tag="label:"), "is none, or there twice"),
+        ("tag", lambda it: it["defaults"].update(tag="label:\0"), "is none, or there twice"),
+        ("tag", lambda it: it["defaults"].update(hours="always"), "always"),
+        ("tag", lambda it: it["defaults"].update(schedule=0), "interval of the tag topic:x is none"),
         ("retraction", lambda it: it.update(event=LAST_ID), "does not come before"),
     ],
 )

@@ -1,0 +1,104 @@
+"""Tags with their counts, and the defaults of each; what is done to them is in `api.operations.tag_defaults`."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.messages.requests import TagSettings
+from api.etags import expected, shown, tag_of
+from api.operations import tag_defaults as acts
+from api.operations.tag_defaults import Tag
+from api.pagination import next_page, place
+from api.problems import Refusal
+from api.route import Answer, Call, routes_below
+from api.schemas import tags as wire
+from api.schemas.mirror import mirrored
+from api.schemas.sources import ListQuery
+from storage.records.tag_defaults import TagDefaults
+from storage.records.times import interval_text
+
+_TELLS = "alerts:write"
+
+
+def record_of(tag: Tag) -> wire.TagRecord:
+    """Return a tag's record."""
+    defaults = None if tag.defaults is None else _defaults(replace(tag.defaults, destinations=tag.destinations))
+    return wire.TagRecord(tag=tag.tag, sources=tag.sources, sources_below=tag.below, defaults=defaults)
+
+
+def _defaults(defaults: TagDefaults) -> wire.TagDefaultsRecord:
+    schedule = None if defaults.schedule is None else interval_text(defaults.schedule)
+    return wire.TagDefaultsRecord(**mirrored(defaults, wire.TagDefaultsRecord) | {"schedule": schedule})
+
+
+async def list_tags(call: Call) -> Answer:
+    """Return a page of tags, by name."""
+    after = place(call, str) or ""
+    rest = [tag for tag in await acts.every(call) if tag.tag > after]
+    page = rest[: call.query.limit]
+    headers = next_page(call, page[-1].tag if len(rest) > len(page) else None)
+    return Answer([record_of(tag) for tag in page], headers=headers)
+
+
+async def describe(call: Call) -> Answer:
+    found = await acts.named(call, call.path["tag"])
+    record = record_of(found)
+    return Answer(record) if found.defaults is None else shown(call, found.defaults, record)
+
+
+async def put(call: Call) -> Answer:
+    """Set the defaults of a tag, all of them."""
+    settings: TagSettings = call.body
+    if settings.destinations and (call.key is None or _TELLS not in call.key.scopes):
+        raise Refusal("forbidden", f"Destinations of a tag (`destinations`) need the scope {_TELLS}.")
+    found = await acts.put(call, call.path["tag"], settings, expected(call))
+    assert found.defaults is not None, "it was set just now"
+    return Answer(record_of(found), headers=tag_of(found.defaults))
+
+
+async def delete(call: Call) -> Answer:
+    """Take the defaults of a tag away."""
+    await acts.delete(call, call.path["tag"], expected(call))
+    return Answer(status=204)
+
+
+_route = routes_below("/v1/tags", "sources")
+_TAGGED = ("ETag",)
+ROUTES = (
+    _route(
+        "GET",
+        "",
+        list_tags,
+        "List tags by name, with their defaults.",
+        {200: list[wire.TagRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route(
+        "GET",
+        "/{tag}",
+        describe,
+        "Read one tag, with its defaults.",
+        {200: wire.TagRecord, 304: None},
+        refuses=("not-found", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "PUT",
+        "/{tag}",
+        put,
+        "Set the defaults of a tag, all of them.",
+        {200: wire.TagRecord},
+        body=(TagSettings,),
+        refuses=("not-found", "conflict", "precondition-failed", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "DELETE",
+        "/{tag}",
+        delete,
+        "Take the defaults of a tag away; its sources keep the tag.",
+        {204: None},
+        refuses=("not-found", "precondition-failed", "unprocessable"),
+    ),
+)

@@ -1,0 +1,26 @@
+"""Defaults of a tag: the settings of the sources that have it, wherever they have none of their own."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from storage.records.identity import Millis
+
+MOST_TAGGED = 1000
+"""Tags that may have defaults."""
+
+
+class TagDefaults(Struct, frozen=True):
+    """The fields mean what they do in `Source`; None or () says nothing of a setting.
+
+    destinations: ids of those of which a new alert over the tag gets a copy each.
+    """
+
+    tag: str
+    updated_at: Millis
+    schedule: int | None = None
+    hours: str | None = None
+    bar: float | None = None
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    destinations: tuple[str, ...] = ()

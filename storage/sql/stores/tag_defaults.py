@@ -1,0 +1,60 @@
+"""Tags' defaults, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from storage.append import Lease
+from storage.interface.tag_defaults import Change
+from storage.records.tag_defaults import TagDefaults
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Readers, Transaction, Writer
+
+_decode = msgspec.json.Decoder(TagDefaults).decode
+_ONE = "SELECT body FROM tag_defaults WHERE tag=?"
+_PUT = "INSERT INTO tag_defaults(tag, body) VALUES(?,?) ON CONFLICT(tag) DO UPDATE SET body=excluded.body"
+_REVISE = "UPDATE fact SET value=value+1 WHERE name='tag_defaults'"
+_REVISION = "SELECT value FROM fact WHERE name='tag_defaults'"
+
+
+class SqlTagDefaults:
+    """See `storage.interface.TagsDefaults`."""
+
+    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
+        self._writer, self._readers, self._lease = writer, readers, lease
+
+    async def all(self) -> Sequence[TagDefaults]:
+        """Return all of them; see TagsDefaults."""
+
+        def look(connection: Connection) -> Sequence[TagDefaults]:
+            rows = connection.execute("SELECT body FROM tag_defaults ORDER BY tag").fetchall()
+            return [_decode(body) for (body,) in rows]
+
+        return await self._readers.run(look)
+
+    async def get(self, tag: str) -> TagDefaults | None:
+        """Return a tag's defaults; see TagsDefaults."""
+        row = await self._readers.run(lambda connection: connection.execute(_ONE, (tag,)).fetchone())
+        return None if row is None else _decode(row[0])
+
+    async def edit(self, tag: str, change: Change) -> TagDefaults | None:
+        """Set a tag's defaults; see TagsDefaults."""
+
+        def job(transaction: Transaction) -> TagDefaults | None:
+            transaction.fence(self._lease)
+            transaction.execute(_REVISE)  # first: whoever else changes one waits for it
+            row = transaction.execute(_ONE, (tag,)).fetchone()
+            changed = change(None if row is None else _decode(row[0]))
+            if changed is None:
+                transaction.execute("DELETE FROM tag_defaults WHERE tag=?", (tag,))
+            else:
+                transaction.execute(_PUT, (tag, msgspec.json.encode(changed)))
+            return changed
+
+        return await self._writer.submit(job)
+
+    async def revision(self) -> int:
+        """Return how often any was changed; see TagsDefaults."""
+        return await self._readers.run(lambda connection: int(connection.execute(_REVISION).fetchone()[0]))

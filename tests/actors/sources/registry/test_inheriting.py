@@ -1,0 +1,305 @@
+"""Defaults of tags, as running sources follow them."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import trio
+
+from actors.errors import Conflict, Unprocessable
+from actors.inheriting import effective, origins_of
+from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.sources import (
+    DeleteSource,
+    EditSource,
+    ExamineSource,
+    PreviewSource,
+    RestoreSource,
+    SetTagDefaults,
+    Teach,
+)
+from actors.messages.views import SourceView
+from actors.sources import index as table
+from actors.sources.registry import inheriting
+from storage.records.identity import Millis, SourceId
+from storage.records.tag_defaults import TagDefaults
+from storage.sqlite.in_loop import Disk
+from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching
+from tests.support.build import NOW
+
+TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it, number {}."
+URL, TAG = f"https://{SITE}/page", "label:prices"
+
+
+async def put(service: Watching, tag: str = TAG, **settings: Any) -> None:
+    """Give a tag its defaults, or take them; all its sources follow then."""
+    wish = TagSettings(**settings) if settings else None
+    await service.registry_box.ask(lambda reply: SetTagDefaults(tag, wish, reply))
+
+
+async def edit(service: Watching, source: SourceId, **changes: Any) -> SourceView:
+    return await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**changes), reply))
+
+
+def two_parts(price: str, rest: str) -> bytes:
+    return page(f'</p><div id="price"><p>{TEXT.format(price)}</p></div><p>{TEXT.format(rest)}')
+
+
+async def test_a_tags_interval_and_hours_hold_from_the_moment_they_are_set_and_no_longer(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT.format(1))
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        await trio.sleep(6 * 3600)
+        await put(service, schedule="5m")
+        before = len(origin.looks("/page"))
+        await trio.sleep(300)
+        assert len(origin.looks("/page")) == before + 1
+        await trio.sleep(3000)
+        assert len(origin.looks("/page")) - before in (10, 11)
+        told = await service.registry_box.ask(lambda reply: ExamineSource(source, reply))
+        assert told.next_look == "Its tag label:prices has set a fixed interval of 5 min, give or take 5 %."
+        await put(service, schedule="5m", hours="sun 00-01 UTC")
+        assert (service.registry.table.describe(source).hot.next_look_at or 0) > service.world.now() + 3_600_000
+        await put(service)
+        await trio.sleep(3600)
+        assert service.registry.table.describe(source).hot.interval > 300
+
+
+async def test_a_source_that_is_tagged_or_loses_its_tag_follows_at_once(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT.format(1))
+        await put(service, schedule="5m", hours="weekdays 08-18 UTC", bar=0.4)
+        source = (await service.add(URL)).view.source.id
+        view = await edit(service, source, tags=(TAG,))
+        assert (view.source.schedule, view.effective.schedule, view.effective.bar) == (None, 300, 0.4)
+        view = await edit(service, source, schedule="1h")
+        assert view.effective.schedule == 3600 and origins_of(view.effective).keys() == {"hours", "bar"}
+        view = await edit(service, source, tags=())
+        assert view.effective is view.source or not origins_of(view.effective)
+
+
+async def test_nothing_that_is_inherited_is_ever_stored_as_a_sources_own(autojump_clock: object) -> None:
+    async with watching(sweep=60.0) as (service, origin):
+        settings = {"schedule": "5m", "hours": "mon-sun 00-24 UTC", "bar": 0.4, "selector": "main", "ignore": ("nav",)}
+        await put(service, **settings)
+        origin.bodies["/page"] = page(TEXT.format(1))
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        origin.status = 503
+        late = (await service.add(f"https://{SITE}/late", tags=(TAG,), verify="later")).view.source.id
+        origin.status = None
+        origin.bodies["/late"] = page(TEXT.format(2)).replace(b"<title>Page", b"<title>Another name")
+        await trio.sleep(1200)  # it answers, and is found out by its own actor
+        origin.bodies["/page"] = page(TEXT.format(3)).replace(b"<title>Page", b"<title>Tickets")
+        await trio.sleep(1200)  # a new title, a harvest, a sweep
+        await edit(service, source, title="Mine")
+        await service.registry_box.ask(lambda reply: Teach(source, (TEXT.format(9),), True, reply))
+        await service.add(URL, mark=("template:x",))
+        await edit(service, source, enabled=False)
+        await edit(service, source, enabled=True)
+        await service.registry_box.ask(lambda reply: DeleteSource(source, reply))
+        await service.registry_box.ask(lambda reply: RestoreSource(source, reply))
+        for id, name in ((source, "Tickets"), (late, "Another name")):
+            kept = await service.storage.sources.get(id)
+            assert kept is not None and kept.source.found_title == name and kept.source.type == "html"
+            assert {field: getattr(kept.source, field) or None for field in settings} == dict.fromkeys(settings)
+            view = service.registry.table.describe(id)
+            assert origins_of(view.effective).keys() == settings.keys() and view.source == kept.source
+
+
+async def test_the_storage_refuses_a_source_with_what_it_inherits(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT.format(1))
+        source = (await service.add(URL, tags=(TAG,))).view.source
+        inherits = effective(source, {TAG: TagDefaults(TAG, Millis(NOW), bar=0.4)})
+        with pytest.raises(TypeError, match="EffectiveSource is not what is stored"):
+            await service.storage.sources.update(inherits, service.storage.lease)
+
+
+async def test_another_part_by_a_tag_is_no_news_and_what_comes_after_it_is(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("1", "1")
+        await service.add(URL, tags=(TAG,))
+        for settings in ({"selector": "#price"}, {"ignore": ("#price",)}, {}):
+            await put(service, **settings)
+            await trio.sleep(3600)
+            assert await service.events() == []
+        await put(service, selector="#price")
+        await trio.sleep(3600)
+        origin.bodies["/page"] = two_parts("1", "2")
+        await trio.sleep(3600)
+        assert await service.events() == []  # outside of what the tag chose
+        origin.bodies["/page"] = two_parts("3", "2")
+        await trio.sleep(3600)
+        (event,) = await service.events()
+        assert "number 3" in event["content"] and "number 2" not in event["content"]
+
+
+async def test_a_part_that_was_chosen_before_a_crash_is_no_news_after_it(autojump_clock: object) -> None:
+    disk, origin = Disk(), Origin()
+    origin.bodies["/page"] = two_parts("1", "1")
+    async with watching(origin, disk=disk) as (service, _):
+        await service.add(URL, tags=(TAG,))
+        made = TagDefaults(TAG, Millis(NOW), selector="#price")
+        await service.storage.tag_defaults.edit(TAG, lambda _: made)  # and no source is told any more
+    async with watching(origin, disk=disk) as (service, _):
+        (view,) = [
+            service.registry.table.describe(live.source.id) for part in service.registry.table.slices() for live in part
+        ]
+        assert view.effective.selector == "#price"
+        await trio.sleep(3600)
+        assert await service.events() == []
+        origin.bodies["/page"] = two_parts("2", "1")
+        await trio.sleep(3600)
+        assert len(await service.events()) == 1
+
+
+async def test_a_look_under_way_ends_by_the_settings_it_began_with(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("1", "1")
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        await trio.sleep(3600)
+        origin.bodies["/page"] = two_parts("1", "2")
+        live, told = service.registry.table.get(source), list[str]()
+        reader = service.registry.table.readers["html"]
+        read = reader.read
+
+        async def slowly(*given: Any, **more: Any) -> Any:
+            told.append(str(given[1].selector))
+            if len(told) == 1:
+                await put(service, selector="#price")
+            return await read(*given, **more)
+
+        reader.read = slowly  # type: ignore[method-assign]
+        await trio.sleep(3 * 3600)
+        assert told[:2] == ["None", "#price"]
+        assert len(await service.events()) == 1 and live.hot.part != b""
+
+
+async def test_many_sources_that_change_at_once_are_looked_at_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr(table, "WOKEN_AT_ONCE", 7)
+    async with watching(host_rate=1000.0) as (service, origin):
+        paths = [f"/{number}" for number in range(20)]
+        for path in paths:
+            origin.bodies[path] = rss(path)
+            await service.add(f"https://{SITE}{path}", tags=(TAG,))
+        await trio.sleep(2 * 3600)
+        before, turns = len(origin.asked), 0
+
+        async def ask() -> None:
+            nonlocal turns
+            while True:
+                service.registry.table.describe(next(iter(service.registry.table.slices()))[0].source.id)
+                turns += 1
+                await trio.lowlevel.checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            await put(service, schedule="15m")
+            nursery.cancel_scope.cancel()
+        assert turns >= 20 // 7
+        await trio.sleep(60)
+        assert len(origin.asked) - before < 12
+        await trio.sleep(840)
+        assert {asked.target for asked in origin.asked[before:]} == set(paths)
+
+
+async def test_a_source_that_fails_is_not_asked_sooner(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT.format(1))
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        origin.status = 404
+        await trio.sleep(3600)
+        due = service.registry.table.describe(source).hot.next_look_at
+        await put(service, schedule="1m")
+        await trio.lowlevel.checkpoint()
+        assert service.registry.table.describe(source).hot.next_look_at == due
+
+
+async def test_bad_defaults_are_refused_as_on_a_source_and_leave_all_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    monkeypatch.setattr(inheriting, "MOST_TAGGED", 1)
+    async with watching() as (service, _):
+        await put(service, bar=0.4)
+        for settings, where in (
+            ({"hours": "always"}, "body.hours"),
+            ({"selector": "main["}, "body.selector"),
+            ({"ignore": ("nav", "p:")}, "body.ignore[1]"),
+        ):
+            with pytest.raises(Unprocessable) as refused:
+                await put(service, **settings)
+            assert refused.value.location == where
+        with pytest.raises(Conflict, match="1 tags have defaults, which is the most"):
+            await put(service, "label:other", bar=0.4)
+        await put(service, bar=0.5)
+        assert [(one.tag, one.bar) for one in await service.storage.tag_defaults.all()] == [(TAG, 0.5)]
+
+
+async def test_a_new_source_must_have_what_its_tag_chooses(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("1", "1")
+        await put(service, selector="#nowhere")
+        with pytest.raises(Unprocessable, match=r"matches nothing .* comes from its tag label:prices"):
+            await service.add(URL, tags=(TAG,))
+        source = (await service.add(URL, tags=(TAG,), selector="#price")).view.source.id
+        shown = await service.registry_box.ask(lambda reply: PreviewSource(source, "main", (), reply))
+        assert shown.page is not None and shown.page.matched == 1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_no_look_ignores_the_interval_that_holds_whoever_changes_it_and_when(
+    seed: int, autojump_clock: object
+) -> None:
+    dice, intervals, longest = random.Random(seed), ("5m", "15m", "30m"), 2700.0
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT.format(1))
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        looks, held = [trio.current_time()], [(trio.current_time(), longest)]
+        for _ in range(25):
+            match dice.choice(("default", "default", "none", "own", "free", "untag", "tag")):
+                case "default":
+                    await put(service, schedule=dice.choice(intervals))
+                case "none" if await service.storage.tag_defaults.get(TAG) is not None:
+                    await put(service)
+                case "own":
+                    await edit(service, source, schedule=dice.choice(intervals))
+                case "free":
+                    await edit(service, source, schedule=None)
+                case "untag":
+                    await edit(service, source, tags=())
+                case _:
+                    await edit(service, source, tags=(TAG,))
+            schedule = service.registry.table.describe(source).effective.schedule
+            held.append((trio.current_time(), float(schedule or longest)))
+            for _ in range(dice.randrange(3, 60)):
+                before = len(origin.looks("/page"))
+                await trio.sleep(60)
+                looks += [trio.current_time()] * (len(origin.looks("/page")) > before)
+        assert len(looks) > 30
+        for one, other in pairwise(looks):
+            at_the_look = [(one, interval) for at, interval in held if at <= one][-1:]
+            since = [(at, interval) for at, interval in held if one < at < other]
+            due = min(at + 1.05 * interval for at, interval in (*at_the_look, *since))
+            assert other <= due + 180, (one, other, since)  # the floor, and how often it is asked here
+
+
+async def test_a_page_without_what_its_tag_chooses_fails_says_so_and_mends_without_news(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("1", "1")
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        await put(service, selector="#nowhere")
+        await trio.sleep(3600)
+        hot = service.registry.table.describe(source).hot
+        assert "'#nowhere' matches nothing" in (hot.last_error or "") and hot.part == b""
+        await put(service, selector="#price")
+        await trio.sleep(3 * 3600)
+        hot = service.registry.table.describe(source).hot
+        assert hot.last_error is None and hot.part != b""
+        assert [event for event in await service.events() if "alert_type" not in event] == []
