@@ -16,6 +16,7 @@ from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
+from actors.open_streams import OpenStreams
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
@@ -56,6 +57,7 @@ class AppContext:
     test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
+    open_streams: the streams that are open at this node, whatever the listener.
     """
 
     world: World
@@ -87,3 +89,4 @@ class AppContext:
     replica: ReplicaState | None = None
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
+    open_streams: OpenStreams = field(default_factory=OpenStreams)

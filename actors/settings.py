@@ -199,6 +199,9 @@ class Settings:
     drain: float = _setting(10.0, "Time that requests under way get at a stop.", "s", 0, 120)
 
     templates: str = _setting("", "Folder of your own templates, TOML files that `sanderling templates check` reads.")
+    language: str = _setting(
+        "en", "Language of mails and messages to destinations that choose none, by its code, such as en or sv."
+    )
     mail_server: str = _setting(
         "", "Mail server that mail leaves by: smtps://host, smtp://host (STARTTLS) or, inside, smtp+plain://host."
     )

@@ -32,6 +32,7 @@ from api.problems import INTERNAL
 from api.published.endpoint import PublicationEndpoint
 from api.refusals import refusal_of
 from api.route import Route
+from api.unsent import ADDRESS
 from api.v1 import metrics
 from storage.records.key import ApiKey
 
@@ -131,7 +132,8 @@ async def _admit(app: Api) -> Response | None:
     """Do what both faces need, then ask the one that the request is for."""
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if _tame(given) else app.new_request_id()
-    g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
+    scope: Any = request.scope
+    scope[ADDRESS] = g.address = caller((request.scope.get("client") or ("", 0))[0], request.headers, app.proxies)
     g.face = face = app.face_of(request.scope)
     answer = await face.admit()
     rule = request.url_rule

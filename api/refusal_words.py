@@ -33,7 +33,8 @@ _FIELDS: Final = (
     (re.compile(r"Expected `(?:int|float)` <= (\S+)"), "A number, {} or less."),
     (re.compile(r"Expected `(?:array|tuple)` of length <= (\d+)"), "At most {} of them."),
     (re.compile(r"Expected `(?:int|float)(?: \| null)?`"), "A number is needed."),
-    (re.compile(r"Expected `bytes"), "Choose a file."),
+    (re.compile(r"Expected `bytes|Invalid base64"), "Choose a file."),
+    (re.compile(r"Expected `bool`"), "Yes or no is needed: true or false."),
     (re.compile(r"Expected `str` matching"), "This is not in the form that is asked for."),
     (re.compile(r"Invalid enum value"), "Choose one of the list."),
 )

@@ -29,6 +29,8 @@ BESIDE = 4 << 10
 """Bytes that an answer counts beside its body: its head, and the task that waits."""
 OPENED = "sanderling.opened"
 """Where in an ASGI scope a view leaves the key (or session) and the reader of a stream that it has opened."""
+ADDRESS = "sanderling.address"
+"""Where in an ASGI scope the address of the client is left, as trusted proxies name it."""
 ASKER = "sanderling.asker"
 """Where in an ASGI scope the name of the key or session is left that a request came with."""
 _STRANGERS = "strangers"

@@ -1,4 +1,6 @@
-"""The way that mail leaves, as the settings name it: the server, and the password that is read anew for each mail."""
+"""The way that mail leaves, as the settings name it: the server, the password that is read anew for each mail, and the
+language of those who chose none.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.server import server_of
 from actors.destination_kinds.email.session import Login
 from actors.egress.failures import Blame, LookFailed
+from actors.notification.speech import Speech
 from actors.settings import Settings
+from api.dashboard.language.messages import speech_of
 from sanderling.exits import CommandFailed, Exit
 
 LARGEST = 16 << 10
@@ -32,6 +36,15 @@ def mail_of(settings: Settings) -> Mail:
         return Login(settings.mail_user, password, settings.mail_login == "token")
 
     return Mail(server, login, settings.public_url())
+
+
+def speech_for(settings: Settings) -> Speech:
+    """Return the languages that people are told in. Raises CommandFailed (BAD_SETTING)."""
+    speech = speech_of(settings.language)
+    if settings.language not in speech.codes:
+        known = ", ".join(speech.codes)
+        raise CommandFailed(f"language = {settings.language!r}: there is {known}.", Exit.BAD_SETTING)
+    return speech
 
 
 def _read(file: str) -> str:

@@ -42,7 +42,7 @@ from sanderling.core_dumps import forbid_core_dumps
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.logs import make_log
-from sanderling.mail import mail_of
+from sanderling.mail import mail_of, speech_for
 from sanderling.notify import manager_of
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.operations.standby.copy import FOLDER as STANDBY
@@ -201,7 +201,7 @@ def _kinds(settings: Settings, log: Callable[..., None]) -> Kinds:
     found = messengers_of(settings.kinds)
     for flaw in found.flaws:
         log("kind.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
-    return kinds_of(found, mail_of(settings))
+    return kinds_of(found, mail_of(settings), speech_for(settings))
 
 
 async def _run(system: System, log: Callable[..., None], certificate: Certificate | None = None) -> int:

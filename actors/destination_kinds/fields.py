@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -41,6 +42,7 @@ class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default: str = ""
 
 
+LANGUAGE: Final = "language"
 MESSAGE: Final = "message"
 MESSAGE_TITLE: Final = "message_title"
 MESSAGE_FIELDS: Final = (
@@ -61,3 +63,16 @@ MESSAGE_FIELDS: Final = (
     ),
 )
 """What each kind that people read asks for beside its own fields."""
+
+
+def for_people(codes: Sequence[str]) -> tuple[KindField, ...]:
+    """Return the fields of every kind that people read; `codes`: the languages that the service speaks."""
+    language = KindField(
+        name=LANGUAGE,
+        label="Language",
+        help="Of the words around what is told. Left empty, as the service's setting says.",
+        example=codes[-1],
+        required=False,
+        pattern="|".join(codes),
+    )
+    return (language, *MESSAGE_FIELDS)

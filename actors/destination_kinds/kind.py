@@ -12,6 +12,7 @@ from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.notification.limits import TextLimits
+from actors.notification.speech import NO_OTHER, Speech
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
@@ -96,6 +97,7 @@ class DestinationKind(NamedTuple):
     send: encodes what is delivered (an event or a digest, as JSON, by its id), sends it once, and reads the answer.
     Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived. consent: None where
     nobody has to be asked. limits: of its texts, where people read them, who may write templates; None: programs do.
+    speech: the languages that they may read them in.
     """
 
     id: str
@@ -111,3 +113,4 @@ class DestinationKind(NamedTuple):
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
     consent: Consent | None = None
     limits: TextLimits | None = None
+    speech: Speech = NO_OTHER

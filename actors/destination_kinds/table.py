@@ -13,6 +13,7 @@ from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.messengers.kind import kind_of
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.webhook.kind import KIND as WEBHOOK
+from actors.notification.speech import NO_OTHER, Speech
 
 Kinds = Mapping[str, DestinationKind]
 
@@ -30,7 +31,7 @@ def built_in_kinds() -> Kinds:
     return kinds_of(built_in(), NO_MAIL)
 
 
-def kinds_of(messengers: Catalogue[Messenger], mail: Mail) -> Kinds:
-    """Return all kinds by id, in the order in which they are offered."""
-    chats = map(kind_of, sorted(messengers, key=lambda one: one.label.casefold()))
-    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail), *chats)}
+def kinds_of(messengers: Catalogue[Messenger], mail: Mail, speech: Speech = NO_OTHER) -> Kinds:
+    """Return all kinds by id, in the order in which they are offered. speech: the languages that people are told in."""
+    chats = (kind_of(one, speech) for one in sorted(messengers, key=lambda one: one.label.casefold()))
+    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), *chats)}

@@ -43,7 +43,7 @@ async def written(world: World, limits: TextLimits, values: Mapping[str, str], t
         return await filled_in(world.jail, limits, values, told)
     except TemplateFailed as error:
         world.log("delivery.template_failed", event_id=told.id, reason=error.reason)
-        return told._replace(remark=f"The message template of this destination failed: {error.reason}")
+        return told._replace(remark=told.words.template_failed % {"reason": error.reason})
 
 
 async def faults(jail: Jail, limits: TextLimits, values: Mapping[str, str]) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from actors.notification.dialects import DIALECTS, Dialect, DialectName
 from actors.notification.inert import cut
 from actors.notification.limits import MEASURES, TextLimits, Unit
 from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, NotificationItem
+from actors.notification.speech import ENGLISH, Words
 
 _WORTH = 24
 """Letters of a line below which it is left out rather than cut."""
@@ -57,14 +58,16 @@ def difference_of(item: NotificationItem) -> str:
     return "".join(f"<p>{line}</p>" for line in difference_lines(item, DIALECTS["html"]))
 
 
-def difference_lines(item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2) -> list[str]:
+def difference_lines(
+    item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2, words: Words = ENGLISH.words
+) -> list[str]:
     """Return the lines of an event's difference, marked up, each of so many letters at most, and how many more there
     are.
     """
     parts = [_difference(line, dialect) for line in item.lines]
     lines = [part.marked(dialect.escape(cut(part.text, longest))) for part in parts]
     if item.more:
-        lines.append(dialect.escape(f"… and {item.more:,} more {'line' if item.more == 1 else 'lines'}"))
+        lines.append(dialect.escape(words.left_out(item.more, events=False)))
     return lines
 
 
@@ -125,7 +128,7 @@ def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Ite
         yield _Part(notification.title, dialect.strong)
     if notification.is_digest:
         for item in notification.items:
-            yield _entry(item, dialect)
+            yield _entry(item, dialect, notification.words)
         return
     (item,) = notification.items
     if item.summary and not item.lines and not item.content.startswith(item.summary.rstrip("…")):
@@ -136,13 +139,13 @@ def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Ite
         yield from (_Part(line, _as_is) for line in item.content.split("\n") if line.strip())
 
 
-def _entry(item: NotificationItem, dialect: Dialect) -> _Part:
+def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
     """Return one event of a digest: its title as a link, and its summary."""
     said = f"{item.title}: {item.summary}" if item.summary else item.title
     if not item.link:
         return _Part(said, dialect.came, begins=True)
     # The address is no part of what may be cut: a link that is cut leads elsewhere.
-    return _Part(said, lambda text: f"{text} {dialect.link('open', item.link)}", begins=True)
+    return _Part(said, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True)
 
 
 def _difference(line: DiffLine, dialect: Dialect) -> _Part:
@@ -157,14 +160,12 @@ def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
     lines, digest = [], notification.is_digest
     more = notification.total - len(notification.items) if digest else sum(item.more for item in notification.items)
     if left or more:
-        number = max(left, more)
-        what = ("event" if number == 1 else "events") if digest else ("line" if number == 1 else "lines")
-        lines.append(dialect.escape(f"… and {number:,} more {what}"))
+        lines.append(dialect.escape(notification.words.left_out(max(left, more), events=digest)))
     item = notification.items[0] if notification.items else None
     if digest and notification.service:
-        lines.append(dialect.link("All events", f"{notification.service}/stream"))
+        lines.append(dialect.link(notification.words.all_events, f"{notification.service}/stream"))
     elif item is not None and item.link and not digest:
-        lines.append(dialect.link(item.host or "Open", item.link))
+        lines.append(dialect.link(item.host or notification.words.page, item.link))
     if notification.remark:
         lines.append(dialect.escape(f"({notification.remark})"))
     return lines

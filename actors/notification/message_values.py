@@ -13,6 +13,7 @@ from actors.notification.fitting import difference_lines, text_of
 from actors.notification.inert import cut
 from actors.notification.limits import TextLimits
 from actors.notification.reading import Notification, NotificationItem
+from actors.notification.speech import Words
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
 
 def values_of(notification: Notification, limits: TextLimits, room: int) -> dict[str, Any]:
     """Return the values of a notification by name. No text among them is longer than `room`, nor all of a list."""
-    events = [_event(item, limits, room) for item in notification.items]
+    events = [_event(item, limits, room, notification.words) for item in notification.items]
     first = events[0] if events else dict.fromkeys(OF_EVENTS, "")
     return first | {
         "title": cut(notification.title, room),
@@ -67,14 +68,14 @@ def values_of(notification: Notification, limits: TextLimits, room: int) -> dict
     }
 
 
-def _event(item: NotificationItem, limits: TextLimits, room: int) -> dict[str, Any]:
+def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) -> dict[str, Any]:
     dialect = DIALECTS[limits.dialect]
     lines = {sign: [line for line in item.lines if line.sign == sign] for sign in "+-~"}
     return {
         "title": cut(item.title, room),
         "summary": cut(item.summary, room),
         "content": cut(item.content, room),
-        "difference": Marked(dialect.line.join(_as_many(difference_lines(item, dialect, room), room, len))),
+        "difference": Marked(dialect.line.join(_as_many(difference_lines(item, dialect, room, words), room, len))),
         "added": _as_many((cut(line.after, room) for line in lines["+"]), room, len),
         "removed": _as_many((cut(line.before, room) for line in lines["-"]), room, len),
         "changed": [

@@ -13,8 +13,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from actors.notification.inert import cut, one_line, paragraphs
+from actors.notification.speech import ENGLISH, Voice, Words
 from storage.records.event import Change, Context, Contexts
 
+TEST: Final = "kind:test"
+"""The tag of the event of a test delivery."""
 LONGEST_TITLE: Final = 300
 LONGEST_LINE: Final = 2_000
 LONGEST_CONTENT: Final = 8_000
@@ -68,7 +71,7 @@ class NotificationItem(NamedTuple):
 class Notification(NamedTuple):
     """One delivery. total: how many events it is of, more than `items` perhaps. service: the address of this
     service, "" when it is not known. written: the text as the destination's message template has it, in its dialect; ""
-    without one. remark: what is to be said of the message itself.
+    without one. remark: what is to be said of the message itself. words: ours, in the language of who reads it.
     """
 
     id: str
@@ -79,6 +82,7 @@ class Notification(NamedTuple):
     is_digest: bool = False
     written: str = ""
     remark: str = ""
+    words: Words = Words()
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -125,26 +129,27 @@ class _Digest(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw] = []
 
 
-def notification_of(id: str, body: bytes) -> Notification:
-    """Return what a person reads of an event, a notice or a digest, given as its wire JSON."""
+def notification_of(id: str, body: bytes, voice: Voice = ENGLISH) -> Notification:
+    """Return what a person reads of an event, a notice or a digest, given as its wire JSON.
+
+    What a page wrote stays as it is; the rest is said by `voice`.
+    """
     digest = _read(body, _Digest)
     if not digest.destination_id:
         event = _read(body, _Event)
-        item = _item(event)
-        return Notification(id, item.title, (item,), 1, _service(event))
-    return digest_of(id, digest.events, digest.count)
+        item = _item(event, voice)
+        return Notification(id, item.title, (item,), 1, _service(event), words=voice.words)
+    return digest_of(id, digest.events, digest.count, voice)
 
 
-def digest_of(id: str, bodies: Iterable[bytes | msgspec.Raw], count: int) -> Notification:
+def digest_of(id: str, bodies: Iterable[bytes | msgspec.Raw], count: int, voice: Voice = ENGLISH) -> Notification:
     """Return what a person reads of many events; `count`: how many there are, more than these perhaps."""
     events = [_read(raw, _Event) for raw in bodies]
-    items = tuple(map(_item, events))
+    items = tuple(_item(event, voice) for event in events)
     count = max(count, len(items))
-    hosts = sorted({item.host for item in items if item.host})
-    of = f" of {hosts[0]}" if len(hosts) == 1 else f" of {len(hosts)} sites" if hosts else ""
-    title = f"{count:,} {'event' if count == 1 else 'events'}{of}"
+    title = voice.words.title_of(count, sorted({item.host for item in items if item.host}))
     service = _service(events[0]) if events else ""
-    return Notification(id, title, items, count, service, is_digest=True)
+    return Notification(id, title, items, count, service, is_digest=True, words=voice.words)
 
 
 def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
@@ -155,14 +160,17 @@ def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
         return shape()
 
 
-def _item(event: _Event) -> NotificationItem:
+def _item(event: _Event, voice: Voice) -> NotificationItem:
+    if event.alert_type or TEST in event.tags:  # the service's own words
+        ours = {name: voice.say(getattr(event, name)) for name in ("title", "summary", "content")}
+        event = msgspec.structs.replace(event, **ours)
     host = urlsplit(event.source_url).hostname or "" if _is_web(event.source_url) else ""
     title = cut(one_line(event.title), LONGEST_TITLE) or cut(one_line(event.summary), LONGEST_TITLE) or host
     lines, more = ((), 0) if isinstance(event.diff, UnsetType) else _lines(_read(event.diff, _Diff))
     summary = cut(one_line(event.summary), LONGEST_LINE)
     return NotificationItem(
         id=event.id,
-        title=title or "Something new",
+        title=title or voice.words.nameless,
         summary="" if summary == title else summary,
         host=one_line(host),
         link=event.url if _is_web(event.url) else event.source_url if _is_web(event.source_url) else "",

@@ -12,6 +12,7 @@ from actors.notices import asked_for
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, in_the_text, lines_of
+from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.typed_changes import typed_lines
@@ -102,10 +103,14 @@ async def show(visit: Visit) -> Page:
     raw = msgspec.json.format(body, indent=2).decode()
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))
     earlier, later = await neighbours_of(visit, stored)
+    notice = event.alert_type if isinstance(event.alert_type, str) else ""
+    title = translated(event.title) if notice else event.title
     return Page(
         "events/one.html",
-        event.title or event.url or say("Event"),
+        title or event.url or say("Event"),
         {
+            "heading": title,
+            "text": translated_lines(event.content) if notice else event.content,
             "event": event,
             "changes": lines_of(changed_in(event)),
             "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
@@ -120,7 +125,7 @@ async def show(visit: Visit) -> Page:
             "most": MOST_RECIPIENTS,
             "address": f"{visit.context.settings.public_url()}/events/{event.id}",
             "verdict": verdict,
-            "notice": event.alert_type if isinstance(event.alert_type, str) else "",
+            "notice": notice,
             "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,
             "raw": raw,
             "named": None if watched is None else watched.source.called,

@@ -217,18 +217,32 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
         visit.form = read_form(given, screen.form)
         return await screen.run(visit)
     except (Wrong, Refusal, DomainError) as error:
-        refusal = error if isinstance(error, Wrong) else refusal_of(error, owner=True)
-        if screen.again is None or refusal is None:
+        wrong = _wrong(error)
+        if wrong is None:
             raise
-        if isinstance(refusal, Refusal):
-            if refusal.status not in _REFUSED_FORM:
-                raise
-            refusal = wrong_of(refusal)
-        visit.draft = Draft(given, refusal.errors, refusal.says)
+        if screen.again is None:
+            raise _unshown(wrong) from None
+        visit.draft = Draft(given, wrong.errors, wrong.says)
         if (query := app.query_of(screen.again)) is not None:
             visit.query = query
-        page = await screen.again(visit)
+        try:
+            page = await screen.again(visit)
+        except Wrong as gone:  # what the page would show is not there any more
+            raise _unshown(gone) from None
         return Page(page.template, page.title, page.shows, 422) if isinstance(page, Page) else page
+
+
+def _wrong(error: Wrong | Refusal | DomainError) -> Wrong | None:
+    """Return what is told of an error on the form itself; None for one that is told elsewhere."""
+    if isinstance(error, Wrong):
+        return error
+    refusal = refusal_of(error, owner=True)
+    return wrong_of(refusal) if refusal is not None and refusal.status in _REFUSED_FORM else None
+
+
+def _unshown(wrong: Wrong) -> Refusal:
+    """Return what is wrong with a form that no page shows again."""
+    return Refusal("unprocessable", " ".join(dict.fromkeys((wrong.says, *wrong.errors.values()))).strip())
 
 
 def _check_token(given: Given) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.notification.item_lines import ListedEvent, host_of, lines_of
+from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from storage.records.event import Stored
@@ -47,6 +48,9 @@ class RowsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 def item_of(body: bytes, name: str = "") -> Item:
     """Return an event as an item. name: what its source is called; "" where the reader may not know that."""
     event = _decode(body)
+    if event.alert_type:  # a notice is ours to say
+        event.title, event.summary = translated(event.title), translated(event.summary)
+        event.content = translated_lines(event.content)
     lines = lines_of(event, name)
     says = _MORE.sub(lambda found: say("(+%(count)s more)", count=int(found[1])), lines.summary)
     return Item(event.id, lines.title, event.kind, host_of(event.url), event.emitted_at, says, lines.source)

@@ -105,8 +105,7 @@ async def delete(visit: Visit) -> Reply:
     """Delete a key: the very next request with it is refused."""
     key = await _key(visit)
     visit.form.check(key.name)
-    await visit.context.storage.keys.revoke(key.id)
-    visit.context.world.log("keys.revoked", key=key.prefix, name=key.name)
+    await acts.revoke(visit, key.id)
     return Go("/keys", say("The key %(name)s is deleted. The next request with it gets 401.", name=key.name))
 
 

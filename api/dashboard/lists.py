@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlencode
 
@@ -41,3 +41,30 @@ def address(path: str, **asked: str | int | None) -> str:
     """
     text = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
     return f"{path}?{text}" if text else path
+
+
+class Chip(NamedTuple):
+    """One filter that holds: what it is called, what it is, and the path of the list without it. typed: by a person."""
+
+    name: str
+    value: str
+    without: str
+    typed: bool = False
+
+
+def chips(path: str, asked: Mapping[str, str], named: Iterable[tuple[str, str, str]]) -> list[Chip]:
+    """Return the filters that hold. named: each parameter, what it is called, and its value in words.
+
+    >>> chips("/alerts", {"q": "a", "state": "on"}, [("q", "Words", "a"), ("tag", "Tag", "")])
+    [Chip(name='Words', value='a', without='/alerts?state=on', typed=True)]
+    """
+    return [
+        Chip(
+            name,
+            words,
+            address(path, **{key: value for key, value in asked.items() if key != parameter}),
+            typed=words == asked[parameter],
+        )
+        for parameter, name, words in named
+        if asked.get(parameter)
+    ]

@@ -7,10 +7,9 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from actors.errors import NotFound
-from api.dashboard.forms import Form
+from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Screen, Visit
-from api.problems import invalid
 from storage.records.saved_view import Place, SavedView
 
 MOST: Final = 50
@@ -65,7 +64,7 @@ async def save(visit: Visit) -> Go:
     form: SaveView = visit.form
     place = next((place for place in _FILTERS if place == form.place), None)
     if place is None:
-        raise invalid("form.place", "there are no views of this list", form.place)
+        raise Wrong(say("There are no views of this list."))
     query, name, store = filters(place, form.query), form.name[:MOST_NAME], visit.context.storage.saved_views
     if not query or len(query) > MOST_QUERY:
         return Go(f"/{place}", say("Nothing was saved: choose filters first."), bad=True)
@@ -81,6 +80,15 @@ async def save(visit: Visit) -> Go:
     return Go(f"/{place}?{query}", say("Saved as “%(name)s”.", name=name))
 
 
+async def not_saved(visit: Visit) -> Go:
+    """Go back to the list with its filters, and say why nothing was saved."""
+    typed = visit.draft
+    asked = typed.value("place")
+    place: Place = "stream" if asked == "stream" else "sources"
+    query = filters(place, typed.value("query"))
+    return Go(f"/{place}?{query}", say("Nothing was saved: %(reason)s", reason=typed.says), bad=True)
+
+
 async def delete(visit: Visit) -> Go:
     store = visit.context.storage.saved_views
     there = next((view for view in await store.all() if view.id == visit.path["id"]), None)
@@ -90,6 +98,6 @@ async def delete(visit: Visit) -> Go:
 
 
 SCREENS = (
-    Screen(method="POST", path="/views", run=save, form=SaveView),
+    Screen(method="POST", path="/views", run=save, form=SaveView, again=not_saved),
     Screen(method="POST", path="/views/{id}/delete", run=delete, form=Form),
 )

@@ -149,7 +149,8 @@ class Screen:
     run: makes the reply. access: `session` for who has signed in; `anyone` for the way there; `link` where the
     path itself lets in, also a program that has no token.
     query: the struct of its parameters. form: that of a change (POST), a kind of Form.
-    again: makes the page on which the form stands; shown with what was typed when the form or `run` refuses it.
+    again: makes the page on which the form stands; shown with what was typed when the form or `run` refuses it. A form
+    with fields must have it; a button may go without, and then a page of its own says what is wrong.
     limit: bytes of the form. live: it answers programs of ours, so who has no session gets 401 and no sign-in page.
     """
 
@@ -168,6 +169,8 @@ class Screen:
             raise ValueError(f"{self.label}: a change is a POST with a form, and only a POST has one")
         if self.form is not None and not issubclass(self.form, Form):
             raise ValueError(f"{self.label}: its form must be a kind of Form")
+        if self.form is not None and self.form.__struct_fields__ and self.again is None:
+            raise ValueError(f"{self.label}: a form with fields names the page on which it stands again")
         if self.path.startswith("/bins/") or (self.path != "/" and self.path.endswith("/")):
             raise ValueError(f"{self.label}: /bins/ belongs to strangers, and no path ends with a slash")
 

@@ -132,6 +132,6 @@ SCREENS = (
     Screen(path="/settings", run=show),
     Screen(method="POST", path="/settings/wishes", run=wish, form=Wishes, again=show),
     Screen(method="POST", path="/settings/password", run=change, form=NewPassword, again=show),
-    Screen(method="POST", path="/settings/sessions/{id}/end", run=end, form=Form),
-    Screen(method="POST", path="/settings/sessions/end-others", run=end_others, form=Form),
+    Screen(method="POST", path="/settings/sessions/{id}/end", run=end, form=Form, again=show),
+    Screen(method="POST", path="/settings/sessions/end-others", run=end_others, form=Form, again=show),
 )

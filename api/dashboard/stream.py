@@ -14,7 +14,7 @@ from api.dashboard.forms import Draft, Form
 from api.dashboard.items import Item, items_of
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import noted, say
-from api.dashboard.lists import address
+from api.dashboard.lists import Chip, address, chips
 from api.dashboard.saved_views import views_of
 from api.dashboard.screen import ExportedFile, Go, Page, Screen, Visit
 from api.dashboard.sessions import Sessions, own_path
@@ -24,7 +24,7 @@ from api.operations.filters import MOST_VALUES
 from api.problems import Refusal, invalid
 from api.schemas.queries import EventsQuery, ExportQuery
 from storage.records.identity import seq_of
-from storage.records.tiers import SourceType
+from storage.records.tiers import TIERS, SourceType
 
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
@@ -120,6 +120,7 @@ async def show(visit: Visit) -> Page:
         "items": items,
         "views": await views_of(visit, "stream"),
         "filtered": any(wanted.typed().values()),
+        "chips": _chips(wanted),
         "onward": onward,
         "wanted": wanted,
         "names": await suggested(visit),
@@ -154,6 +155,12 @@ def _said(error: Refusal | msgspec.ValidationError) -> str:
     return f"{say(_FIELDS[name])}: {said}." if name in _FIELDS else str(error)
 
 
+def _chips(wanted: StreamQuery) -> list[Chip]:
+    kind = say(TIERS[wanted.source_type].plural) if wanted.source_type else ""
+    shown = {**wanted.typed(), "source_type": kind}
+    return chips("/stream", wanted.typed() | {"after": wanted.after}, [(n, say(_FIELDS[n]), shown[n]) for n in _FIELDS])
+
+
 def _publication(filters: Filters) -> str:
     """Return the query of the form of a publication with these filters. It knows no words: an alert does."""
     names = {"tag": "tag", "source": "source", "source_type": "channel"}
@@ -184,8 +191,14 @@ async def mark_read(visit: Visit) -> Go:
     return Go(own_path(form.back), say("All events so far are marked as read in this browser."), cookies=(cookie,))
 
 
+async def not_read(visit: Visit) -> Go:
+    """Go back to where the button was, and say why nothing is marked."""
+    says = say("Nothing was marked: reload the page, and try again.")
+    return Go(own_path(visit.draft.value("back") or "/stream"), says, bad=True)
+
+
 SCREENS = (
     Screen(path="/stream", run=show, query=StreamQuery),
     Screen(path="/stream/download", run=download, query=DownloadQuery),
-    Screen(method="POST", path="/stream/read", run=mark_read, form=ReadForm),
+    Screen(method="POST", path="/stream/read", run=mark_read, form=ReadForm, again=not_read),
 )

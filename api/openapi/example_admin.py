@@ -139,6 +139,31 @@ DELIVERIES = wire.DeliveriesPage(
         ),
     ),
 )
+STREAM = wire.StreamSeen(
+    number=7,
+    key=SOURCE_ID,
+    name="newsroom",
+    prefix="svc_Qm9vXzEy",
+    address="203.0.113.7",
+    asked="/v1/stream?tag=prices",
+    since=MADE,
+    cursor=EVENT_ID,
+    behind_s=0.0,
+    bytes=48_210,
+)
+STREAMS = wire.StreamsSeen(total=1, node="", streams=(STREAM,))
+KEY = wire.KeySeen(
+    id=SOURCE_ID,
+    name="newsroom",
+    prefix="svc_Qm9vXzEy",
+    scopes=("stream:read", "history:read"),
+    rate_per_minute=600,
+    burst=100,
+    created_at=MADE,
+    last_used_at=LOOKED,
+    streams=1,
+)
+KEYS = wire.KeysSeen((KEY,))
 DONE = wire.Done(done="release", path=_PATH)
 
 ALL: tuple[Struct, ...] = (
@@ -160,6 +185,10 @@ ALL: tuple[Struct, ...] = (
     *DELIVERIES.rows,
     SIZES,
     SETTINGS,
+    STREAM,
+    STREAMS,
+    KEY,
+    KEYS,
     *SIZES.sources,
     DONE,
 )

@@ -47,6 +47,12 @@ _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"type": "string", "minLength": 1, "maxLength": 100},
         "label:prices",
     ),
+    "/v1/admin/streams/{number}": (
+        "The stream's `number` at this node.",
+        {"type": "string", "pattern": "^[0-9]{1,15}$"},
+        "7",
+    ),
+    "/v1/admin/keys/{id}": ("The id of the key.", {"type": "string"}, _SOURCE),
     "/schemas/{name}": ("The name of a type, such as `stream-event` or `problem`.", {"type": "string"}, "problem"),
     "/schemas/{name}/{version}": ("The version of the schema.", {"type": "string", "enum": ["1.json"]}, "1.json"),
     "/problems/{slug}": ("The last part of a problem's `type`.", {"type": "string"}, "invalid-request"),

@@ -1,9 +1,10 @@
-"""API keys, for any face that may make them: made, stored, told to the log; the plaintext is only returned."""
+"""API keys, for any face that may make or end them: stored and told to the log; the plaintext is only returned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from actors.errors import NotFound
 from actors.keys import BURST, RATE, new_key
 from api.operations.context import OperationContext
 from storage.records.key import ApiKey
@@ -18,3 +19,19 @@ async def make(
     await call.context.storage.keys.add(key)
     world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
     return plaintext, key
+
+
+async def named(call: OperationContext, id: str) -> ApiKey:
+    """Return a key. Raises NotFound."""
+    for key in await call.context.storage.keys.all():
+        if key.id == id:
+            return key
+    raise NotFound("There is no such key; it may have been deleted.")
+
+
+async def revoke(call: OperationContext, id: str) -> ApiKey:
+    """Delete a key and return what it was: the very next request with it is refused. Raises NotFound."""
+    key = await named(call, id)
+    await call.context.storage.keys.revoke(key.id)
+    call.context.world.log("keys.revoked", key=key.prefix, name=key.name)
+    return key

@@ -53,7 +53,8 @@ async def preview(call: OperationContext, asked: wire.MessagePreviewRequest) -> 
     bodies = await _newest(call, asked.alert_id)
     if not bodies:
         return wire.MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
-    one, many = notification_of("", bodies[0]), digest_of("", bodies, len(bodies))
+    voice = kind.speech.voice(asked.language)
+    one, many = notification_of("", bodies[0], voice), digest_of("", bodies, len(bodies), voice)
     return wire.MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
 
 

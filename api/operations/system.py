@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from actors.errors import NotFound
+from actors.open_streams import OpenStream
 from actors.overseer.order import Asked
 from actors.overseer.rows import Row, first_line
 from api.operations.context import OperationContext
 from api.schemas import admin as wire
 from storage.records import trail
+from storage.records.identity import Seq, id_of, millis_of
 from storage.records.states import LOOKS
 from storage.records.times import rfc3339
 
@@ -86,3 +89,36 @@ async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
         url, title = (None, "") if watched is None else (watched.source.url, watched.source.name)
         found.append(wire.SourceSize(source_id=id, url=url, title=title, events=held.events, bytes=held.bytes))
     return wire.Sizes(room.whole, room.free, tuple(found))
+
+
+def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
+    """Return the streams that are open at this node, who is furthest behind first, then the oldest."""
+    context = call.context
+    seen = [_stream(one, context.storage.tail.head) for one in context.open_streams.all()]
+    seen.sort(key=lambda one: (-one.behind_s, one.number))
+    return wire.StreamsSeen(len(seen), context.ownership.me or "", tuple(seen[:limit]))
+
+
+def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:
+    at = one.cursor()
+    behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
+    return wire.StreamSeen(
+        number=one.number,
+        key=one.whose.key,
+        name=one.whose.name,
+        prefix=one.whose.prefix,
+        address=one.address,
+        asked=one.asked,
+        since=rfc3339(one.since),
+        cursor=None if at is None else id_of(at, 0),
+        behind_s=behind / 1000,
+        bytes=one.sent(),
+    )
+
+
+def close_stream(call: OperationContext, number: int) -> None:
+    """End a stream of this node. Raises NotFound."""
+    one = call.context.open_streams.find(number)
+    if one is None:
+        raise NotFound("There is no such stream at this node; it may have ended.")
+    one.close()

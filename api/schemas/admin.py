@@ -405,3 +405,56 @@ class Sizes(Struct, frozen=True):
     bytes: int
     free: int
     sources: tuple[SourceSize, ...]
+
+
+class StreamsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many streams."""
+
+    limit: Annotated[int, Meta(ge=1, le=500, description="The first so many", examples=[100])] = 100
+
+
+class StreamSeen(Struct, frozen=True):
+    """A stream that is open. `key`: the id of its API key, of a session of the dashboard, "" on the admin socket.
+
+    `cursor`: the position up to which it has looked, as an id; null of one that follows no log. `behind_s`: how much
+    older that is than the newest event, 0 when it has seen all. `bytes`: what it was sent of events.
+    """
+
+    number: int
+    key: str
+    name: str
+    prefix: str
+    address: str
+    asked: str
+    since: Time
+    cursor: str | None
+    behind_s: float
+    bytes: int
+
+
+class StreamsSeen(Struct, frozen=True):
+    """The streams of this node alone, who is furthest behind first. `node`: its name; "" of a service of one node."""
+
+    total: int
+    node: str
+    streams: tuple[StreamSeen, ...]
+
+
+class KeySeen(Struct, frozen=True):
+    """An API key without what lets in. `prefix`: its first characters. `streams`: those it has open at this node."""
+
+    id: str
+    name: str
+    prefix: str
+    scopes: tuple[str, ...]
+    rate_per_minute: int
+    burst: int
+    created_at: Time
+    last_used_at: Time | None
+    streams: int
+
+
+class KeysSeen(Struct, frozen=True):
+    """All API keys, newest first."""
+
+    keys: tuple[KeySeen, ...]

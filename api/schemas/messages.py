@@ -16,13 +16,15 @@ MessageOf = Literal["event", "digest", "sample"]
 class MessagePreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Templates as the `options` of a destination would have them; "" stands for the usual title or text.
 
-    `alert_id`: whose newest matches are told; null takes the newest events of all.
+    `alert_id`: whose newest matches are told; null takes the newest events of all. `language`: of our own words, as a
+    destination's option; "" stands for the service's.
     """
 
     kind: KindName
     message: Template = ""
     message_title: Template = ""
     alert_id: Annotated[str, Meta(max_length=36)] | None = None
+    language: Annotated[str, Meta(max_length=8)] = ""
 
 
 class ShownMessage(Struct, frozen=True):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
 
+from actors.open_streams import Whose
 from api.app import Api
 from api.bin_endpoint import is_for_a_bin
 from api.hub.endpoint import is_for_the_hub
@@ -22,8 +23,9 @@ from api.refusals import refusal_of
 from api.streams.export import Export, Revoked, pour
 from api.streams.reader import SEND_SIZE, FellBehind, Reader
 from api.streams.sse import damaged, left_behind, stopping
-from api.unsent import OPENED, Outgoing
+from api.unsent import ADDRESS, OPENED, Outgoing
 from storage.errors import Corrupt, StorageError
+from storage.records.key import ApiKey, without_secrets
 
 if TYPE_CHECKING:
     from api.feed import Feed
@@ -34,6 +36,8 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 """What a send says when the client has gone or was cut: a stream's ordinary end."""
 RETURN = 3.0
 """Seconds after which the clients of a service that stops may come back, the last of them after twice as many."""
+LONGEST_SHOWN = 500
+"""Letters of what a stream was asked for that are kept, to be shown."""
 Message = dict[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
 _SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
@@ -125,11 +129,15 @@ class Exchange:
     async def _stream(self, scope: Message, head: Message, send: Any) -> None:
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
         key, source = scope[OPENED]
+        asked = _asked(scope)
         await send(head)
         head["headers"] = scope["headers"] = []  # nobody reads them any more, and a stream may stay for weeks
         writer, whole = self._writer(scope), False
         try:
-            whole = await (self._pour if isinstance(source, Export) else self._feed)(key, source, writer)
+            if isinstance(source, Export):
+                whole = await self._pour(key, source, writer)
+            else:
+                whole = await self._feed(key, source, writer, scope.get(ADDRESS, ""), asked)
         finally:
             if not whole:
                 await self._line.cut()  # what stopped half way must not look like an end
@@ -151,10 +159,10 @@ class Exchange:
                 line.on_eof = None
         return False
 
-    async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer) -> bool:
+    async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer, address: str, asked: str) -> bool:
         """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
         line, streams, last_words = self._line, self._api.streams, b""
-        with streams.opened(key) as scope, suppress(*GONE):
+        with streams.opened(key) as scope, self._listed(key, reader, address, asked, scope.cancel), suppress(*GONE):
             line.on_eof = scope.cancel
             line.hold(SEND_SIZE)
             try:
@@ -175,12 +183,34 @@ class Exchange:
                 await writer.send(writer.send_nowait(last_words))
         return True
 
+    def _listed(
+        self, key: Holder, reader: Reader | Feed, address: str, asked: str, close: Callable[[], None]
+    ) -> AbstractContextManager[object]:
+        """Keep a stream on the list of those who operate the service."""
+        whose = Whose(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else Whose(key.id, "dashboard")
+        place = reader if isinstance(reader, Reader) else None
+        return self._api.context.open_streams.listed(
+            whose,
+            address,
+            asked,
+            self._api.context.world.now(),
+            cursor=lambda: None if place is None else place.cursor,
+            sent=lambda: 0 if place is None else place.sent,
+            close=close,
+        )
+
     async def _fail(self, send: Any, refusal: Refusal) -> None:
         body = refusal.encode(self._api.base_url)
         headers = [(b"content-type", MEDIA.encode()), (b"content-length", b"%d" % len(body))]
         headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _asked(scope: Message) -> str:
+    """Return path and query as they were asked for, of a length to be shown; a key in them is cut."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    return without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
 
 
 def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:

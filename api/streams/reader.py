@@ -117,7 +117,7 @@ class EventFilter:
 class Reader:
     """One client's place in the log."""
 
-    __slots__ = ("_asks", "_filter", "_log", "_page", "_place", "_tail", "cursor", "form", "replay_from")
+    __slots__ = ("_asks", "_filter", "_log", "_page", "_place", "_tail", "cursor", "form", "replay_from", "sent")
 
     def __init__(
         self, log: EventLog, tail: Tail, event_filter: EventFilter, *, cursor: Seq, form: Form, replay_from: str
@@ -129,6 +129,8 @@ class Reader:
         self.cursor = cursor
         self.form = form
         self.replay_from = replay_from
+        self.sent = 0
+        """Bytes of frames that were handed on."""
 
     async def take(self) -> bytes:
         """Return the frames of what is new and passes, oldest first; b"" when nothing of what was looked at did.

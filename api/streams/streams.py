@@ -229,5 +229,6 @@ async def _feed_willing(reader: Reader, writer: Writer, pulse: Pulse) -> bytes:
         else:
             await trio.lowlevel.checkpoint()
         frames = await reader.take()
+        reader.sent += len(frames)
         if frames and (rest := writer.send_nowait(frames)):
             return rest

@@ -5,6 +5,7 @@ The same routes answer on the public listener, for keys with the scope `admin`, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from typing import Any
@@ -13,7 +14,7 @@ from actors.messages.requests import SourcePatch
 from actors.overseer.overseer import Whole
 from actors.settings import Settings, masked
 from api.feed import Feed, overview_of
-from api.operations import coverage, sources, system
+from api.operations import coverage, keys, sources, system
 from api.operations.system import row_of
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire
@@ -23,6 +24,7 @@ from api.v1.admin_deliveries import deliveries
 from api.v1.sources import time_or_null
 from storage.records import trail
 from storage.records.cursor import SourceSize
+from storage.records.key import ApiKey
 from storage.records.times import rfc3339
 
 TRAIL = 20
@@ -138,14 +140,40 @@ def _line(number: int, line: Any) -> wire.LogLine:
     return wire.LogLine(number, ts, level, event, actor, fields)
 
 
+async def streams(call: Call) -> Answer:
+    """Return the streams that are open at this node."""
+    return Answer(system.streams(call, call.query.limit))
+
+
+async def every_key(call: Call) -> Answer:
+    """Return the API keys, without what lets in."""
+    found = await call.context.storage.keys.all()
+    of = Counter(one.whose.key for one in call.context.open_streams.all())
+    return Answer(wire.KeysSeen(tuple(_key(key, of[key.id]) for key in reversed(found))))
+
+
+def _key(key: ApiKey, streams: int) -> wire.KeySeen:
+    return wire.KeySeen(
+        id=key.id,
+        name=key.name,
+        prefix=key.prefix,
+        scopes=key.scopes,
+        rate_per_minute=key.rate_per_minute,
+        burst=key.burst,
+        created_at=rfc3339(key.created_at),
+        last_used_at=time_or_null(key.last_used_at),
+        streams=streams,
+    )
+
+
 # --- acts ------------------------------------------------------------------------------------------------------------
 
 
-def _act(name: str, run: Callable[[Call, str], Awaitable[None]]) -> Callable[[Call], Awaitable[Answer]]:
-    """Return the handler of an act, which is logged whether it could be done or not."""
+def _act(name: str, run: Callable[[Call, str], Awaitable[None]], of: str) -> Callable[[Call], Awaitable[Answer]]:
+    """Return the handler of an act, which is logged whether it could be done or not. of: "" for a part of the tree."""
 
     async def handler(call: Call) -> Answer:
-        path, who = call.path.get("path", ""), call.key
+        path, who = next(iter(call.path.values()), ""), call.key
         assert who is not None
         done = False
         try:
@@ -155,13 +183,13 @@ def _act(name: str, run: Callable[[Call, str], Awaitable[None]]) -> Callable[[Ca
             call.context.world.log(
                 "admin.act",
                 act=name,
-                actor=path,
+                actor=of + path,
                 by=who.prefix,
                 name=who.name,
                 done=done,
                 request_id=call.request_id,
             )
-        return Answer(wire.Done(name, path), 202)
+        return Answer(wire.Done(name, of + path), 202)
 
     return handler
 
@@ -201,25 +229,38 @@ async def _resume(call: Call, path: str) -> None:
     await call.context.overseer.drain(False)
 
 
+async def _close(call: Call, number: str) -> None:
+    system.close_stream(call, int(number) if number.isdecimal() and len(number) < 16 else 0)
+
+
+async def _revoke(call: Call, id: str) -> None:
+    await keys.revoke(call, id)
+
+
 def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
     return Route(
         method="GET", path=f"/v1/admin{path}", scope="admin", run=run, says=says, answers={200: answer}, **more
     )
 
 
+_PART = "/tree/{path}"
+
+
 def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *refuses: str) -> Route:
+    """Return the route of an act. The log names what it is done to by its place, a part by its path in the tree."""
+    before, brace, _ = path[1:].partition("{")
+    of = before if brace and not path.startswith(_PART) else ""
     return Route(
         method="POST",
         path=f"/v1/admin{path}",
         scope="admin",
-        run=_act(path.rpartition("/")[2], run),
+        run=_act(path.rpartition("/")[2], run, of),
         says=says,
         answers={202: wire.Done},
         refuses=refuses,
     )
 
 
-_PART = "/tree/{path}"
 _MAYBE = ("not-found", "conflict")
 ROUTES = (
     _read("/overview", overview, "Read the figures of the whole.", wire.Overview),
@@ -236,6 +277,10 @@ ROUTES = (
     ),
     _read("/sizes", sizes, "Read what takes the room, the heaviest sources first.", wire.Sizes, query=wire.SizesQuery),
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
+    _read("/streams", streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),
+    _read("/keys", every_key, "List the API keys.", wire.KeysSeen),
+    _write("/streams/{number}/close", _close, "Close a stream.", "not-found"),
+    _write("/keys/{id}/revoke", _revoke, "Delete an API key.", "not-found"),
     _write(f"{_PART}/check", _check, "Look at a source now, within what politeness allows.", *_MAYBE),
     _write(f"{_PART}/restart", _restart, "Restart a part.", *_MAYBE),
     _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", *_MAYBE),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
+from uuid import UUID
 
 import click
 
@@ -144,6 +145,24 @@ def delete(client: Client, name: str, *, sure: bool) -> int:
         agree(f"Forget {plain(source['url'])}? Its events stay.", sure=sure)
         await client.ask("DELETE", f"{SOURCES.path}/{source['id']}")
         click.echo(f"Deleted {plain(source['url'])}.", err=True)
+        again = hinted(f"For ten minutes it can be had back: `sanderling sources restore {source['id']}`.")
+        click.echo(again, err=True)
 
     asked(client, act)
+    return Exit.WELL
+
+
+def restore(client: Client, id: str) -> int:
+    """Have a deleted source back. Only its id names it: it is in no list any more."""
+
+    async def act() -> dict[str, Any]:
+        try:
+            known = UUID(id)
+        except ValueError:
+            says = "Name it by its whole id, which `sanderling sources delete` printed."
+            raise CommandFailed(hinted(says), Exit.USAGE) from None
+        return dict((await client.ask("POST", f"{SOURCES.path}/{known}/restore")).json())
+
+    source = asked(client, act)
+    click.echo(f"{plain(called(source) or source['url'])} is back.", err=True)
     return Exit.WELL

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from msgspec import to_builtins
 
@@ -11,6 +11,7 @@ from actors.catalogue.catalogue import Entry
 from actors.catalogue.reading import Flaw
 from actors.templates.template import Parameter, Template
 from sanderling.client.alerts import ABOUT
+from sanderling.client.listing import Cell
 from sanderling.json_lines import print_json
 from storage.records.plain import plain
 
@@ -20,6 +21,16 @@ def as_line(entry: Entry[Template]) -> str:
     template = entry.record
     takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
     return f"{template.id:<24}  v{template.version:<3}  {takes:<12}  {plain(template.name)}  ({plain(entry.origin)})"
+
+
+TEMPLATE_HEADS: Final = ("template", "version", "takes", "name", "from")
+
+
+def as_row(entry: Entry[Template]) -> Sequence[Cell | str]:
+    """Return a template as a row of a list at a terminal."""
+    template = entry.record
+    takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
+    return (template.id, Cell(str(template.version), right=True), takes, template.name, entry.origin)
 
 
 def as_record(entry: Entry[Template]) -> dict[str, Any]:

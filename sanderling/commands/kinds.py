@@ -23,16 +23,23 @@ def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     from actors.destination_kinds.table import NO_MAIL, kinds_of
     from sanderling.catalogue_folders import messengers_of
     from sanderling.client.kind_pages import as_record
+    from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
     from storage.records.plain import plain
 
     found = messengers_of(loaded(config, flags).settings.kinds)
+    rows = []
     for kind in kinds_of(found, NO_MAIL).values():
         if as_json:
             print_json(as_record(kind))
             continue
         asks = ", ".join(field.name for field in kind.fields) or "-"
-        click.echo(f"{kind.id:<16}  {kind.family:<8}  {plain(kind.label):<18}  {asks}")
+        rows.append((kind.id, kind.family, plain(kind.label), asks))
+    if for_a_person():
+        print_list(("kind", "for", "name", "asks for"), rows)
+    else:
+        for id, family, label, asks in rows:
+            click.echo(f"{id:<16}  {family:<8}  {label:<18}  {asks}")
     for flaw in found.flaws:
         click.echo(f"sanderling: {flaw}", err=True)
     return Exit.WELL

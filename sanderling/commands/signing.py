@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from sanderling.exits import Exit
 from sanderling.flags import json_flag, loaded, settings_flags
+
+if TYPE_CHECKING:
+    from sanderling.client.listing import Cell
+    from storage.records.states import Mood
 
 
 @click.command("signing")
@@ -25,8 +32,10 @@ def listed(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bo
     sanderling keys signing --jwks > jwks.json
     """
     from sanderling import keyring
+    from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
     from sanderling.keys import signing_lines, signing_records
+    from sanderling.real_world import wall
 
     settings = loaded(config, flags).settings
     if forget is not None:
@@ -37,6 +46,10 @@ def listed(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bo
         for record in signing_records(keyring.signing(settings), keyring.foreign(settings)):
             print_json(record)
         return Exit.WELL
+    if for_a_person() and not as_jwks:
+        records = signing_records(keyring.signing(settings), keyring.foreign(settings))
+        print_list(HEADS, signing_rows(records, datetime.fromtimestamp(wall(), UTC)))
+        return Exit.WELL
     if as_jwks:
         lines = [keyring.published(settings).decode()]
     else:
@@ -44,6 +57,19 @@ def listed(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bo
     for line in lines:
         click.echo(line)
     return Exit.WELL
+
+
+HEADS: Final = ("key", "state", "made")
+
+
+def signing_rows(records: Sequence[Mapping[str, str]], now: datetime) -> list[Sequence[Cell | str]]:
+    """Return signing keys as a person at a terminal reads them. Their ids are whole: events name them."""
+    from sanderling.client.listing import Cell, ago
+
+    moods: dict[str, Mood] = {"active": "good", "foreign": "calm"}
+    return [
+        (one["key_id"], Cell(one["state"], moods.get(one["state"])), ago(one["created_at"], now)) for one in records
+    ]
 
 
 @click.command("rotate-signing")

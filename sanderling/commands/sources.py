@@ -10,7 +10,7 @@ import click
 
 from sanderling.commands.backup import sizes
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names, client_flags
+from sanderling.flags import answer_to_old_names, client_flags, json_flag
 from storage.records.source import Render
 from storage.records.tiers import TIERS
 
@@ -297,6 +297,57 @@ def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -
     from sanderling.client.running import client_here
 
     return acts.delete(client_here(service, key_file), name, sure=yes)
+
+
+@sources.command("restore")
+@click.argument("id", metavar="ID")
+@client_flags
+def restore(id: str, service: str | None, key_file: str | None) -> int:
+    """Have a deleted source back, within ten minutes, with all that was learned about it. `delete` prints its ID."""
+    from sanderling.client import sources as acts
+    from sanderling.client.running import client_here
+
+    return acts.restore(client_here(service, key_file), id)
+
+
+@sources.command("versions")
+@click.argument("name", metavar="SOURCE")
+@json_flag
+@client_flags
+def versions(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
+    """List the versions of a page that are kept, the newest first.
+
+    \b
+    sanderling sources versions example.org/pricing
+    """
+    from sanderling.client import versions as acts
+    from sanderling.client.running import client_here
+
+    return acts.list_versions(client_here(service, key_file), name, as_json=as_json)
+
+
+@sources.command("compare")
+@click.argument("name", metavar="SOURCE")
+@click.argument("earlier", metavar="[VERSION]", default="")
+@click.argument("later", metavar="[VERSION]", default="")
+@click.option("--text", "whole", is_flag=True, help="The whole text with the changes in it, not only the changes.")
+@json_flag
+@client_flags
+def compare(
+    name: str, earlier: str, later: str, service: str | None, key_file: str | None, *, whole: bool, as_json: bool
+) -> int:
+    """Show what differs between two versions of a page: the newest two, one and the newest, or any two.
+
+    A version is named by its id, the end of it, `start` or `now`, as `versions` shows them.
+
+    \b
+    sanderling sources compare example.org/pricing
+    sanderling sources compare example.org/pricing start 000000a7
+    """
+    from sanderling.client import versions as acts
+    from sanderling.client.running import client_here
+
+    return acts.compare(client_here(service, key_file), name, earlier, later, whole=whole, as_json=as_json)
 
 
 answer_to_old_names(sources, {"enable": resume, "disable": pause})

@@ -26,11 +26,16 @@ def templates() -> None:
 def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """List the built-in templates and those of your own folder."""
     from sanderling.catalogue_folders import templates_of
-    from sanderling.client.template_pages import as_line, as_record
+    from sanderling.client.listing import for_a_person, print_list
+    from sanderling.client.template_pages import TEMPLATE_HEADS, as_line, as_record, as_row
     from sanderling.json_lines import print_json
 
     found = templates_of(loaded(config, flags).settings.templates)
-    for entry in found.entries():
+    entries = found.entries()
+    if for_a_person() and not as_json:
+        print_list(TEMPLATE_HEADS, [as_row(entry) for entry in entries])
+        entries = ()
+    for entry in entries:
         if as_json:
             print_json(as_record(entry))
         else:

@@ -22,6 +22,7 @@ from sanderling.console.help_screen import HelpScreen
 from sanderling.console.lines import key
 from sanderling.console.link import Link
 from sanderling.console.log_screen import LogScreen
+from sanderling.console.open_screens import KeysScreen, StreamsScreen
 from sanderling.console.part_screen import PartScreen
 from sanderling.console.prompts import LONGEST, Question
 from sanderling.console.tree_screen import TreeScreen
@@ -210,6 +211,14 @@ class Console(App[int]):
 
     def show_alerts(self) -> None:
         self.push_screen(AlertsScreen())
+
+    def show_streams(self) -> None:
+        """Show the open streams of this node."""
+        self.push_screen(StreamsScreen())
+
+    def show_keys(self) -> None:
+        """Show the API keys."""
+        self.push_screen(KeysScreen())
 
     def action_help(self) -> None:
         """Show what the keys of this screen do."""

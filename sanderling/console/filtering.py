@@ -14,7 +14,7 @@ _VALUES: Final[Mapping[str, Sequence[str]]] = {
     "host": (),
     "tag": (),
 }
-PLACES: Final = ("alerts", "destinations", "log", "sources", "parts", "trouble", "all")
+PLACES: Final = ("alerts", "destinations", "streams", "keys", "log", "sources", "parts", "trouble", "all")
 """Words that a jump takes to a place of their own."""
 
 

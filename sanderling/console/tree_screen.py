@@ -53,7 +53,7 @@ class TreeScreen(View):
         key("d", "deliveries", "deliveries", "destinations and attempts"),
         *ACT_KEYS[2:],
         key("L", "log", "log", "the log lines of the service"),
-        key("D", "drain", "drain", "make no more looks, or make them again", foot=False),
+        key("D", "drain", "drain", "pause or resume all looks", foot=False),
         key("space", "freeze", "freeze", "hold the picture, or let it go on", foot=False),
         key("tab", "other", "events", "between the rows and the events", foot=False, shown="Tab"),
         key("p", "pause", "hold", "hold the event tail", foot=False),
@@ -304,7 +304,7 @@ class TreeScreen(View):
 
     def action_jump(self) -> None:
         """Ask where to go."""
-        hint = "row number, path, id, part of a URL; alerts, destinations, log, ..."
+        hint = "row number, path, id, part of a URL; alerts, streams, keys, log, ..."
         self.console_app.ask(Ask(" :", "", hint, self._jumped, complete=places))
 
     def _jumped(self, words: str | None) -> None:
@@ -312,6 +312,8 @@ class TreeScreen(View):
             "alerts": self.console_app.show_alerts,
             "destinations": self.console_app.show_deliveries,
             "log": self.action_log,
+            "streams": self.console_app.show_streams,
+            "keys": self.console_app.show_keys,
             "sources": lambda: self._filtered(" ".join(f"kind:{tier}" for tier in TIERS)),
             "parts": lambda: self._filtered("kind:part"),
             "trouble": lambda: self._filtered(TROUBLE),

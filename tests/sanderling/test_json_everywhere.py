@@ -32,7 +32,7 @@ WITHOUT = {
     **{f"{what} delete": ACTS for what in ("bins", "publications")},
     **{
         f"sources {act}": ACTS
-        for act in ("check", "delete", "disable", "enable", "pause", "rename", "resume", "tag", "untag")
+        for act in ("check", "delete", "disable", "enable", "pause", "rename", "restore", "resume", "tag", "untag")
     },
 }
 """Commands that print no data, each with what it does instead."""

@@ -13,12 +13,13 @@ from actors.destination_kinds.email.letter import LIMITS, Envelope, letter_of, q
 from actors.destination_kinds.email.replies import answer_of
 from actors.destination_kinds.email.server import MAILTO, MailServer, recipient_of
 from actors.destination_kinds.email.session import Login, Session
-from actors.destination_kinds.fields import MESSAGE_FIELDS, AddressField
+from actors.destination_kinds.fields import LANGUAGE, AddressField, for_people
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind, Outlet
 from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.notification.reading import notification_of
+from actors.notification.speech import NO_OTHER, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
@@ -37,8 +38,11 @@ class Mail(NamedTuple):
     public: str
 
 
-def email_kind(mail: Mail) -> DestinationKind:
+def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
     """Return the kind of destination that mail is."""
+
+    def voice_of(destination: Destination) -> Voice:
+        return speech.voice(destination.values.get(LANGUAGE, ""))
 
     async def admit(text: str, world: World, storage: Storage, settings: Settings) -> Admitted:
         if mail.server is None:
@@ -49,18 +53,20 @@ def email_kind(mail: Mail) -> DestinationKind:
 
     async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
         server = _needed(mail)
-        told = await written(world, LIMITS, destination.values, notification_of(id, body))
+        voice = voice_of(destination)
+        told = await written(world, LIMITS, destination.values, notification_of(id, body, voice))
         thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each mail is one of its own.
-        letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope)
+        letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope, voice)
         return await _handed_over(mail, server, outlet, letter, envelope)
 
     async def invite(outlet: Outlet, destination: Destination, about: str, world: World) -> Answer:
         id = f"{destination.id}.{world.entropy(6).hex()}"
         server = _needed(mail)
         envelope = _envelope(mail, server, destination, world)
-        return await _handed_over(mail, server, outlet, question_of(id, envelope, about), envelope)
+        question = question_of(id, envelope, about, voice_of(destination))
+        return await _handed_over(mail, server, outlet, question, envelope)
 
     return DestinationKind(
         id=EMAIL,
@@ -69,12 +75,13 @@ def email_kind(mail: Mail) -> DestinationKind:
         where="Write the address of one person or list. It gets one mail that asks, and more once it has agreed.",
         documentation="https://www.rfc-editor.org/rfc/rfc5321",
         address=AddressField(label="Address", example="anna@example.com"),
-        fields=MESSAGE_FIELDS,
+        fields=for_people(speech.codes),
         admit=admit,
         new_secret=None,
         send=send,
         consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), invite),
         limits=LIMITS,
+        speech=speech,
     )
 
 

@@ -19,6 +19,7 @@ from actors.notification.fitting import message_of, text_of, title_of
 from actors.notification.inert import one_line
 from actors.notification.limits import TextLimits
 from actors.notification.reading import Notification
+from actors.notification.speech import ENGLISH, Voice
 from storage.records.identity import Millis
 
 LIMITS: Final = TextLimits(text=60_000, title=160)
@@ -32,6 +33,18 @@ ins {{ background: #d9f2dd; text-decoration: none; }} del {{ background: #f9dcdc
 <p class="foot">{foot}</p>
 </body></html>
 """
+
+
+class LetterWords(NamedTuple):
+    """What a mail says beside what it tells."""
+
+    why: str = "You get this because you agreed to it."
+    how: str = "To stop it: %(link)s"
+    stop: str = "Stop these mails"
+    question: str = "Do you want these mails?"
+    wish: str = "Somebody wants to send you mail from Sanderling: %(what)s."
+    agree: str = "If you want it, open this page and agree:"
+    otherwise: str = "If you do not, do nothing: there will be no other mail."
 
 
 class Letter(EmailMessage):
@@ -55,8 +68,9 @@ class Envelope(NamedTuple):
     thread: str = ""
 
 
-def letter_of(notification: Notification, envelope: Envelope) -> EmailMessage:
+def letter_of(notification: Notification, envelope: Envelope, voice: Voice = ENGLISH) -> EmailMessage:
     """Return a mail that tells of a notification."""
+    words = LetterWords(*map(voice.say, LetterWords()))
     title = title_of(notification, LIMITS.title)
     mail = _begun(envelope, title, notification.id)
     if envelope.thread:
@@ -65,26 +79,24 @@ def letter_of(notification: Notification, envelope: Envelope) -> EmailMessage:
     if notification.written:  # which says what its writer wants said, and no more
         heading = ""
     html = "<br>\n".join(escape(notification.written).split("\n"))
-    foot = f"You get this because you agreed to it. To stop it: {envelope.stop}"
+    foot = f"{words.why} {words.how % {'link': envelope.stop}}"
     mail.set_content(f"{heading}\n\n{plain}\n\n-- \n{foot}\n".lstrip(), cte="quoted-printable")
-    link = DIALECTS["html"].link("Stop these mails", envelope.stop)
+    link = DIALECTS["html"].link(words.stop, envelope.stop)
     page = _PAGE.format(
         heading=f"<h2>{escape(title)}</h2>\n" if heading else "",
         text=html or text_of(notification, "html", LIMITS.text),
-        foot=f"You get this because you agreed to it. {link}",
+        foot=f"{escape(words.why)} {link}",
     )
     mail.add_alternative(page, subtype="html", cte="quoted-printable")
     return mail
 
 
-def question_of(id: str, envelope: Envelope, about: str) -> EmailMessage:
+def question_of(id: str, envelope: Envelope, about: str, voice: Voice = ENGLISH) -> EmailMessage:
     """Return the mail that asks whether mail is wanted; `about` is what would be told."""
-    mail = _begun(envelope, "Do you want these mails?", id)
-    text = (
-        f"Somebody wants to send you mail from Sanderling: {one_line(about)}.\n\n"
-        f"If you want it, open this page and agree:\n{envelope.stop}\n\n"
-        "If you do not, do nothing: there will be no other mail.\n"
-    )
+    words = LetterWords(*map(voice.say, LetterWords()))
+    mail = _begun(envelope, words.question, id)
+    wish = words.wish % {"what": one_line(voice.say(about))}
+    text = f"{wish}\n\n{words.agree}\n{envelope.stop}\n\n{words.otherwise}\n"
     mail.set_content(text, cte="quoted-printable")
     return mail
 

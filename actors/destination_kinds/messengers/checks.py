@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from actors.catalogue.reading import read_file
-from actors.destination_kinds.fields import MESSAGE_FIELDS
+from actors.destination_kinds.fields import LANGUAGE, MESSAGE_FIELDS
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.messengers.request import KNOWN, PLACEHOLDER
 from actors.egress.url import parse_url
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"})
 RESERVED = frozenset({WEBHOOK, EMAIL})
-_TAKEN = KNOWN | {"url", *(field.name for field in MESSAGE_FIELDS)}
+_TAKEN = KNOWN | {"url", LANGUAGE, *(field.name for field in MESSAGE_FIELDS)}
 LEAST_TEXT, MOST_TEXT = 80, 65_536
 MOST_FIELDS = 12
 _CHOICES = {

@@ -17,7 +17,7 @@ SCREENS = (
     Screen(path="/alerts/{id}/edit", run=editing.edit),
     Screen(method="POST", path="/alerts/{id}/edit", run=editing.change, form=AlertEdit, again=editing.edit),
     Screen(method="POST", path="/alerts/{id}/try", run=editing.try_edit, form=AlertEdit, again=editing.edit),
-    Screen(method="POST", path="/alerts/{id}/resume", run=one.resume, form=Form),
-    Screen(method="POST", path="/alerts/{id}/pause", run=one.pause, form=Form),
+    Screen(method="POST", path="/alerts/{id}/resume", run=one.resume, form=Form, again=one.one),
+    Screen(method="POST", path="/alerts/{id}/pause", run=one.pause, form=Form, again=one.one),
     Screen(method="POST", path="/alerts/{id}/delete", run=one.delete, form=Deletion, again=one.one),
 )

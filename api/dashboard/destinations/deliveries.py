@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -14,8 +14,8 @@ from api.dashboard.destinations.clock import clock_of
 from api.dashboard.destinations.standing import missed
 from api.dashboard.forms import Wrong
 from api.dashboard.items import items_by_id
-from api.dashboard.language.speaking import say, say_many
-from api.dashboard.lists import address
+from api.dashboard.language.speaking import noted, say, say_many
+from api.dashboard.lists import Chip, address, chips
 from api.dashboard.screen import Page, Visit
 from api.operations import destinations
 from storage.attempts import KEPT_ATTEMPTS
@@ -81,6 +81,19 @@ class _Event(Struct):
 _event = msgspec.json.Decoder(_Event)
 
 
+_RESULTS: Final = {"sent": noted("delivered"), "retry": noted("failed, tried again"), "given_up": noted("given up")}
+
+
+def _chips(hook: Destination, query: DeliveriesQuery) -> list[Chip]:
+    asked = {name: str(value) for name, value in msgspec.structs.asdict(query).items() if value}
+    named = (
+        ("result", say("Result"), say(_RESULTS[query.result]) if query.result else ""),
+        ("start", say("From"), query.start),
+        ("end", say("To"), query.end),
+    )
+    return chips(f"/destinations/{hook.id}/deliveries", asked | {"before": ""}, named)
+
+
 async def deliveries(visit: Visit) -> Page:
     """Show a page of attempts, and the causes of all failures that are kept."""
     hook = await destinations.named(visit, visit.path["id"])
@@ -97,6 +110,7 @@ async def deliveries(visit: Visit) -> Page:
         "lines": page,
         "items": await items_by_id(visit, (line.event_id for line in page)),
         "odd": odd,
+        "chips": _chips(hook, query),
         "filtered": bool(query.result or query.cause or query.delivery or query.start or query.end),
         "caption": say_many("%(count)s attempt, the newest first", "%(count)s attempts, the newest first", len(page)),
         "next": "" if further is None else link(hook, query, before=further),

@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 
 from msgspec import Meta, Struct
 
-from actors.destination_kinds.fields import MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE
+from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE
 from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError, Stale, UrlRefused
 from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
@@ -23,6 +23,7 @@ from api.dashboard.destinations.form import (
     patch_of,
 )
 from api.dashboard.forms import Wrong, draft_of
+from api.dashboard.language.catalogues import languages
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, noted, say
 from api.dashboard.screen import Go, Page, Visit
@@ -140,7 +141,7 @@ async def try_edit(visit: Visit) -> Page:
 
 async def _tried(visit: Visit, page: Page, kind: str, alert_id: str | None, form: DestinationForm) -> Page:
     title, message = (form.options.get(name, "") for name in (MESSAGE_TITLE, MESSAGE))
-    asked = MessagePreviewRequest(kind, message, title, alert_id)
+    asked = MessagePreviewRequest(kind, message, title, alert_id, form.options.get(LANGUAGE, "")[:8])
     try:
         found, says = await messages.preview(visit, asked), ""
     except (Refusal, DomainError) as error:
@@ -169,6 +170,7 @@ def _page(visit: Visit, form: DestinationForm, title: str, kind: DestinationKind
         "kind": kind,
         "asked": () if kind is None else [each for each in kind.fields if each not in MESSAGE_FIELDS],
         "templates": MESSAGE_FIELDS if kind is not None and kind.limits else (),
+        "languages": [("", say("As the service speaks")), *((one.code, one.name) for one in languages().values())],
         "names": OF_EVENTS | OF_MESSAGES,
         "told": None,
         "says": "",

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from api.dashboard.destinations.standing import standings, state_of
 from api.dashboard.language.speaking import say, say_many
-from api.dashboard.lists import address, part
+from api.dashboard.lists import Chip, address, chips, part
 from api.dashboard.screen import Page, Visit
 from storage.records.destination import Destination
 from storage.records.states import DESTINATIONS, DestinationState
@@ -28,6 +28,12 @@ class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(max_length=40)] = ""
 
 
+def _chips(query: DestinationsQuery) -> list[Chip]:
+    state = say(DESTINATIONS[query.state].word) if query.state else ""
+    named = (("q", say("Label or address"), query.q), ("state", say("State"), state))
+    return chips("/destinations", {"q": query.q, "state": query.state}, named)
+
+
 async def listing(visit: Visit) -> Page:
     query: DestinationsQuery = visit.query
     hooks = await visit.context.storage.alerts.destinations()
@@ -38,6 +44,7 @@ async def listing(visit: Visit) -> Page:
     shows = {
         "standings": await standings(visit, page.rows),
         "total": len(everyone),
+        "chips": _chips(query),
         "fitting": len(fitting),
         "states": [("", say("all")), *((name, say(state.word)) for name, state in DESTINATIONS.items())],
         "has_alerts": bool(everyone) or bool(await visit.context.storage.alerts.all()),

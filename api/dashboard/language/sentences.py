@@ -22,8 +22,10 @@ _LISTED = re.compile(r"(?<=\)), (?=“)")
 _SENTENCES: Final = frozenset({"reason", "rest", "span", "what"})
 """Placeholders for more of ours; others stand for names, which nobody translates."""
 _END = re.compile(r"(?<=[.!?]) (?=[A-Z“])")
-_SHAPES: Final = {"text": "[^“”]+?", "count": r"[\d.,]+", "score": r"[\d.,]+"}
+_FIGURES: Final = ("count", "score", "times", "bad", "days", "hours", "minutes")
+_SHAPES: Final = {"text": "[^“”]+?", **dict.fromkeys(_FIGURES, r"[\d.,]+")}
 """What stands for a placeholder, where that is not anything."""
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
 LONGEST: Final = 600
 """Characters of what may be a sentence of ours; what is longer holds text of the web, and takes long to compare."""
@@ -38,6 +40,11 @@ def translated(text: str) -> str:
     if not text or len(text) > LONGEST or language() == ENGLISH:
         return text
     return _found(text, _DEEPEST) or text
+
+
+def translated_lines(text: str) -> str:
+    """Return a text of several lines, such as a notice's, with those lines in the language that are ours."""
+    return text if language() == ENGLISH else "\n".join(map(translated, text.split("\n")))
 
 
 def _found(text: str, deep: int) -> str | None:
@@ -91,6 +98,8 @@ def _filled(text: str, deep: int) -> str | None:
 def _part(name: str, text: str, deep: int) -> str:
     if name == "at":
         return _MONTH.sub(lambda found: say_as("month", found[0]), text)
+    if _THOUSANDS.fullmatch(text):
+        return text.replace(",", say_as("figures", ","))
     return (_found(text, deep - 1) or text) if name in _SENTENCES else text
 
 

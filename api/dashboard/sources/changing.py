@@ -173,7 +173,7 @@ def patch_of(source: Source, form: Edit) -> SourcePatch:
 
 
 SCREENS = (
-    Screen(method="POST", path=f"{PATH}/check", run=check, form=Form),
+    Screen(method="POST", path=f"{PATH}/check", run=check, form=Form, again=show),
     Screen(method="POST", path=f"{PATH}/pause", run=pause, form=Form, again=show),
     Screen(method="POST", path=f"{PATH}/resume", run=resume, form=Form, again=show),
     Screen(method="POST", path=f"{PATH}/delete", run=delete, form=Deletion, again=show),

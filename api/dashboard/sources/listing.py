@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
@@ -17,7 +17,7 @@ from api.cursors import decode_cursor, encode_cursor
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import noted, say, say_as, say_many
-from api.dashboard.lists import address
+from api.dashboard.lists import Chip, address, chips
 from api.dashboard.saved_views import views_of
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sessions import own_path
@@ -149,6 +149,7 @@ async def listing(visit: Visit) -> Page:
         "lines": [_line(view) for view in page.views],
         "query": query,
         "filtered": bool(where),
+        "chips": _chips(query),
         "census": [(state, SOURCES[state], count) for state, count in page.census.items() if count],
         "total": sum(page.census.values()),
         "following": _target(query, cursor=cursor) if cursor is not None else "",
@@ -166,6 +167,18 @@ async def listing(visit: Visit) -> Page:
         "kinds": list(words.KINDS.items()),
     }
     return Page("sources/list.html", say("Sources"), shows)
+
+
+def _chips(query: ListQuery) -> list[Chip]:
+    named = (
+        ("q", say("Words"), query.q),
+        ("state", say("State"), say(SOURCES[query.state].word) if query.state else ""),
+        ("health", say("Health"), say(HEALTH[query.health].word) if query.health else ""),
+        ("kind", say("Kind"), say(words.KINDS[query.kind]) if query.kind else ""),
+        ("tag", say("Tag"), query.tag),
+    )
+    asked = {name: str(value) for name, value in asdict(query).items() if value not in (SIZES[0], "worst")}
+    return chips(PATH, asked | {"cursor": ""}, named)
 
 
 def picked(query: ListQuery) -> SourceSelection:
@@ -212,6 +225,15 @@ async def many(visit: Visit) -> Go | Page:
     return Go(own_path(form.back), *_outcome(outcomes, done), undo=Undo("resume", paused) if paused else None)
 
 
+async def listed_again(visit: Visit) -> Page:
+    """Show the list from which something was asked for, with what was ticked and typed."""
+    try:
+        visit.query = _listed(visit.draft.value("back", PATH))
+    except Wrong:
+        visit.query = ListQuery()
+    return await listing(visit)
+
+
 async def _meant(visit: Visit) -> tuple[str, ...]:
     """Return the ids of the ticked sources, or of all that the list would show: `MOST_OF_ALL` of them at most."""
     given = visit.draft.given if visit.form is None else None
@@ -231,11 +253,11 @@ async def _meant(visit: Visit) -> tuple[str, ...]:
 
 
 def _listed(back: str) -> ListQuery:
-    """Return what the list at a path of ours shows; everything for one that is none."""
+    """Return what the list at a path of ours shows, and of it which page; everything for a path that is none."""
     asked = {name: values[-1] for name, values in parse_qs(urlsplit(own_path(back)).query).items()}
-    known = {name: asked[name] for name in ("q", "state", "health", "kind", "tag") if name in asked}
+    known = {name: asked[name] for name in ListQuery.__struct_fields__ if name in asked}
     try:
-        return msgspec.convert(known, ListQuery)
+        return msgspec.convert(known, ListQuery, strict=False)
     except msgspec.ValidationError:
         raise Wrong(say("The list that was shown cannot be read again: filter it anew.")) from None
 
@@ -326,6 +348,6 @@ def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
 
 SCREENS = (
     Screen(path=PATH, run=listing, query=ListQuery),
-    Screen(method="POST", path=f"{PATH}/many", run=many, form=Many, again=listing),
+    Screen(method="POST", path=f"{PATH}/many", run=many, form=Many, again=listed_again),
     Screen(method="POST", path=f"{PATH}/many/delete", run=delete_many, form=Deletion, again=sure),
 )

@@ -57,6 +57,30 @@ then every `change` of an actor's state since (`at`, `path`, `was`, `now`, `erro
 in a second: `skipped` (`of`, `count`) says how many more there were.""",
         shows={200: {"text/event-stream": _FEED}},
     ),
+    "GET /v1/admin/streams": Operation(
+        name="listOpenStreams",
+        tag=_TAG,
+        explains="""\
+Of this node alone: with several, ask each. Who is furthest behind comes first, then the oldest. A reader whose filter \
+passes nothing moves on all the same: `cursor` is how far it has looked.""",
+    ),
+    "GET /v1/admin/keys": Operation(
+        name="listKeys",
+        tag=_TAG,
+        explains="""\
+Never the keys themselves, which nobody has: a hash of each is kept. A key is made on the dashboard or with \
+`sanderling keys create`.""",
+    ),
+    "POST /v1/admin/streams/{number}/close": Operation(
+        name="closeStream",
+        tag=_TAG,
+        explains=f"Its client may come back, and then goes on where it was: delete its key to end that. {_ACT}",
+    ),
+    "POST /v1/admin/keys/{id}/revoke": Operation(
+        name="revokeKey",
+        tag=_TAG,
+        explains=f"For good: the next request with it gets 401, and its streams end within a second. {_ACT}",
+    ),
     "GET /metrics": Operation(
         name="readMetrics",
         tag=_TAG,

@@ -12,7 +12,7 @@ OPERATIONS: dict[str, Operation] = {
         name="listTemplates",
         tag="Templates",
         explains="""\
-The built-in ones, and those of the folder that the setting `templates` names. `source_count` is the number of URL \
+The built-in ones, and those of the folder set by `templates`. `source_count` is the number of URL \
 patterns; each value of a parameter adds those that name it. `parameters` are names here, and more in the \
 template itself.""",
     ),

@@ -374,6 +374,26 @@ export abstract class Operations implements Asks {
     return this.ask<r.LogPage>("GET", "/v1/admin/log", { query: { actor: options.actor, after: options.after, limit: options.limit } });
   }
 
+  /** List the open streams of this node. */
+  listOpenStreams(options: { limit?: number } = {}): Promise<r.StreamsSeen> {
+    return this.ask<r.StreamsSeen>("GET", "/v1/admin/streams", { query: { limit: options.limit } });
+  }
+
+  /** List the API keys. */
+  listKeys(): Promise<r.KeysSeen> {
+    return this.ask<r.KeysSeen>("GET", "/v1/admin/keys");
+  }
+
+  /** Close a stream. */
+  closeStream(number: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/streams/${part(number)}/close`);
+  }
+
+  /** Delete an API key. */
+  revokeKey(id: string): Promise<r.Done> {
+    return this.ask<r.Done>("POST", `/v1/admin/keys/${part(id)}/revoke`);
+  }
+
   /** Look at a source now, within what politeness allows. */
   checkPart(path: string): Promise<r.Done> {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/check`);

@@ -779,6 +779,24 @@ export interface KeptVersion {
   kept: "main_text" | "part" | "whole" | (string & {});
 }
 
+/** An API key without what lets in. `prefix`: its first characters. `streams`: those it has open at this node. */
+export interface KeySeen {
+  id: string;
+  name: string;
+  prefix: string;
+  scopes: Array<string>;
+  rate_per_minute: number;
+  burst: number;
+  created_at: string;
+  last_used_at: string | null;
+  streams: number;
+}
+
+/** All API keys, newest first. */
+export interface KeysSeen {
+  keys: Array<KeySeen>;
+}
+
 /**
  * One thing that is known, as a sentence. `kind`: told, withheld (seen and not told), due (there now, and the next
  * look weighs it), failed (it could not be read now), known (there now, and no news), furniture, outside (of what
@@ -944,7 +962,8 @@ export interface MessagePreview {
 
 /**
  * Templates as the `options` of a destination would have them; "" stands for the usual title or text. `alert_id`:
- * whose newest matches are told; null takes the newest events of all.
+ * whose newest matches are told; null takes the newest events of all. `language`: of our own words, as a
+ * destination's option; "" stands for the service's.
  */
 export interface MessagePreviewRequest {
   /** A kind of GET /v1/destination-kinds; a webhook without this */
@@ -954,6 +973,8 @@ export interface MessagePreviewRequest {
   /** Default: "" */
   message_title?: string;
   alert_id?: string | null;
+  /** Default: "" */
+  language?: string;
 }
 
 /** Between these two times, of the events' ids. Feeds and pages are found again, frames of WebSockets are not. */
@@ -1658,6 +1679,31 @@ export interface Sources {
 export interface Spans {
   before: Array<[number, number]>;
   after: Array<[number, number]>;
+}
+
+/**
+ * A stream that is open. `key`: the id of its API key, of a session of the dashboard, "" on the admin socket.
+ * `cursor`: the position up to which it has looked, as an id; null of one that follows no log. `behind_s`: how
+ * much older that is than the newest event, 0 when it has seen all. `bytes`: what it was sent of events.
+ */
+export interface StreamSeen {
+  number: number;
+  key: string;
+  name: string;
+  prefix: string;
+  address: string;
+  asked: string;
+  since: string;
+  cursor: string | null;
+  behind_s: number;
+  bytes: number;
+}
+
+/** The streams of this node alone, who is furthest behind first. `node`: its name; "" of a service of one node. */
+export interface StreamsSeen {
+  total: number;
+  node: string;
+  streams: Array<StreamSeen>;
 }
 
 /**

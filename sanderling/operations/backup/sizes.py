@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import click
 from msgspec import Struct, to_builtins
 
+from sanderling.client.listing import Cell, for_a_person, print_list
 from sanderling.data_folder import working_in
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
@@ -39,16 +41,25 @@ def sizes(folder: Path) -> Sequence[Size]:
         return [Size(*row) for row in connection.execute(_BY_SOURCE).fetchall()]
 
 
+HEADS: Final = ("size", "share", "events", "source")
+
+
 def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
     """Print the heaviest sources and the whole."""
     whole = sum(size.bytes for size in found)
+    rows = []
     for size in found[:limit]:
         if as_json:
             print_json(to_builtins(size))
-        else:
-            share = f"{100 * size.bytes / max(whole, 1):3.0f} %"
-            where = plain(size.url or f"{size.source_id}, deleted or the service's own")
-            click.echo(f"{size.bytes / (1 << 20):10.2f} MiB  {share}  {size.events:9,} events  {where}")
+            continue
+        share = f"{100 * size.bytes / max(whole, 1):3.0f} %"
+        where = plain(size.url or f"{size.source_id}, deleted or the service's own")
+        rows.append((f"{size.bytes / (1 << 20):10.2f} MiB", share, f"{size.events:9,}", where))
+    if for_a_person():
+        print_list(HEADS, [(*(Cell(text.strip(), right=True) for text in row[:3]), row[3]) for row in rows])
+    else:
+        for weight, share, count, where in rows:
+            click.echo(f"{weight}  {share}  {count} events  {where}")
     if not as_json:
         events = sum(size.events for size in found)
         click.echo(f"{whole / (1 << 20):10.2f} MiB in {events:,} events of {len(found)} sources")

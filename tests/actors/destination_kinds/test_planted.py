@@ -22,6 +22,7 @@ from actors.destination_kinds.values import Values
 from actors.destination_kinds.webhook import sending
 from actors.notification import fitting, inert, reading
 from actors.notification.dialects import DIALECTS
+from actors.notification.speech import ENGLISH, Voice
 from api.dashboard import agreeing
 from api.operations import destinations
 from storage.records.destination import Destination
@@ -178,8 +179,8 @@ CHECKED, READ, TEXT = values.checked, reading.notification_of, fitting.text_of
 def _another_each_time() -> AbstractContextManager[Any]:
     count = iter(range(10**6))
 
-    def read(id: str, body: bytes) -> Any:
-        found = READ(id, body)
+    def read(id: str, body: bytes, voice: Voice = ENGLISH) -> Any:
+        found = READ(id, body, voice)
         (item,) = found.items
         return found._replace(title=f"{found.title} ({next(count)})", items=(item,))
 

@@ -33,7 +33,7 @@ def test_a_folder_is_tagged_all_are_paused_and_it_is_undone(new_tab: NewTab) -> 
     tab = new_tab()
     tab.context.set_default_timeout(60_000)  # what it may take at most, as `for_each` has it
     tab.open("/sources").page.locator("header").get_by_role("link", name="0 429").click()
-    tab.page.locator("#m-tag").fill("winter")
+    tab.page.locator("#f-tag").fill("winter")
     in_all(tab, "Add tag")
     tab.sees("429 sources tagged “winter”.")
     tab.open("/sources")

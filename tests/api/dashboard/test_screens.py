@@ -315,7 +315,7 @@ async def test_system_shows_parts_and_settings_with_their_origin(autojump_clock:
     async with running(house):
         browser = await signed_in(house)
         await browser.get("/system")
-        assert "30 days" in browser.text and "0 bytes" in browser.text and "What takes the room" not in browser.text
+        assert "30 days" in browser.text and "0 bytes" in browser.text and "Largest sources" not in browser.text
         await house.publish("a", "b" * 2_000)
         await browser.get("/system")
         (row,) = browser.page.xpath("//tr[td[@data-is='Size']]")

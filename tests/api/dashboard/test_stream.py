@@ -12,6 +12,8 @@ import trio
 
 from api.streams import export as module
 from tests.api.dashboard.browser import Browser, signed_in
+from tests.api.dashboard.destinations.rows import HOOK
+from tests.api.dashboard.language.test_pages import furnished
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.test_hostile import ids, publish
 from tests.api.house import House
@@ -127,9 +129,8 @@ async def test_what_is_new_is_each_browsers_own_and_nonsense_counts_for_nothing(
     await other.get("/stream", Cookie="read=nonsense")
     assert "Nothing new" not in other.text
     await other.client.aclose()
-    assert (await browser.post("/stream/read", {"id": "nonsense"})).status_code == 400
-    await browser.get("/stream")
-    assert "Nothing new" in browser.text
+    await browser.post("/stream/read", {"id": "nonsense"})
+    assert browser.path == "/stream" and "Nothing was marked" in browser.text and "Nothing new" in browser.text
     await browser.post("/stream/read", {"id": a_source_id(1), "back": "//evil.test"}, follow=False)
     assert browser.answer.headers["Location"] == "/"
 
@@ -181,3 +182,24 @@ async def test_a_session_that_ends_cuts_its_file(
             await house.storage.people.sign_out(mine.id)
             async for _ in answer.aiter_bytes():
                 pass
+
+
+async def test_filters_that_hold_stand_as_chips_each_with_the_list_without_it(house: House, browser: Browser) -> None:
+    await furnished(house)
+    places = {
+        "/stream?keyword=rope&source_type=feed": ["Words: rope", "Kind: Feeds"],
+        "/sources?q=site&state=ok&sort=name": ["Words: site", "State: ok"],
+        "/destinations?q=hooks&state=failing": ["Label or address: hooks", "State: failing"],
+        f"/destinations/{HOOK}/deliveries?result=retry": ["Result: failed, tried again"],
+    }
+    for path, says in places.items():
+        await browser.get(path)
+        (fold,) = browser.page.xpath("//details[@class='fold']")
+        assert fold.xpath(".//form") and fold.xpath("summary")
+        shown = browser.page.xpath("//ul[@class='chips']//a")
+        assert [" ".join(one.text_content().split()).partition(" ×")[0] for one in shown] == says
+        await browser.get(shown[0].get("href"))
+        left = browser.page.xpath("//ul[@class='chips']//a")
+        assert browser.answer.status_code == 200 and len(left) == len(says) - 1
+    await browser.get("/sources")
+    assert not browser.page.xpath("//ul[@class='chips']") and browser.page.xpath("//details[@class='fold']")

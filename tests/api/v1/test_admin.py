@@ -13,16 +13,17 @@ from msgspec.structs import replace
 
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
+from actors.open_streams import Whose
 from actors.overseer.journal import StateTurn
 from actors.settings import Settings, meaning
 from storage.records.delivery import Match
 from storage.records.event import Diff
 from storage.records.health import BreakerState, Health
-from storage.records.identity import Seq
+from storage.records.identity import COUNTER_BITS, Seq
 from storage.records.source import SourceRuntime
 from supervision import Change, State
 from supervision.errors import Crash
-from tests.api.house import House
+from tests.api.house import House, ids
 from tests.api.listening import Listening, listening
 from tests.api.v1.test_destinations import hooked
 from tests.support.build import NOW, a_draft, a_source
@@ -187,6 +188,69 @@ async def test_the_settings_are_those_that_it_runs_with_and_no_secret(house: Hou
     assert told["port"] == house.context.settings.port
     hidden = [item.name for item in fields(Settings) if meaning(item).secret and getattr(Settings(), item.name)]
     assert {told[name] for name in hidden} <= {"********"}
+
+
+async def test_open_streams_are_told_with_whose_they_are_and_how_far_and_can_be_closed(
+    house: House, client: httpx.AsyncClient, autojump_clock: object
+) -> None:
+    async with listening(house, "/v1/stream?tag=prices") as one:
+        await trio.sleep(1)
+        told = await house.publish("Rope")
+        await trio.sleep(1)
+        answer = (await client.get("/v1/admin/streams")).json()
+        (seen,) = answer["streams"]
+        assert (answer["total"], answer["node"]) == (1, "")
+        assert seen["asked"] == "/v1/stream?tag=prices" and seen["behind_s"] == 0
+        assert seen["cursor"][:13] == ids(told)[0][:13] and seen["bytes"] == 0, (
+            "it has looked at it, and it did not pass"
+        )
+        assert "sha256" not in seen and seen["prefix"].startswith("svc_") and len(seen["prefix"]) == 12
+        keys = {one["id"]: one for one in (await client.get("/v1/admin/keys")).json()["keys"]}
+        assert [one["streams"] for id, one in keys.items() if id != seen["key"]] == [0] * (len(keys) - 1)
+        assert keys[seen["key"]]["streams"] == 1
+        assert (await client.post(f"/v1/admin/streams/{seen['number']}/close")).status_code == 202
+        while await one.chunk():
+            pass
+    assert (await client.get("/v1/admin/streams")).json()["streams"] == []
+    assert (await client.post(f"/v1/admin/streams/{seen['number']}/close")).status_code == 404
+
+
+async def test_a_reader_that_is_behind_stands_first(house: House, client: httpx.AsyncClient) -> None:
+    (now,) = await house.publish("Rope")
+    behind = Seq(now.seq - (5_000 << COUNTER_BITS))
+    listed = house.context.open_streams.listed
+    plain = {"address": "", "asked": "/v1/stream", "since": NOW, "sent": lambda: 7, "close": lambda: None}
+    with (
+        listed(Whose("", "a"), cursor=lambda: None, **plain),
+        listed(Whose("", "b"), cursor=lambda: now.seq, **plain),
+        listed(Whose("", "c"), cursor=lambda: behind, **plain),
+    ):
+        answer = (await client.get("/v1/admin/streams?limit=2")).json()
+    assert [(one["name"], one["behind_s"], one["cursor"] is None) for one in answer["streams"]] == [
+        ("c", 5.0, False),
+        ("a", 0, True),
+    ]
+    assert answer["total"] == 3
+
+
+async def test_a_key_is_revoked_and_the_next_request_with_it_is_refused(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    plain = await house.key("stream:read")
+    newest, *_rest = (await client.get("/v1/admin/keys")).json()["keys"]
+    id = newest["id"]
+    assert newest["scopes"] == ["stream:read"] and plain not in str(newest)
+    async with house.stranger(Authorization=f"Bearer {plain}") as program:
+        assert (await program.get("/v1/events")).status_code == 200
+        assert (await program.get("/v1/admin/keys")).status_code == 403
+        assert (await client.post(f"/v1/admin/keys/{id}/revoke")).status_code == 202
+        assert (await program.get("/v1/events")).status_code == 401
+    assert (await client.post(f"/v1/admin/keys/{id}/revoke")).status_code == 404
+    acts = [fields for event, fields in house.logs if event == "admin.act"]
+    assert [(one["act"], one["actor"], one["done"]) for one in acts] == [
+        ("revoke", f"keys/{id}", True),
+        ("revoke", f"keys/{id}", False),
+    ]
 
 
 async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.openapi.example_records import SOURCE
+from sanderling import cli, flags
 from sanderling.client import alerts, bins, listing, publications, terminal
 from sanderling.client.listing import LEAST, Cell, ago, short_ids, table, within
 from sanderling.client.naming import SOURCES, id_of
 from sanderling.client.rendering import cells
 from sanderling.commands.keys import key_rows
+from sanderling.operations.backup import sizes as weighing
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from tests.sanderling.client.documented import client
+from tests.sanderling.test_json_everywhere import walked
 
 NOW = datetime.fromisoformat("2026-04-21T13:10:00Z")
 LISTS = {
@@ -43,6 +47,41 @@ def test_on_a_terminal_a_list_has_heads_and_ends_of_ids(
     LISTS[name]()
     head, first, *_ = capsys.readouterr().out.splitlines()
     assert "id" in head.split() and not WHOLE_ID.search(first.partition("http")[0])
+
+
+COLUMNS = {
+    "kinds list": "kind for name asks",
+    "templates list": "template version takes name from",
+    "keys list": "key id name",
+    "keys signing": "key state made",
+    "sources sizes": "size share events source",
+}
+"""Lists that need no service, with their first heads."""
+BY_SERVICE = {"sources list", "alerts list", "bins list", "publications list", "sources versions"}
+
+
+@pytest.mark.parametrize("line", list(COLUMNS))
+def test_a_list_that_needs_no_service_has_heads_on_a_terminal_and_none_elsewhere(
+    line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = str(tmp_path / "data")
+    for module in (cli, flags):
+        monkeypatch.setattr(module, "environ", lambda: {"SANDERLING_DATA": data})
+    assert cli.run(["keys", "create", "--name", "desk", "--scope", "stream:read"]) == 0
+    assert cli.run(["keys", "rotate-signing"]) == 0
+    capsys.readouterr()
+    assert cli.run(line.split()) == 0
+    assert not capsys.readouterr().out.startswith(COLUMNS[line])
+    for module in (listing, weighing):
+        monkeypatch.setattr(module, "for_a_person", lambda: True)
+    monkeypatch.setattr(weighing, "sizes", lambda folder: [weighing.Size("a", "https://a.test/", 3, 9_000)])
+    assert cli.run(line.split()) == 0
+    assert " ".join(capsys.readouterr().out.split()).startswith(COLUMNS[line])
+
+
+def test_every_command_that_lists_is_one_of_these() -> None:
+    lists = ("list", "signing", "sizes", "versions")
+    assert {name for name, _ in walked(cli.main) if name.rpartition(" ")[2] in lists} == {*COLUMNS, *BY_SERVICE}
 
 
 @pytest.mark.parametrize("name", list(LISTS))

@@ -12,6 +12,7 @@ import httpx
 
 from api.openapi.examples import example_of
 from api.schemas import admin
+from api.schemas.admin import KeySeen, StreamSeen
 from api.schemas.alerts import AlertRecord
 from api.schemas.why import SourceWhy
 from api.v1.events import EventsPage
@@ -95,6 +96,10 @@ class FakeService(httpx.AsyncBaseTransport):
         self.hooks: list[dict[str, Any]] = [HOOK, CALM_HOOK]
         self.lines: list[dict[str, Any]] = []
         self.alert = example_of(AlertRecord)
+        self.streams = [example_of(StreamSeen), {**example_of(StreamSeen), "number": 8, "name": "archive"}]
+        self.streams[0]["behind_s"] = 725.0
+        self.keys = [example_of(KeySeen)]
+        self.node = ""
         self.past: list[dict[str, Any]] = []
         self.ticks = 0
         self._readers: list[asyncio.Queue[bytes | None]] = []
@@ -273,6 +278,10 @@ class FakeService(httpx.AsyncBaseTransport):
             return example_of(EventsPage) | {"events": told}
         if path.startswith("/v1/events/"):
             return example_of(Event)
+        if path == "/v1/admin/streams":
+            return {"total": len(self.streams), "node": self.node, "streams": self.streams}
+        if path == "/v1/admin/keys":
+            return {"keys": self.keys}
         if path == "/v1/alerts":
             return [self.alert]
         if path.endswith("/destinations"):
@@ -309,6 +318,10 @@ class FakeService(httpx.AsyncBaseTransport):
 
     def _acted(self, path: str, body: Any, request: httpx.Request) -> httpx.Response:
         self.acts.append((path.removeprefix("/v1/"), body))
+        if path.startswith("/v1/admin/streams/"):
+            self.streams = [one for one in self.streams if str(one["number"]) != path.split("/")[4]]
+        if path.startswith("/v1/admin/keys/"):
+            self.keys = [one for one in self.keys if one["id"] != path.split("/")[4]]
         if self.refusal is not None:
             return _problem(*self.refusal, request)
         if path.endswith("/test"):

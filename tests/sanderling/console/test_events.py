@@ -125,6 +125,40 @@ def test_x_says_why_of_a_source() -> None:
     on_terminal(play)
 
 
+def test_open_streams_are_a_jump_away_and_can_be_closed() -> None:
+    async def play(terminal: Terminal) -> None:
+        terminal.service.node = "north"
+        await terminal.wait_for("site0.test")
+        await terminal.press("colon")
+        await terminal.type("str")
+        await terminal.press("tab", "enter")
+        await terminal.wait_for("streams of north alone", "newsroom", "12m", "/v1/stream?tag=prices", "archive")
+        await terminal.press("e", "n")
+        assert not terminal.service.acts
+        await terminal.press("e", "y")
+        await terminal.wait_for("The stream of newsroom is closed.")
+        assert terminal.service.acts == [("admin/streams/7/close", None)]
+        await terminal.wait_until(lambda: "newsroom" not in "".join(terminal.lines()[1:-1]))
+
+    on_terminal(play)
+
+
+def test_keys_are_a_jump_away_and_can_be_deleted_once_that_is_confirmed() -> None:
+    async def play(terminal: Terminal) -> None:
+        await terminal.wait_for("site0.test")
+        await terminal.press("colon")
+        await terminal.type("keys")
+        await terminal.press("enter")
+        await terminal.wait_for("newsroom", "stream:read, history:read")
+        await terminal.press("e", "y")
+        await terminal.wait_for("The key newsroom is deleted.", "There is no key yet")
+        assert terminal.service.acts == [(f"admin/keys/{terminal.service.alert['source_ids'][0]}/revoke", None)]
+        await terminal.press("e")
+        assert len(terminal.service.acts) == 1
+
+    on_terminal(play)
+
+
 def test_alerts_are_a_jump_away_and_can_be_paused() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")

@@ -1059,6 +1059,55 @@ class Operations(Asks):
         )
         return found
 
+    def list_open_streams(
+        self,
+        *,
+        limit: int | None = None,
+    ) -> r.StreamsSeen:
+        """List the open streams of this node."""
+        found: r.StreamsSeen = self._ask(
+            "GET",
+            "/v1/admin/streams",
+            (r.StreamsSeen,),
+            query={"limit": limit},
+        )
+        return found
+
+    def list_keys(
+        self,
+    ) -> r.KeysSeen:
+        """List the API keys."""
+        found: r.KeysSeen = self._ask(
+            "GET",
+            "/v1/admin/keys",
+            (r.KeysSeen,),
+        )
+        return found
+
+    def close_stream(
+        self,
+        number: str,
+    ) -> r.Done:
+        """Close a stream."""
+        found: r.Done = self._ask(
+            "POST",
+            f"/v1/admin/streams/{part(number)}/close",
+            (r.Done,),
+        )
+        return found
+
+    def revoke_key(
+        self,
+        id: str,
+    ) -> r.Done:
+        """Delete an API key."""
+        found: r.Done = self._ask(
+            "POST",
+            f"/v1/admin/keys/{part(id)}/revoke",
+            (r.Done,),
+        )
+        return found
+
     def check_part(
         self,
         path: str,
@@ -2220,6 +2269,55 @@ class AsyncOperations(AsyncAsks):
             "/v1/admin/log",
             (r.LogPage,),
             query={"actor": actor, "after": after, "limit": limit},
+        )
+        return found
+
+    async def list_open_streams(
+        self,
+        *,
+        limit: int | None = None,
+    ) -> r.StreamsSeen:
+        """List the open streams of this node."""
+        found: r.StreamsSeen = await self._ask(
+            "GET",
+            "/v1/admin/streams",
+            (r.StreamsSeen,),
+            query={"limit": limit},
+        )
+        return found
+
+    async def list_keys(
+        self,
+    ) -> r.KeysSeen:
+        """List the API keys."""
+        found: r.KeysSeen = await self._ask(
+            "GET",
+            "/v1/admin/keys",
+            (r.KeysSeen,),
+        )
+        return found
+
+    async def close_stream(
+        self,
+        number: str,
+    ) -> r.Done:
+        """Close a stream."""
+        found: r.Done = await self._ask(
+            "POST",
+            f"/v1/admin/streams/{part(number)}/close",
+            (r.Done,),
+        )
+        return found
+
+    async def revoke_key(
+        self,
+        id: str,
+    ) -> r.Done:
+        """Delete an API key."""
+        found: r.Done = await self._ask(
+            "POST",
+            f"/v1/admin/keys/{part(id)}/revoke",
+            (r.Done,),
         )
         return found
 

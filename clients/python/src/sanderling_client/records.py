@@ -798,6 +798,26 @@ class KeptVersion(Struct, frozen=True, kw_only=True):
     kept: str
 
 
+class KeySeen(Struct, frozen=True, kw_only=True):
+    """An API key without what lets in. `prefix`: its first characters. `streams`: those it has open at this node."""
+
+    id: str
+    name: str
+    prefix: str
+    scopes: list[str]
+    rate_per_minute: int
+    burst: int
+    created_at: str
+    last_used_at: str | None
+    streams: int
+
+
+class KeysSeen(Struct, frozen=True, kw_only=True):
+    """All API keys, newest first."""
+
+    keys: list[KeySeen]
+
+
 class KnownReason(Struct, frozen=True, kw_only=True):
     """One thing that is known, as a sentence. `kind`: told, withheld (seen and not told), due (there now, and the
     next look weighs it), failed (it could not be read now), known (there now, and no news), furniture, outside
@@ -978,7 +998,8 @@ class MessagePreview(Struct, frozen=True, kw_only=True):
 
 class MessagePreviewRequest(Struct, frozen=True, kw_only=True):
     """Templates as the `options` of a destination would have them; "" stands for the usual title or text.
-    `alert_id`: whose newest matches are told; null takes the newest events of all.
+    `alert_id`: whose newest matches are told; null takes the newest events of all. `language`: of our own words,
+    as a destination's option; "" stands for the service's.
     """
 
     kind: str
@@ -988,6 +1009,8 @@ class MessagePreviewRequest(Struct, frozen=True, kw_only=True):
     message_title: str | UnsetType = UNSET
     """Default: "" """
     alert_id: str | UnsetType | None = UNSET
+    language: str | UnsetType = UNSET
+    """Default: "" """
 
 
 class MissingEvents(Struct, frozen=True, kw_only=True):
@@ -1720,6 +1743,32 @@ class Spans(Struct, frozen=True, kw_only=True):
 
     before: list[tuple[int, int]]
     after: list[tuple[int, int]]
+
+
+class StreamSeen(Struct, frozen=True, kw_only=True):
+    """A stream that is open. `key`: the id of its API key, of a session of the dashboard, "" on the admin socket.
+    `cursor`: the position up to which it has looked, as an id; null of one that follows no log. `behind_s`: how
+    much older that is than the newest event, 0 when it has seen all. `bytes`: what it was sent of events.
+    """
+
+    number: int
+    key: str
+    name: str
+    prefix: str
+    address: str
+    asked: str
+    since: str
+    cursor: str | None
+    behind_s: float
+    bytes: int
+
+
+class StreamsSeen(Struct, frozen=True, kw_only=True):
+    """The streams of this node alone, who is furthest behind first. `node`: its name; "" of a service of one node."""
+
+    total: int
+    node: str
+    streams: list[StreamSeen]
 
 
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.system import System, signing_keys
+from api.dashboard.language.messages import speech_of
 from api.server.server import serve
 from sanderling.migration.whole.lines import arrived, moved
 from supervision import ChildSpec
@@ -56,7 +57,7 @@ class Parish(Town):
             self.storage,
             keys,
             lambda context: [ChildSpec("web", partial(serve, context))],
-            kinds=kinds_of(built_in(), Mail(self.mail, login, BASE_URL)),
+            kinds=kinds_of(built_in(), Mail(self.mail, login, BASE_URL), speech_of("en")),
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(system.run)
@@ -90,6 +91,34 @@ class Parish(Town):
         async with self.house.stranger(Connection="close") as somebody:
             answer = await somebody.get(path)
             return " ".join(lxml.html.fromstring(answer.text).text_content().split())
+
+
+async def test_who_reads_swedish_is_asked_and_told_in_swedish(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Parish(nursery)
+        async with town.running() as client:
+            await town.told(client, options={"language": "sv"})
+            question = town.office.mails[0][2]
+            assert question["Subject"] == "Vill du ha de här mejlen?"
+            assert "det som bevakningen ”Fares of the ferry” träffar" in question.get_content()
+            await town.post(town.link(), wish="agree")
+            town.titles.append("New fares")
+            await trio.sleep(2 * HOUR)
+            mail = town.office.mails[1][2]
+            text = mail.get_body(("plain",)).get_content()
+            assert mail["Subject"] == "New fares", "what a feed wrote stays as it is"
+            assert "Du får det här för att du har sagt ja till det. Sluta få det:" in text
+            assert "Sluta få mejlen" in mail.get_body(("html",)).get_content()
+
+
+async def test_a_language_that_nobody_speaks_is_refused(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Parish(nursery)
+        async with town.running() as client:
+            alert = await asked(client, "/v1/alerts", filter_query="", name="Fares")
+            body = {"kind": "email", "url": "anna@example.com", "options": {"language": "tlh"}}
+            answer = await client.post(f"/v1/alerts/{alert['id']}/destinations", json=body)
+            assert answer.status_code == 422 and answer.json()["errors"][0]["location"] == "body.options.language"
 
 
 async def test_nobody_is_told_before_they_agree_and_no_more_once_they_stop_it(autojump_clock: object) -> None:

@@ -7,6 +7,7 @@ A text that is new stands in each catalogue without words, for who knows the lan
 from __future__ import annotations
 
 import ast
+import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -17,11 +18,15 @@ from typing import Any, Final, NamedTuple, get_args
 import msgspec
 from jinja2.ext import extract_from_ast
 
+from actors.delivery.sample import CONTENT
+from actors.destination_kinds.email.letter import LetterWords
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES
 from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
+from actors.notification.speech import Words
 from actors.query.languages import languages as query_languages
+from actors.settings import Settings, meaning
 from actors.templates.catalogue import built_in as built_in_templates
 from api.dashboard.language.catalogues import CONTEXT, entries_of
 from api.dashboard.language.patterns import PATTERNS
@@ -103,8 +108,12 @@ def _of_tables() -> Iterator[str]:
         yield from (tier.noun, tier.plural)
     yield from get_args(ChangeKind)
     yield from PATTERNS
+    yield from (meaning(item).says.replace("`", "") for item in dataclasses.fields(Settings))
     yield from _of_fields()
     yield from RULES.values()
+    yield from Words()[:-1]
+    yield from LetterWords()
+    yield from ("Test delivery", CONTENT)
     yield from SCOPES.values()
     yield from query_languages().values()
     yield from (kind.title for kind in KINDS.values())

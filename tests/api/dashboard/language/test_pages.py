@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from actors.inheriting import effective
 from actors.messages.views import SourceView
+from actors.notices import draft, of_damage
 from api.dashboard.language.catalogues import NATIVE, languages
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
@@ -27,7 +28,7 @@ from tests.api.dashboard.language.gathering import gathered
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.sources.test_one import HOT
 from tests.api.dashboard.test_hostile import a_changed_page
-from tests.api.house import House, ids
+from tests.api.house import BASE_URL, House, ids
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 GREEK = "Ωκεανός"
@@ -201,6 +202,51 @@ async def test_no_page_says_anything_that_no_other_language_can_say(
         '{{ say("...") }} or {% trans %}; a sentence of another room wants a pattern (language/patterns.py) and '
         "ui.said() or translated(). Then run `make languages`. See docs/languages.md."
     )
+
+
+SCRIPTED = frozenset({"Because."})
+"""What the house behind these pages says of a source, and no room writes."""
+NOTICES = (
+    of_damage("the database is damaged (bad page): stop the service and put a backup in its place", BASE_URL, NOW),
+    replace(
+        draft(
+            "source_moved",
+            "https://site1.test/",
+            f"A page now leads elsewhere: {GREEK}",
+            f"The page now leads to a login, and what stands there is another page: {GREEK}",
+            NOW,
+        ),
+        summary="→ a login",
+    ),
+    draft(
+        "source_failing",
+        "https://site1.test/",
+        f"A source is failing: {GREEK}",
+        "The last look failed: answered 503",
+        NOW,
+    ),
+)
+
+
+async def test_a_swedish_reader_meets_no_english_sentence_of_ours(house: House, browser: Browser) -> None:
+    event = await furnished(house)
+    unread = replace(a_draft(GREEK, content=GREEK), unread="Its page could not be read: answered 503")
+    told = ids(await house.publish(*NOTICES, unread))
+    browser.client.cookies.set("language", "sv")
+    wrong: dict[str, list[str]] = {}
+    for path in (*PLACES, *(f"/events/{id}" for id in (event, *told))):
+        await browser.get(path)
+        if browser.answer.headers["Content-Type"].startswith("text/html"):
+            english = [part.text_content() for part in browser.page.xpath("//body//*[@lang='en']")]
+            wrong[path] = [text for text in english if text not in SCRIPTED and _outside(text, 0)[0]]
+    assert not {path: texts for path, texts in wrong.items() if texts}
+    for id, notice in zip(told, NOTICES, strict=False):
+        await browser.get(f"/events/{id}")
+        (article,) = browser.page.xpath("//article")
+        assert notice.title not in article.text_content() and notice.content not in article.text_content()
+        assert notice.title in browser.page.xpath("//pre")[0].text_content(), "what is signed stays as it is"
+        await browser.get(f"/rows?ids={id}")
+        assert notice.title not in browser.text and notice.content[:40] not in browser.text
 
 
 async def test_the_way_in_speaks_as_the_browser_asks(house: House, stranger: Browser, marked: None) -> None:

@@ -7,10 +7,18 @@ from collections.abc import Collection
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
+from actors.notices import of_destination
+from actors.signatures.coverage import WHYS, said
 from api.dashboard.language.patterns import PATTERNS
-from api.dashboard.language.sentences import translated
+from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import speaking
+from storage.records.coverage import Coverage, Gap
+from storage.records.delivery import Attempt
+from storage.records.destination import Destination, Notice
+from storage.records.identity import Millis
+from storage.records.shift import Span, Why
 from tests.rules.source_files import ROOT
 
 IN_SWEDISH = (
@@ -40,6 +48,53 @@ def test_a_sentence_is_known_again_with_what_it_names(english: str, swedish: str
     with speaking("sv"):
         assert translated(english) == swedish
     assert translated(english) == english
+
+
+_HOUR = 3_600_000
+
+
+def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0)) -> str:
+    """Return what a receipt of a week says, with an unknown hour for each reason."""
+    unknown = [Span(Millis(n * _HOUR), Millis((n + 1) * _HOUR), why) for n, why in enumerate(whys)]
+    week = Millis(168 * _HOUR)
+    return said(Coverage(Millis(0), week, looks, 1, None, None, Gap(Millis(0), Millis(5_460_000)), unknown, 0))
+
+
+def test_a_receipt_is_said_whatever_is_unknown() -> None:
+    with speaking("sv"):
+        assert translated(_receipt()) == (
+            "1\u00a0204 läsningar såg den, 3 gjorde det inte, "
+            "den längsta tiden utan läsning är 1 tim 31 min; inget är okänt."
+        )
+        assert translated(_receipt("crash", "restore", looks=(1, 0, 0, 0, 0, 0, 0, 0))) == (
+            "1 läsning såg den, den längsta tiden utan läsning är 1 tim 31 min; 2 tider är okända, "
+            "sammanlagt 2 tim (tjänsten avbröts utan förvarning; en säkerhetskopia lades tillbaka)."
+        )
+        for why in WHYS:
+            text = _receipt(why)
+            assert not _english(text, translated(text)), text
+
+
+def _english(text: str, words: str) -> set[str]:
+    """Return the longer words of a text that its translation still has."""
+    return {word for word in re.findall(r"[A-Za-z]{4,}", text) if re.search(rf"\b{word}\b", words)} - {"HTTP"}
+
+
+@pytest.mark.parametrize(("owes", "status"), [("destination_failing", 500), ("destination_disabled", 410)])
+def test_the_notice_of_a_destination_is_said(owes: Notice, status: int) -> None:
+    hook = Destination("d", "a", "webhook", "https://10.0.0.9/", "instant", "x.test", (), Millis(0), Millis(0))
+    last = Attempt("d", "e", 1, "retry", Millis(0), status, 12, None, None)
+    told = of_destination(replace(hook, owes=owes, failing_since=Millis(0)), last, "https://me.test", Millis(0))
+    with speaking("sv"):
+        assert not _english(told.title, translated(told.title)) - {"destination", "test"}
+        assert not _english(told.content, translated_lines(told.content))
+
+
+def test_of_several_lines_each_is_said_that_is_ours() -> None:
+    with speaking("sv"):
+        assert translated_lines("The first of them:\nTides (https://a.test/)") == (
+            "De första av dem:\nTides (https://a.test/)"
+        )
 
 
 @pytest.mark.parametrize(

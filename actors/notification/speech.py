@@ -1,0 +1,93 @@
+"""The words of ours around what a message tells, in the language of who reads it. Pure.
+
+Nothing here knows a language: whoever puts the service together brings one (`Speech`), as rooms import one way. What a
+page wrote stays as it is. A worker that fills in a template has the words with the notification (`Words`), so it reads
+no catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+
+class Words(NamedTuple):
+    """The words of a message. separator: between the thousands of a whole number."""
+
+    event: str = "%(count)s event"
+    events: str = "%(count)s events"
+    event_of: str = "%(count)s event of %(host)s"
+    events_of: str = "%(count)s events of %(host)s"
+    events_of_sites: str = "%(count)s events of %(sites)s sites"
+    more_line: str = "… and %(count)s more line"
+    more_lines: str = "… and %(count)s more lines"
+    more_event: str = "… and %(count)s more event"
+    more_events: str = "… and %(count)s more events"
+    all_events: str = "All events"
+    page: str = "Open"
+    nameless: str = "Something new"
+    template_failed: str = "The message template of this destination failed: %(reason)s"
+    separator: str = ","
+
+    def left_out(self, count: int, *, events: bool) -> str:
+        """Return the line that says how much there is beside what is shown.
+
+        >>> Words().left_out(1200, events=False), Words().left_out(1, events=True)
+        ('… and 1,200 more lines', '… and 1 more event')
+        """
+        one, many = (self.more_event, self.more_events) if events else (self.more_line, self.more_lines)
+        return (one if count == 1 else many) % {"count": self._number(count)}
+
+    def title_of(self, count: int, hosts: list[str]) -> str:
+        """Return the title of a message of several events.
+
+        >>> Words().title_of(2, ["a.test"]), Words().title_of(1, []), Words().title_of(3, ["a.test", "b.test"])
+        ('2 events of a.test', '1 event', '3 events of 2 sites')
+        """
+        one, many = (self.event_of, self.events_of) if len(hosts) == 1 else (self.event, self.events)
+        text = self.events_of_sites if len(hosts) > 1 else one if count == 1 else many
+        return text % {"count": self._number(count), "host": "".join(hosts[:1]), "sites": self._number(len(hosts))}
+
+    def _number(self, value: int) -> str:
+        return f"{value:,}".replace(",", self.separator)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+class Voice(NamedTuple):
+    """How one reader is spoken to. say: a text or a sentence of ours in their language, as it is if that has none."""
+
+    words: Words = Words()
+    say: Callable[[str], str] = _as_it_is
+
+
+ENGLISH: Final = Voice()
+
+
+class Speech(NamedTuple):
+    """The languages that messages can have.
+
+    codes: those that a destination may choose. default: of those that chose none. say, separator: given a code, a text
+    of ours in that language, and what stands between thousands.
+    """
+
+    codes: tuple[str, ...] = ("en",)
+    default: str = "en"
+    say: Callable[[str, str], str] = lambda code, text: text
+    separator: Callable[[str], str] = lambda code: ","
+
+    def voice(self, code: str) -> Voice:
+        """Return how a reader is spoken to who chose a language, or none ("")."""
+        code = code if code in self.codes else self.default
+
+        def say(text: str) -> str:
+            return self.say(code, text)
+
+        words = Words(*map(say, Words()))._replace(separator=self.separator(code))
+        return Voice(words, say)
+
+
+NO_OTHER: Final = Speech()
+"""English, and no other language."""
