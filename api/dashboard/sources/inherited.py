@@ -148,5 +148,5 @@ async def forget(visit: Visit) -> Go:
 SCREENS = (
     Screen(path=PATH, run=show, query=TagQuery),
     Screen(method="POST", path=PATH, run=save, form=TagForm, again=show),
-    Screen(method="POST", path=f"{PATH}/forget", run=forget, form=Forgetting),
+    Screen(method="POST", path=f"{PATH}/forget", run=forget, form=Forgetting, again=show),
 )
