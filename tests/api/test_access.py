@@ -72,12 +72,20 @@ async def test_x15_a_deleted_key_is_refused_on_the_very_next_request(house: Hous
         assert_problem(await call(client, route), 401, "unauthorized")
 
 
+async def begun_session(house: House, key: str) -> dict[str, str]:
+    """Return the header of an agent's session."""
+    async with house.stranger(Authorization=f"Bearer {key}") as client:
+        begun = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize"})
+    return {"Mcp_Session_Id": begun.headers["Mcp-Session-Id"]}
+
+
 @pytest.mark.parametrize("route", STREAMS)
 async def test_x15_a_deleted_key_ends_its_open_streams_within_a_second(
     house: House, route: Route, autojump_clock: object
 ) -> None:
     key = await house.key(*SCOPES)
-    async with listening(house, path_of(route), key=key) as stream:
+    begun = await begun_session(house, key) if route.path == "/mcp" else {}
+    async with listening(house, path_of(route), key=key, **begun) as stream:
         assert stream.status == 200
         await house.revoke(key)
         with trio.fail_after(1):

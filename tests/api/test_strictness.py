@@ -92,6 +92,9 @@ async def test_a_body_of_another_shape_is_refused(house: House, client: httpx.As
 
 @pytest.mark.parametrize("route", READ)
 async def test_head_is_get_without_its_body(house: House, client: httpx.AsyncClient, route: Route) -> None:
+    if route.path == "/mcp":
+        begun = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize"})
+        client.headers["Mcp-Session-Id"] = begun.headers["Mcp-Session-Id"]
     head = await client.head(path_of(route))
     assert head.content == b""
     if route.media == "text/event-stream":
