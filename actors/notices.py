@@ -16,7 +16,7 @@ from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import SERVICE, Millis
-from storage.records.tiers import SourceType
+from storage.records.tiers import Kind, SourceType
 from storage.records.times import parse_rfc3339, rfc3339
 
 AlertType = Literal[
@@ -29,6 +29,7 @@ AlertType = Literal[
     "destination_disabled",
     "watching_stalled",
     "storage_damaged",
+    "heartbeat",
 ]
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
 EVERYBODY: Final = 1 << 31
@@ -120,8 +121,10 @@ def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
     """Whether an alert wants a notice: one it names, about a source in its scope or one of its own destinations.
 
     An alert over the whole library hears of all of them. That a source fails is for alerts whose `notice_after` has
-    just been reached, and that it works again for those that were told.
+    just been reached, and that it works again for those that were told. A heartbeat is for whoever names it.
     """
+    if event.kind == Kind.HEARTBEAT:
+        return alert_type in alert.notices
     if alert_type not in alert.notices or not (meant := _meant(event.body)).is_for(alert):
         return False
     return alert.scope.has(event.source, meant.tags) or (event.source == SERVICE and _ALERT + alert.id in meant.tags)

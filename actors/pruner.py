@@ -21,7 +21,7 @@ from storage.records.cursor import MATCHED
 from storage.records.identity import START, Millis, Seq, millis_of
 from storage.records.kept_call import LIFE, MOST
 from storage.records.source import RESTS
-from storage.retention import Keep, Trust, most_aged, next_return, next_slice, too_roomy
+from storage.retention import SLICE, Keep, Trust, most_aged, next_return, next_slice, too_roomy
 from supervision import Child
 
 ROUND: Final = 600.0
@@ -33,6 +33,8 @@ CALLS_AT_ONCE: Final = 200
 SESSIONS_AT_ONCE: Final = 200
 SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
+MOST_HEARTBEATS: Final = 1_000
+"""Heartbeats that are kept: they come on top of the events that retention counts, and push none of them out."""
 DAYS_AT_ONCE: Final = 500
 """Days of single sources, of some hundred bytes each."""
 PAUSE: Final = 0.05
@@ -42,6 +44,7 @@ BREATH: Final = 0.2
 MOST_BACK: Final = 256 << 20
 """Bytes that go back in one round, in some minutes: then retention has its turn again."""
 _DAY_MS: Final = 86_400_000
+LAST: Final = Seq((1 << 63) - 1)
 
 
 class Pruner:
@@ -79,8 +82,8 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, deleted sources, sessions, days of looks and kept answers that have expired, and retractions of
-        what is gone; return how many went. A full disk ends it early.
+        """Delete bins, deleted sources, sessions, days of looks and kept answers that have expired, heartbeats beyond
+        their bound, and retractions of what is gone; return how many went. A full disk ends it early.
 
         Nothing has expired by a clock that is not believed.
         """
@@ -94,6 +97,7 @@ class Pruner:
         )
         day = now // _DAY_MS - self._coverage_days
         swept += await self._swept("days", lambda: self._storage.coverage.forget(day, DAYS_AT_ONCE), DAYS_AT_ONCE)
+        swept += await self._swept("heartbeats", self._forget_heartbeats, SLICE)
         floor = (await self._storage.log.bounds()).floor
         rested, sources = Millis(now - RESTS), self._storage.sources
         swept += await self._swept("sources", lambda: sources.forget_deleted(rested, SOURCES_AT_ONCE), SOURCES_AT_ONCE)
@@ -103,6 +107,10 @@ class Pruner:
             RETRACTIONS_AT_ONCE,
         )
         return swept + await self._swept("calls", lambda: calls.sweep(old, MOST, CALLS_AT_ONCE), CALLS_AT_ONCE)
+
+    async def _forget_heartbeats(self) -> int:
+        before = await self._matched(LAST)
+        return await self._storage.log.forget_heartbeats(before, MOST_HEARTBEATS, SLICE, self._storage.lease)
 
     async def _swept(self, what: str, sweep: Callable[[], Awaitable[int]], at_once: int) -> int:
         swept = 0

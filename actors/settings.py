@@ -64,6 +64,14 @@ class Settings:
         "Address of a monitor elsewhere that is asked (GET) while the service does its work; it tells when that ends."
     )
     heartbeat_every: float = _setting(60.0, "How often the monitor is asked.", "s", 10, 86_400)
+    heartbeat_event: float = _setting(
+        0.0,
+        "How often a signed heartbeat is written to the log, for alerts and streams that ask for it: 10 or more. "
+        "0: never.",
+        "s",
+        0,
+        86_400,
+    )
     replica: str = _setting(
         "",
         "Where a copy of the database is kept for a standby, as it is written: a folder on another disk or a mounted "
@@ -232,6 +240,8 @@ class Settings:
             raise ValueError("storage_url and storage_url_file are both set: one is enough")
         if self.heartbeat_url and not self.heartbeat_url.startswith(("https://", "http://")):
             raise ValueError("heartbeat_url: write an address that begins with https:// or http://")
+        if 0 < self.heartbeat_event < 10:
+            raise ValueError(f"heartbeat_event = {self.heartbeat_event:g}: write 0, or 10 seconds or more")
         if self.replica and (self.storage_url or self.storage_url_file):
             raise ValueError("replica is set and storage_url is, too: PostgreSQL has standbys of its own")
         if self.listen_url and not (self.storage_url or self.storage_url_file):

@@ -25,11 +25,12 @@ from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.http import Sign
 from actors.egress.traffic import Egress, build_egress
 from actors.egress.url import Url, parse_url
-from actors.heartbeat import Heartbeat
+from actors.heartbeat.beating import HeartbeatWriter
+from actors.heartbeat.monitor import Heartbeat
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
 from actors.members.membership import Membership
-from actors.members.ownership import PRUNER, Ownership
+from actors.members.ownership import HEARTBEAT, PRUNER, Ownership
 from actors.members.usage import Usage
 from actors.messages.importing import ImportMessage
 from actors.messages.matcher import MatcherMessage
@@ -246,6 +247,7 @@ class System:
             ChildSpec("pruner", self._of_one_node(PRUNER, pruner.run)),
             ChildSpec("clock", ClockWatch(self._world, self.deliveries.stepped).run),
             *self._heartbeat(),
+            *self._heartbeat_events(),
         ]
 
     def _browser(self) -> Sequence[ChildSpec]:
@@ -253,6 +255,20 @@ class System:
             return ()
         run = partial(self._world.browser.run, connect=self.egress.guard.connect)
         return [ChildSpec("browser", run, ready_within=READY_WITHIN)]
+
+    def _heartbeat_events(self) -> Sequence[ChildSpec]:
+        if not self._settings.heartbeat_event:
+            return ()
+        writer = HeartbeatWriter(
+            self._world,
+            self._storage,
+            self.recorder_box,
+            self.readiness,
+            self.overseer.sources_at_work,
+            every=self._settings.heartbeat_event,
+            base_url=self._settings.public_url(),
+        )
+        return [ChildSpec("heartbeats", self._of_one_node(HEARTBEAT, writer.run))]
 
     def _heartbeat(self) -> Sequence[ChildSpec]:
         if not self._settings.heartbeat_url:

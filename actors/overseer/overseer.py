@@ -136,6 +136,12 @@ class Overseer:
         """Return how many sources there are, paused ones too."""
         return len(self._table)
 
+    def sources_at_work(self) -> tuple[int, int, int]:
+        """Return how many sources are watched, how many of them fail or rest, and how many are paused."""
+        states = self.source_states()
+        paused = states.get("paused", 0)
+        return self.known_sources() - paused, states.get("failing", 0) + states.get("resting", 0), paused
+
     def queues(self) -> Mapping[str, int]:
         """Return how many messages wait in the mailbox of each fixed part that has one."""
         boxes = ((child.spec.id, child.spec.mailbox) for child in self._root().children)

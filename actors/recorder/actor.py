@@ -30,6 +30,7 @@ from storage.records.identity import Seq, SourceId
 from storage.records.tiers import Kind, tier_of
 from supervision import Child, Mailbox, MailboxFull
 
+_OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}
 MOST_MESSAGES = 512
 """What events are counted by."""
 PARKED = 5.0
@@ -159,7 +160,7 @@ class Recorder:
         metrics.commit_time.observe(seconds)
         for event in events:
             if event.kind != Kind.PRACTICE:
-                metrics.events.add("notice" if event.kind == Kind.NOTICE else tier_of(event.kind) or "other")
+                metrics.events.add(_OURS.get(event.kind) or tier_of(event.kind) or "other")
 
     async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
         if len(records) > 1:

@@ -43,4 +43,5 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         changes=draft.changes or UNSET,
         unread=draft.unread or UNSET,
         alert_type=UNSET if draft.alert_type is None else draft.alert_type,
+        heartbeat=UNSET if draft.heartbeat is None else draft.heartbeat,
     )

@@ -41,7 +41,7 @@ def changed_in(event: Event) -> Changed:
 def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
     """Return the alerts that an event meets as they are now."""
     told = told_in(stored.body)
-    if stored.kind == Kind.NOTICE:
+    if stored.kind in (Kind.NOTICE, Kind.HEARTBEAT):
         kind = told.alert_type or ""
         return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
     texts = Texts(told)

@@ -8,10 +8,11 @@ from storage.records.event import MOST_CONTEXT, MOST_SUMMARY
 from storage.records.value import AVAILABILITIES, LARGEST, MOST_CHANGES, MOST_SCALE, MOST_VALUE_TEXT
 
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
-EVENT_VERSION = "1.3"
+EVENT_VERSION = "1.4"
 """Of the event's schema: the first number is `schema_version`, the second rises when something is added.
 
 1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`.
+1.4: `heartbeat`.
 """
 _TIME = {"format": "date-time"}
 
@@ -66,6 +67,7 @@ EVENT: dict[str, dict[str, Any]] = {
         "maxItems": MOST_CHANGES,
     },
     "alert_type": {"description": "Of the service's own notices only, such as `source_quiet`."},
+    "heartbeat": {"description": "Of a heartbeat (`alert_type` is `heartbeat`) only: what it says."},
     "signed_at": {**_TIME, "description": "When it was signed."},
     "key_id": {"description": "The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`."},
     "signature": {
@@ -76,6 +78,29 @@ _LABEL = {"maxLength": MOST_CONTEXT}
 _VALUE_TEXT = {"maxLength": MOST_VALUE_TEXT}
 WORDS: dict[str, dict[str, dict[str, Any]]] = {
     "Event": EVENT,
+    "Heartbeat": {
+        "number": {"minimum": 1, "description": "Counts the heartbeats of this log; one that is left out is missing."},
+        "every_seconds": {
+            "minimum": 1,
+            "description": "How often one is due: when none has come for two of these, the service or the way to you "
+            "has failed.",
+        },
+        "due_at": {**_TIME, "description": "When it was due by the service's clock."},
+        "before": {"pattern": UUID7, "description": "The id of the heartbeat before it; null for the first."},
+        "head": {"pattern": UUID7, "description": "The id of the newest event before it: the log reaches up to there."},
+        "running_since": {**_TIME, "description": "When the process that wrote it began."},
+        "looks": {
+            "minimum": 0,
+            "description": "Looks at feeds and pages that ended since `looks_since`, at the node that wrote it.",
+        },
+        "looks_since": {
+            **_TIME,
+            "description": "When that process wrote the heartbeat before, or began if that is later.",
+        },
+        "watched": {"minimum": 0, "description": "Sources that are watched."},
+        "failing": {"minimum": 0, "description": "Of these, those that fail, or rest after failures."},
+        "paused": {"minimum": 0, "description": "Sources that a person has paused."},
+    },
     "Context": {
         "heading": {**_LABEL, "description": "The nearest heading above."},
         "row": {**_LABEL, "description": "Of a cell the label of its row, of a definition its term."},

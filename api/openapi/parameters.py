@@ -27,8 +27,8 @@ _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/v1/practice/{what}": _DOCUMENT,
     "/practice/{what}": _DOCUMENT,
     "/v1/streams/{channel}": (
-        "`push`, `feed`, `html`, `alerts` (the service's own notices), the name of a template, or the `channel` of an "
-        "alert.",
+        "`push`, `feed`, `html`, `alerts` (the service's own notices), `heartbeats`, the name of a template, or the "
+        "`channel` of an alert.",
         {"type": "string", "minLength": 1},
         "feed",
     ),

@@ -28,11 +28,12 @@ def event_filter_of(
     kinds: Sequence[int] = (),
     channel: Channel | None = None,
     label: str | None = None,
+    heartbeats: bool = False,
 ) -> EventFilter:
     """Return the event filter of a set of filters. Raises Refusal (400) for nonsense. A bare word as tag is a label.
 
     languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
-    events with this tag, beside what the others say.
+    events with this tag, beside what the others say. heartbeats: let these through as well, whatever the others say.
     """
     whole, prefixes = _sources(source)
     for name in source_type:
@@ -46,7 +47,8 @@ def event_filter_of(
     nothing = bool(kinds and asked and not both)
     asked_tags = tuple(map(tag_of, tag))
     tags, more = (asked_tags, ()) if label is None else ((label,), asked_tags)  # the log's own filter has one set
-    where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags)
+    also = (Kind.HEARTBEAT,) if heartbeats else ()
+    where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags, also)
     queries = [query for word in keyword for query in _queries(word, languages)]
     return EventFilter(where, tuple(tiers), queries, texts, channel, tags=more)
 

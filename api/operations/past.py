@@ -166,6 +166,7 @@ async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequenc
         call.streams.texts,
         languages=await call.streams.languages() if query.keyword else (),
         kinds=kinds,
+        heartbeats=query.heartbeats,
     )
 
 

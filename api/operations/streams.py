@@ -18,7 +18,11 @@ from storage.records.key import ApiKey
 from storage.records.session import Session
 from storage.records.tiers import TIERS, Kind
 
-CHANNELS: dict[str, tuple[int, ...]] = {name: tier.kinds for name, tier in TIERS.items()} | {"alerts": (Kind.NOTICE,)}
+CHANNELS: dict[str, tuple[int, ...]] = {
+    **{name: tier.kinds for name, tier in TIERS.items()},
+    "alerts": (Kind.NOTICE,),
+    "heartbeats": (Kind.HEARTBEAT,),
+}
 
 
 class Listener(NamedTuple):
@@ -38,6 +42,7 @@ class Carried(NamedTuple):
 
 
 _ALL = Carried()
+_HEARS = frozenset({"stream:read", "stream:read:heartbeats"})
 
 
 class OpenStream(NamedTuple):
@@ -78,6 +83,8 @@ async def _open(
     listener: Listener,
     of: Carried = _ALL,
 ) -> OpenStream:
+    if query.heartbeats and isinstance(listener.who, ApiKey) and _HEARS.isdisjoint(listener.who.scopes):
+        raise Refusal("forbidden", "Heartbeats need the scope stream:read, or stream:read:heartbeats.")
     languages = await call.streams.languages() if query.keyword else ()
     event_filter = event_filter_of(
         query.source,
@@ -89,6 +96,7 @@ async def _open(
         kinds=of.kinds,
         channel=of.of_alerts,
         label=of.label,
+        heartbeats=query.heartbeats,
     )
     call.streams.check_room(listener.who)
     cursor, replay_from = await _start(call, query.since, listener.last)

@@ -41,6 +41,15 @@ Keywords = Annotated[
 ]
 
 
+Heartbeats = Annotated[
+    bool,
+    Meta(
+        description="Heartbeats as well (`heartbeat_event`), whatever the other filters say; nobody has them otherwise",
+        examples=[True],
+    ),
+]
+
+
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Filters of a stream: values of one parameter are alternatives, parameters must all hold."""
 
@@ -48,6 +57,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     source_type: SourceTypes = ()
     tag: EventTags = ()
     keyword: Keywords = ()
+    heartbeats: Heartbeats = False
     since: (
         Annotated[
             str,
@@ -122,6 +132,7 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
     source_type: ListedTypes = ()
     tag: ListedTags = ()
     keyword: ListedKeywords = ()
+    heartbeats: Heartbeats = False
     cursor: Cursor | None = None
     order: Annotated[Literal["asc", "desc"], Meta(description="Oldest or newest first", examples=["desc"])] = "asc"
     limit: Limit = 500
@@ -147,6 +158,7 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
     source_type: ListedTypes = ()
     tag: ListedTags = ()
     keyword: ListedKeywords = ()
+    heartbeats: Heartbeats = False
     format: Annotated[Literal["json", "ndjson", "csv"], Meta(description="The form of the file", examples=["csv"])] = (
         "json"
     )

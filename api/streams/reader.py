@@ -40,6 +40,9 @@ TURN = 500
 """Events looked at between two checkpoints; a tenth of it when text is matched."""
 
 
+_OURS = frozenset({Kind.NOTICE, Kind.HEARTBEAT})
+
+
 class _Tier(Struct):
     source_type: str
 
@@ -54,7 +57,7 @@ class FellBehind(Exception):
 class EventFilter:
     """What a reader lets through: the log's own filter, the tiers of notices, further tags, words, a channel.
 
-    tags: beside those of `where`, at least one of these.
+    tags: beside those of `where`, at least one of these. Heartbeats pass only where `where` or the channel names them.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class EventFilter:
         self._words = tuple(Term(query.text, query.language, "page") for query in words)
         self.texts = texts or Texts()
         self._channel = channel
+        self._heartbeats = channel is not None or Kind.HEARTBEAT in (*where.kinds, *where.also)
         self.everything = where == EVERYTHING and not tiers and not words and channel is None and not tags
         self.reads_text = bool(words) or channel is not None
         self.turn = TURN // 10 if self.reads_text else TURN
@@ -92,13 +96,17 @@ class EventFilter:
 
     async def admits(self, event: Stored) -> bool:
         """Return whether an event passes. Raises Overloaded."""
-        return self.everything or (self.where.admits(event) and (await self.sift((event,)))[0])
+        return self.where.admits(event) and (await self.sift((event,)))[0]
 
     def admits_unread(self, event: Stored) -> bool:
         """Return whether an event passes, of an event filter that reads no text."""
-        return self.everything or (self.where.admits(event) and self._admits_kind(event))
+        if self.everything:
+            return event.kind != Kind.HEARTBEAT
+        return self.where.admits(event) and self._admits_kind(event)
 
     def _admits_kind(self, event: Stored) -> bool:
+        if event.kind == Kind.HEARTBEAT:
+            return self._heartbeats
         if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:
             return False
         return not self._tags or not self._tags.isdisjoint(event.tags)
@@ -107,7 +115,9 @@ class EventFilter:
         """Return what an event's text must have, () when it passes without; None when it can't."""
         if not self._admits_kind(event):
             return None
-        if event.kind == Kind.NOTICE:  # the service's own notices are never matched by text
+        if event.kind == Kind.HEARTBEAT and Kind.HEARTBEAT in self.where.also:
+            return ()
+        if event.kind in _OURS:  # the service's own notices are never matched by text
             passes = not self._words and (self._channel is None or self._channel.admits_notice(event))
             return () if passes else None
         groups = (self._words,) if self._words else ()
@@ -163,7 +173,7 @@ class Reader:
 
     async def _of_ring(self, recent: Sequence[Recent]) -> bytes:
         """Encode from the ring, and move the cursor by what was looked at."""
-        if len(recent) == 1 and self._filter.everything:
+        if len(recent) == 1 and self._filter.everything and recent[0].stored.kind != Kind.HEARTBEAT:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)
         if self._filter.reads_text:

@@ -16,8 +16,9 @@ import trio
 
 from api.streams.reader import PAGE, EventFilter, Reader
 from storage.interface.log import EventLog
-from storage.records.cursor import EVERYTHING, Filter
+from storage.records.cursor import Filter
 from storage.records.identity import Seq, SourceId, id_of
+from storage.records.tiers import UNASKED
 from storage.tail import Tail
 
 CHANGES: Final = "sanderling://changes"
@@ -43,7 +44,7 @@ class Subscriber:
     def filter(self) -> Filter:
         """Return which events it must hear of, while it has subscribed to something."""
         if CHANGES in self.resources:
-            return EVERYTHING
+            return Filter(kinds=UNASKED)  # a heartbeat is no change
         return Filter(sources=tuple(uri.removeprefix(OF_SOURCE) for uri in self.resources))
 
     def touched(self, sources: Sequence[SourceId]) -> list[str]:

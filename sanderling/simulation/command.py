@@ -11,7 +11,7 @@ from typing import TextIO
 
 from sanderling.real_world import wall
 from sanderling.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters, draw_letters_of_nodes
-from sanderling.simulation.drawing.worlds import draw, draw_coverage, draw_nodes
+from sanderling.simulation.drawing.worlds import draw, draw_coverage, draw_heartbeats, draw_nodes
 from sanderling.simulation.program import DAY, Program
 from sanderling.simulation.run import Result, simulate_program
 
@@ -44,6 +44,7 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "people": draw_kinds,
     "hub": draw_hub,
     "coverage": draw_coverage,
+    "heartbeats": draw_heartbeats,
     "nodes": draw_nodes,
     "node-deliveries": draw_letters_of_nodes,
 }

@@ -293,6 +293,7 @@ class Program:
     key_check: seconds between two looks at the keys of open streams; the API looks twice a second, and that would be
     nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
     nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives.
+    heartbeat: seconds between two heartbeats in the log; 0: there are none.
     nodes: how many lives there are at once, on one database, and troubles: theirs. Then `endings` are nobody's.
     """
 
@@ -314,6 +315,7 @@ class Program:
     hooks: int = 1
     key_check: float = 300.0
     epilogue: str = ""
+    heartbeat: float = 0.0
     nodes: int = 1
     troubles: tuple[NodeTrouble, ...] = ()
 

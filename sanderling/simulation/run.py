@@ -130,6 +130,7 @@ class _Simulation:
             base_url=f"http://{SERVICE}:{PORT}",
             keepalive=KEEPALIVE,
             looks_per_second=program.looks_per_second,
+            heartbeat_event=program.heartbeat,
         )
         disk = _disk_of(program)
         self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)

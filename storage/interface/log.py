@@ -19,9 +19,10 @@ class EventLog(Protocol):
     async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
         """Commit harvests in one transaction and return an answer for each, in order.
 
-        A harvest of a source that no longer exists is skipped whole, and so is a notice that its debtor does not owe:
-        neither has events. One that came from another state than the stored one, or whose new source has a URL that is
-        watched, is refused alone. Returns only after the data are durable; the caller then publishes to the tail.
+        A harvest of a source that no longer exists is skipped whole, and so are a notice that its debtor does not owe
+        and a heartbeat that does not follow the newest: none has events. One that came from another state than the
+        stored one, or whose new source has a URL that is watched, is refused alone. Returns only after the data are
+        durable; the caller then publishes to the tail.
         Raises Fenced, DiskFull, Unavailable.
         """
 
@@ -54,7 +55,18 @@ class EventLog(Protocol):
         """Return the log's ends."""
 
     async def count(self) -> int:
-        """Return how many events are kept. Reads an index from end to end: for the pruner, not for requests."""
+        """Return how many events are kept, heartbeats aside. Reads an index from end to end: for the pruner, not for
+        requests.
+        """
+
+    async def heartbeat(self) -> Stored | None:
+        """Return the newest heartbeat that is kept."""
+
+    async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
+        """Delete at most `limit` of the oldest heartbeats before `before`, all but the newest `keep`; the floor stays.
+
+        Return how many went.
+        """
 
     async def room(self) -> FreeSpace:
         """Return about how many bytes the storage takes, all that lies beside the log too, and how many are free."""
@@ -69,7 +81,7 @@ class EventLog(Protocol):
         """
 
     async def count_between(self, after: Seq, before: Seq) -> int:
-        """Return how many events lie after one position and before another, practice aside. Reads all of them."""
+        """Return how many events lie between two positions, practice and heartbeats aside. Reads all of them."""
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many went."""

@@ -18,16 +18,19 @@ class Filter(Struct, frozen=True):
     """What a reader wants. An empty tuple asks for everything; values of one field are alternatives, fields all hold.
 
     `sources` are whole source ids; `source_prefixes` are beginnings of them. Both together are one field. `tags` match
-    whole tags. `kinds` are `Kind` numbers.
+    whole tags. `kinds` are `Kind` numbers. What is of a kind in `also` passes whatever the others say.
     """
 
     sources: tuple[str, ...] = ()
     source_prefixes: tuple[str, ...] = ()
     kinds: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
+    also: tuple[int, ...] = ()
 
     def admits(self, event: Stored) -> bool:
         """Return whether a stored event passes. The in-memory ring and every engine use this one definition."""
+        if event.kind in self.also:
+            return True
         if self.kinds and event.kind not in self.kinds:
             return False
         if (self.sources or self.source_prefixes) and not (

@@ -8,7 +8,7 @@ event after its commit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -107,6 +107,31 @@ class Delta(Struct, frozen=True):
     granularity: Literal["paragraph"] = "paragraph"
 
 
+HEARTBEAT: Final = "heartbeat"
+"""The `alert_type` of a heartbeat."""
+
+
+class Heartbeat(Struct, frozen=True):
+    """What a heartbeat says: that the service did its work at that moment, and had the log up to there.
+
+    number: of the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
+    heartbeat before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`,
+    when the process that writes this wrote the one before, or began. watched, failing, paused: sources.
+    """
+
+    number: int
+    every_seconds: int
+    due_at: str
+    before: str | None
+    head: str | None
+    running_since: str
+    looks: int
+    looks_since: str
+    watched: int
+    failing: int
+    paused: int
+
+
 class Draft(Struct, frozen=True):
     """What a source tier found, before the recorder gives it an id, times and a signature.
 
@@ -134,6 +159,7 @@ class Draft(Struct, frozen=True):
     changes: tuple[TypedChange, ...] = ()
     unread: str = ""
     """Why the page that it leads to was not read, though its source follows; `content` is what the list said."""
+    heartbeat: Heartbeat | None = None
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -165,13 +191,17 @@ class Event(Struct, frozen=True, kw_only=True):
     unread: str | UnsetType = UNSET
     """Why the item's own page was not read, in a sentence: `content` is what the list, or the feed, says of it."""
     alert_type: str | UnsetType = UNSET
+    heartbeat: Heartbeat | UnsetType = UNSET
+    """Of a heartbeat only: what it says."""
     signed_at: str | UnsetType = UNSET
     key_id: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
 
 
 def kind_of(draft: Draft) -> int:
-    """Return the log's kind of a draft: a notice, practice or held whatever its tier, else the tier."""
+    """Return the log's kind of a draft: heartbeat, notice, practice or held whatever its tier, else the tier."""
+    if draft.heartbeat is not None:
+        return Kind.HEARTBEAT
     if draft.alert_type is not None:
         return Kind.NOTICE
     if draft.practice:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
-from storage.records.identity import Millis, SourceId
+from storage.records.identity import Millis, Seq, SourceId
 from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
@@ -232,7 +232,8 @@ class Harvest(Struct, frozen=True):
 
     The service's own harvest has the source SERVICE and no state. With a `debtor` it is the notice which this
     destination owes: committed only while it does, and in the same transaction it no longer does. `born`: a source that
-    is added with its first state, in the same transaction.
+    is added with its first state, in the same transaction. `follows`: of a heartbeat, the position of the one before (0
+    for none): committed only while that is the newest.
     """
 
     source: SourceId
@@ -240,6 +241,7 @@ class Harvest(Struct, frozen=True):
     state: SourceState | None
     debtor: str | None = None
     born: Source | None = None
+    follows: Seq | None = None
 
     def pays(self, owed: str | None) -> bool:
         """Whether this is the notice that is owed."""

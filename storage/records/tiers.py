@@ -29,8 +29,9 @@ Colour = Literal["green", "cyan", "magenta"]
 
 
 class Kind:
-    """What the log's `kind` column tells apart: source tiers, the service's own notices, what is only practice, and
-    entries that are new only because their whole feed is (`RESET`), which no alert gets.
+    """What the log's `kind` column tells apart: source tiers, the service's own notices, what is only practice,
+    entries that are new only because their whole feed is (`RESET`), which no alert gets, and heartbeats, which nobody
+    gets who has not asked for them.
     """
 
     FEED = 1
@@ -39,6 +40,7 @@ class Kind:
     NOTICE = 4
     PRACTICE = 5
     HELD = 6
+    HEARTBEAT = 7
 
 
 class Tier(NamedTuple):
@@ -76,6 +78,9 @@ ORDINARY: Final = tuple(tier.kinds[0] for tier in TIERS.values())
 """The log's kinds of what sources told, without what is held."""
 WATCHED: Final = tuple(kind for tier in TIERS.values() for kind in tier.kinds)
 """The log's kinds of all that came from sources."""
+
+UNASKED: Final = (*WATCHED, Kind.NOTICE, Kind.PRACTICE)
+"""The log's kinds of all that readers get without asking: everything but heartbeats."""
 
 
 def tier_of(kind: int) -> SourceType | None:

@@ -12,18 +12,21 @@ import msgspec
 import pytest
 import trio
 
+from actors import pruner as pruner_module
 from actors.pruner import MOST_BACK, Pruner
 from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
-from storage.records.cursor import EVERYTHING, MATCHED
-from storage.records.identity import START, Millis, Seq
+from storage.records.cursor import EVERYTHING, MATCHED, Filter
+from storage.records.event import Heartbeat
+from storage.records.identity import SERVICE, START, Millis, Seq
 from storage.records.kept_call import KeptCall
 from storage.records.session import Password, Session
-from storage.records.source import RESTS
+from storage.records.source import RESTS, Harvest
+from storage.records.tiers import Kind
 from storage.retention import LITTLE, STEP, FreeSpace
 from storage.sqlite.in_loop import Disk, InLoopStorage
-from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
+from tests.support.build import NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 from tests.support.disks import set_cursor
 
 DAY = 86_400_000
@@ -106,6 +109,25 @@ async def test_r9_what_nobody_has_matched_stays_and_that_is_said(autojump_clock:
     assert (await pruner.prune(), logged) == (3, ["log.prune_waits"])
     set_cursor(disk, MATCHED, disk.head())
     assert await pruner.prune() == 2
+
+
+async def test_heartbeats_push_no_event_out_and_only_a_bound_of_them_is_kept(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, disk = Clock(), Disk()
+    storage = await a_log(clock, [0] * 1_000, disk)
+    mint = Identifiers(lambda: clock.now, random.Random(2).getrandbits)
+    beat = Heartbeat(1, 60, "", None, None, "", 0, "", 0, 0, 0)
+    for _ in range(8):
+        draft = a_draft("Heartbeat", alert_type="heartbeat", heartbeat=beat)
+        await storage.log.append([Harvest(SERVICE, (draft,), None)], storage.lease, mint, partial(stamp, 0))
+    set_cursor(disk, MATCHED, disk.head())
+    monkeypatch.setattr(pruner_module, "MOST_HEARTBEATS", 3)
+    pruner, _ = a_pruner(storage, clock, retention_events=1_000)
+    assert await pruner.prune() == 0
+    assert await pruner.sweep() == 5
+    left = await storage.log.read(START, 500, Filter(kinds=(Kind.HEARTBEAT,)))
+    assert (await storage.log.count(), len(left.events)) == (1_000, 3)
 
 
 async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) -> None:

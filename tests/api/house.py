@@ -40,10 +40,11 @@ from api.route import PUBLIC, SCOPES
 from api.server.server import serve
 from storage.append import events_of
 from storage.records.destination import Destination
-from storage.records.event import Draft, Stored
-from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of, millis_of
+from storage.records.event import Draft, Heartbeat, Stored
+from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of, millis_of
 from storage.records.key import ApiKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
+from storage.records.times import rfc3339
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry
@@ -255,6 +256,18 @@ class House:
         events = events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
         await self.storage.tail.publish(events)
         return list(events)
+
+    async def beat(self) -> Stored:
+        """Commit a heartbeat and show it to readers."""
+        moment = rfc3339(NOW)
+        says = Heartbeat(1, 60, moment, None, None, moment, 0, moment, 0, 0, 0)
+        draft = a_draft(
+            "Heartbeat", alert_type="heartbeat", source_type="html", tags=("kind:heartbeat",), heartbeat=says
+        )
+        harvest = Harvest(SERVICE, (draft,), None)
+        (event,) = events_of(await self.storage.log.append([harvest], self.storage.lease, self.mint, stamp))
+        await self.storage.tail.publish([event])
+        return event
 
     async def raw(self, request: bytes) -> trio.abc.Stream:
         """Open a connection, send bytes, and return it."""

@@ -21,6 +21,7 @@ COMMANDS = [
 ]
 OF_EVENTS = {
     "Event",
+    "Heartbeat",
     "Diff",
     "Change",
     "Context",

@@ -14,6 +14,7 @@ from tests.rules.source_files import modules, name_of, tree_of
 ASKED = {
     "recorder": "recorder",
     "registry": "registry",
+    "_recorder": "recorder",
     "_registry": "registry",
     "matcher": "matcher",
     "importer": "importer",
@@ -30,6 +31,7 @@ SENDERS = {
     "actors/recorder": "recorder",
     "actors/matcher": "matcher",
     "actors/delivery": "destinations",
+    "actors/heartbeat": "heartbeats",
     "api": "web",
 }
 """In whose tasks a module runs, by the beginning of its path; modules of `actors/sources` named above, the registry."""
@@ -72,4 +74,5 @@ def test_the_graph_is_the_one_of_the_picture() -> None:
         ("importer", "registry"),
         ("registry", "recorder"),
         ("sources", "recorder"),
+        ("heartbeats", "recorder"),
     }

@@ -41,7 +41,7 @@ from actors.content.changes.memory import (
     with_state,
 )
 from actors.content.changes.news import Difference, Known, WeighedBlock, weighed
-from actors.content.changes.returns import When, turn_of
+from actors.content.changes.returns import Exchange, When, turn_of
 from actors.content.changes.sides import Apart, apart, shapes
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, Withheld
@@ -262,7 +262,9 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     blocks = difference.blocks
     score = sum(block.score for block in blocks)
     state = state_of(look.now)
-    turn = turn_of(memory, blocks, {**look.known.absent, **look.known.waits}, state, look.when)
+    stood = {**look.known.absent, **look.known.waits}
+    successors = {look.before.keys[one.old]: one.key for one in difference.replaced}
+    turn = turn_of(memory, Exchange(blocks, successors), stood, state, look.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)

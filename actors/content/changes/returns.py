@@ -47,16 +47,21 @@ class Turn(Struct, frozen=True):
     turns: tuple[int, ...]
 
 
-def turn_of(
-    memory: PageMemory, blocks: Iterable[WeighedBlock], stood: Mapping[str, int], state: bytes, when: When
-) -> Turn:
-    """Return what this look is. `blocks` are the difference to the told state, `state` the digest of the look.
+class Exchange(Struct, frozen=True):
+    """The difference to the told state. successors: of a block that went, the key of the one that came in its place."""
+
+    blocks: Sequence[WeighedBlock]
+    successors: Mapping[str, str]
+
+
+def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], state: bytes, when: When) -> Turn:
+    """Return what this look is; `state` is its digest.
 
     stood: in how many looks before this one each block that came has stood, and each that went has been missing.
     """
     gone = frozenset(unpack_keys(memory.gone))
-    counted = [block for block in blocks if block.score >= _COUNTS]
-    came = [block for block in counted if block.came]
+    counted = [block for block in exchange.blocks if block.score >= _COUNTS]
+    came = [block for block in counted if block.came] or _back(exchange, counted)
     was_told = state in states_in(memory.states)[:-1]
     if not counted or not (was_told or (came and all(block.key in gone for block in came))):
         return Turn(False, False, memory.turns)
@@ -70,6 +75,15 @@ def turn_of(
         turns = (*turns, when.at)[-_MOST_TURNS:]
     lasts = _LASTS << max(0, len(turns) - most - 1)
     return Turn(True, len(turns) > most and min(waited) < lasts, turns)
+
+
+def _back(exchange: Exchange, went: Iterable[WeighedBlock]) -> list[WeighedBlock]:
+    """Return what came in the place of all that went: it weighs nothing where it was seen before, and is back.
+
+    The face that went may have been told with other news, in a state that was never told before.
+    """
+    back = {exchange.successors.get(block.key) for block in went}
+    return [] if None in back else [block for block in exchange.blocks if block.came and block.key in back]
 
 
 def _is_prose(blocks: Sequence[WeighedBlock]) -> bool:

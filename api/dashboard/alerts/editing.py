@@ -58,6 +58,11 @@ NOTICES = (
     ),
     ("watching_stalled", noted("Watching stands still"), noted("Looks that are due do not happen.")),
     ("storage_damaged", noted("The database is damaged"), noted("A backup must be restored.")),
+    (
+        "heartbeat",
+        noted("Heartbeats"),
+        noted("At even times, while the service does its work: the setting heartbeat_event says how often."),
+    ),
 )
 AFTER = (
     (0, noted("at once")),

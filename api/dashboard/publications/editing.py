@@ -93,7 +93,7 @@ async def _page(visit: Visit, form: PublicationForm, publication: Publication | 
 
 async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
     alerts = await visit.context.storage.alerts.all()
-    channels = [(name, name) for name in CHANNELS]
+    channels = [(name, name) for name in CHANNELS if name != "heartbeats"]
     channels += [(each.id, say("%(name)s (template)", name=each.id)) for each in visit.context.templates.catalogue]
     channels += [
         (name, say("%(name)s (of alerts)", name=name))

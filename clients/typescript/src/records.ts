@@ -49,7 +49,7 @@ export interface AlertPatch {
   channel?: string | null;
   enabled?: boolean;
   /** The service's own notices that it asks for */
-  notices?: Array<"destination_disabled" | "destination_failing" | "source_failing" | "source_moved" | "source_quiet" | "source_recovered" | "source_reset" | "storage_damaged" | "watching_stalled">;
+  notices?: Array<"destination_disabled" | "destination_failing" | "heartbeat" | "source_failing" | "source_moved" | "source_quiet" | "source_recovered" | "source_reset" | "storage_damaged" | "watching_stalled">;
   /** Seconds after which a trouble is told */
   notice_after?: number;
   anomaly_enabled?: boolean;
@@ -646,6 +646,8 @@ export interface Event {
   unread?: string;
   /** Of the service's own notices only, such as `source_quiet`. */
   alert_type?: string;
+  /** Of a heartbeat (`alert_type` is `heartbeat`) only: what it says. */
+  heartbeat?: Heartbeat;
   /** When it was signed. */
   signed_at?: string;
   /** The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`. */
@@ -737,6 +739,37 @@ export interface HealthSeen {
   cause: "none" | "partial" | "reach" | "stuck" | "yield" | (string & {});
   left: number;
   says: string;
+}
+
+/**
+ * What a heartbeat says: that the service did its work at that moment, and had the log up to there. number: of the
+ * heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the heartbeat
+ * before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`, when
+ * the process that writes this wrote the one before, or began. watched, failing, paused: sources.
+ */
+export interface Heartbeat {
+  /** Counts the heartbeats of this log; one that is left out is missing. */
+  number: number;
+  /** How often one is due: when none has come for two of these, the service or the way to you has failed. */
+  every_seconds: number;
+  /** When it was due by the service's clock. */
+  due_at: string;
+  /** The id of the heartbeat before it; null for the first. */
+  before: string | null;
+  /** The id of the newest event before it: the log reaches up to there. */
+  head: string | null;
+  /** When the process that wrote it began. */
+  running_since: string;
+  /** Looks at feeds and pages that ended since `looks_since`, at the node that wrote it. */
+  looks: number;
+  /** When that process wrote the heartbeat before, or began if that is later. */
+  looks_since: string;
+  /** Sources that are watched. */
+  watched: number;
+  /** Of these, those that fail, or rest after failures. */
+  failing: number;
+  /** Sources that a person has paused. */
+  paused: number;
 }
 
 /** What the log holds of a source: events, and about how many bytes they take. */
@@ -1004,7 +1037,7 @@ export interface NewAlert {
    * The service's own notices that it asks for. Default:
    * ["source_quiet","source_recovered","source_failing","source_reset","source_moved"]
    */
-  notices?: Array<"destination_disabled" | "destination_failing" | "source_failing" | "source_moved" | "source_quiet" | "source_recovered" | "source_reset" | "storage_damaged" | "watching_stalled">;
+  notices?: Array<"destination_disabled" | "destination_failing" | "heartbeat" | "source_failing" | "source_moved" | "source_quiet" | "source_recovered" | "source_reset" | "storage_damaged" | "watching_stalled">;
   /** Seconds after which a trouble is told. Default: 3600 */
   notice_after?: number;
   /** Default: false */

@@ -25,12 +25,13 @@ from storage.records.tiers import TIERS, Kind, SourceType
 FORMAT: Final = 1
 MOST_LINE: Final = 8 << 20
 """Bytes of a line. An event has 100 KB as a rule, a source's memory 12 KB."""
-EventKind = Literal["notice", "practice", "held"] | SourceType
+EventKind = Literal["notice", "practice", "held", "heartbeat"] | SourceType
 KINDS: Final[Mapping[EventKind, int]] = {
     **{name: tier.kinds[0] for name, tier in TIERS.items()},
     "notice": Kind.NOTICE,
     "practice": Kind.PRACTICE,
     "held": Kind.HELD,
+    "heartbeat": Kind.HEARTBEAT,
 }
 KIND_NAMES: Final = {number: name for name, number in KINDS.items()}
 Span = Literal["all", "since", "none"]

@@ -46,7 +46,7 @@ from sanderling.migration.whole.lines import (
     last_day,
 )
 from storage.records.alert import KEPT_DAYS
-from storage.records.event import Event, Stored
+from storage.records.event import HEARTBEAT, Event, Stored
 from storage.records.identity import START, Seq, SourceId, seq_of
 from storage.records.key import PublicKey
 from storage.records.publication import MOST_PUBLICATIONS
@@ -270,8 +270,9 @@ class _Reader:
         seq = seq_of(event.id)
         if seq <= self._at:
             raise ValueError(f"event {event.id} does not come after what is before it")
-        told = event.alert_type is UNSET
-        if KINDS[line.kind] not in ((*TIERS[event.source_type].kinds, Kind.PRACTICE) if told else (Kind.NOTICE,)):
+        of_source = (*TIERS[event.source_type].kinds, Kind.PRACTICE)
+        of_service = (Kind.HEARTBEAT if event.alert_type == HEARTBEAT else Kind.NOTICE,)
+        if KINDS[line.kind] not in (of_source if event.alert_type is UNSET else of_service):
             raise ValueError(f"event {event.id} is not of the kind {line.kind!r}")
         self._at = Seq(seq)
         return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))

@@ -129,6 +129,33 @@ def draw_coverage(seed: str, *, sources: int = 2) -> Program:
     )
 
 
+def draw_heartbeats(seed: str) -> Program:
+    """Draw three hours of heartbeats in which the service is killed, or stopped, every few minutes.
+
+    In one world of four several nodes share the database; in one its clock is set.
+    """
+    dice = chance(seed, "heartbeats")
+    every, sort = dice.choice((60.0, 60.0, 120.0, 300.0)), dice.choice(("alone", "alone", "clock", "nodes"))
+    if sort == "nodes":
+        return replace(draw_nodes(seed), clients=(), meddling=(), heartbeat=every)
+    calm = _calm(seed, days=0.125, sources=1, pace=PACE / 3)
+    endings = (
+        Ending(
+            at, dice.choice((dice.uniform(0.05, 3), dice.uniform(0.05, 3), dice.uniform(3, 600))), dice.random() < 0.1
+        )
+        for at in moments(dice, 360.0, 60.0, calm.ends)
+    )
+    return replace(
+        calm,
+        faults=(),
+        endings=tuple(endings),
+        steps=_steps(dice, calm.ends, 24.0) if sort == "clock" else (),
+        clients=(),
+        point_crash=dice.choice((0.0, 0.0, 0.02)),
+        heartbeat=every,
+    )
+
+
 def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     """Draw a world of feeds that post batches of one date, of alerts that are made while frames flow, and of sources
     that fail for longer than somebody's patience, through restarts.

@@ -11,9 +11,10 @@ import msgspec
 from actors.signatures.coverage import MOST_BYTES
 from actors.signatures.event import KeySet, check
 from sanderling.simulation.auditor import Audited
-from sanderling.simulation.facts import Facts
+from sanderling.simulation.facts import Facts, LifeSpan
 from sanderling.simulation.origins.server import Seen
-from sanderling.simulation.program import OriginPlan
+from sanderling.simulation.program import DISK_FAULTS, Fault, OriginPlan
+from storage.records.member import LEASE
 
 SLACK = 2.0
 """Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
@@ -21,6 +22,8 @@ HOUR = 3600.0
 SEEN = (200, 304)
 SWEPT = 2 * 1800.0 + 300.0
 """Seconds before a crash from which on all looks are stored: two sweeps, and what they take."""
+SWEPT_SHARED = 2 * 60.0 + 300.0
+"""The same where nodes share a database."""
 BRIEF, NEAR = 5.0, 300.0
 """Seconds: a life that is as short may not have written that it began; what a beginning takes."""
 Time = tuple[float, float]
@@ -117,12 +120,12 @@ def on_record(facts: Facts) -> Iterator[str]:
 
 def reasons(facts: Facts) -> Iterator[str]:
     """Nothing is unknown without a reason that the world knows of."""
-    if facts.program.nodes > 1 or any(fault.kind.startswith("disk") for fault in facts.program.faults):
-        return  # a sweep may have failed for long
     if facts.program.point_crash:
         return  # the last sweep of a stop may not have been heard of
     for audited in facts.audited:
         excuses = [*_excuses(facts), (-1e12, _label(facts, facts.added[audited.url].at) + 120)]
+        if facts.program.nodes > 1:  # of the others a node knows what they have stored
+            excuses.append((audited.at - NEAR, audited.at + NEAR))
         for span in audited.receipt["unknown"]:
             start, end = audited.span(span)
             if span["why"] != "coarse" and not _covered(start, end, excuses):
@@ -131,13 +134,53 @@ def reasons(facts: Facts) -> Iterator[str]:
 
 def _excuses(facts: Facts) -> Iterator[Time]:
     """Yield times by the service's clock of which it may know nothing."""
-    for number, life in enumerate(facts.lives):
-        if not life.politely:
-            lasting = (after.began for after in facts.lives[number + 1 :] if after.ended - after.began > BRIEF)
-            yield from _shown(facts, life.ended - SWEPT, next(lasting, life.ended) + NEAR)
+    for lives in _lives_of_nodes(facts):
+        for number, life in enumerate(lives):
+            if not life.politely or _disk_away(facts, life.ended - NEAR, life.ended):
+                lasting = (after.began for after in lives[number + 1 :] if after.ended - after.began > BRIEF)
+                yield from _shown(facts, _unswept(facts, life.ended), _written(facts, next(lasting, life.ended)))
+    for trouble in facts.program.troubles:
+        yield from _shown(facts, _unswept(facts, trouble.at), trouble.ends + 2 * LEASE + NEAR)
     for (_, before), (at, after) in pairwise(facts.clock):
         # Up to where it was before it was set back, and an hour can't be divided.
         yield at + min(before, after) - HOUR, max(_furthest(facts, at), at + max(before, after)) + HOUR
+
+
+def _lives_of_nodes(facts: Facts) -> Sequence[Sequence[LifeSpan]]:
+    """Return the lives of each node."""
+    if facts.program.nodes == 1:
+        return [facts.lives]
+    nodes: dict[int, list[LifeSpan]] = {}
+    for node, life in facts.members.values():
+        nodes.setdefault(node, []).append(life)
+    return [sorted(lives, key=lambda life: life.began) for lives in nodes.values()]
+
+
+def _unswept(facts: Facts, at: float) -> float:
+    """Return up to where all looks are stored at a moment: two sweeps before, and all that the disk was away."""
+    start = at - (SWEPT if facts.program.nodes == 1 else SWEPT_SHARED)
+    for fault in sorted(_disk_faults(facts), key=lambda fault: -fault.at):
+        if fault.at < at and fault.ends > start:
+            start = min(start, fault.at - SWEPT)
+    return start
+
+
+def _written(facts: Facts, began: float) -> float:
+    """Return up to when a life that began has written that it did."""
+    written = began + NEAR
+    for fault in sorted(_disk_faults(facts), key=lambda fault: fault.at):
+        if fault.at < written and fault.ends > began:
+            written = max(written, fault.ends + NEAR)
+    return written
+
+
+def _disk_away(facts: Facts, start: float, end: float) -> bool:
+    """Return whether the disk took nothing for some of a time: a last sweep may have failed."""
+    return any(fault.at < end and fault.ends > start for fault in _disk_faults(facts))
+
+
+def _disk_faults(facts: Facts) -> Sequence[Fault]:
+    return [fault for fault in facts.program.faults if fault.kind.startswith("disk") or fault.kind in DISK_FAULTS]
 
 
 def _furthest(facts: Facts, until: float) -> float:

@@ -11,6 +11,8 @@ from sanderling.simulation.origins.pages import FLAPS
 from sanderling.simulation.origins.texts import numbers_in
 from sanderling.simulation.program import OriginPlan
 
+OK = 200
+
 
 def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
     """Yield the changes that a look must have found, or still will, and that no event tells."""
@@ -37,27 +39,36 @@ def once(facts: Facts) -> Iterator[str]:
                 yield f"{plan.name}: change {number} is told, and is none"
 
 
-_MOST_FLAPS = 6
+_MOST_FLAPS = 9
+"""By lot an edition stays for three looks or more again and again: each such stay is told, until one is brief."""
+_BRIEF = 2
+"""Looks after a telling within which an edition that goes back was only drawn."""
 
 
 def real(facts: Facts) -> Iterator[str]:
     """Every event of a page has a delta, and brings or takes something real: never churn, a wall or an error page.
 
     Two editions that are drawn by lot are told when the second one is first seen, and again when one of them has
-    lasted; each time it has to last for longer.
+    lasted; each time it has to last for longer. None goes back within two looks, with whatever it was told.
     """
     for plan in _pages(facts):
-        flapped = 0
+        flapped, before = 0, list[Logged]()
         for logged in facts.of(plan):
             delta = logged.event.get("delta") or {}
             if not delta.get("ops"):
                 yield f"{plan.name}: {logged.event['id']} has no delta"
-            if _brought(plan, logged):
-                continue
-            flaps = any(edition in text for edition in FLAPS for text in _texts(logged, "text", "after"))
-            if not flaps or flapped >= _MOST_FLAPS:
-                yield f"{plan.name}: {logged.event['id']} tells what is no change: {_words(delta)}"
-            flapped += flaps
+            if not _brought(plan, logged):
+                flaps = any(edition in text for edition in FLAPS for text in _texts(logged, "text", "after"))
+                if not flaps or flapped >= _MOST_FLAPS or (before and _briefly(facts, plan, before[-1], logged)):
+                    yield f"{plan.name}: {logged.event['id']} tells what is no change: {_words(delta)}"
+                flapped += flaps
+            before.append(logged)
+
+
+def _briefly(facts: Facts, plan: OriginPlan, before: Logged, logged: Logged) -> bool:
+    """Return whether a page was told again within two looks; where its clock is set nobody can count them."""
+    looks = sum(before.at < seen.at < logged.at for seen in facts.looks(plan) if seen.status == OK)
+    return len(facts.clock) == 1 and looks <= _BRIEF
 
 
 def chain(facts: Facts) -> Iterator[str]:

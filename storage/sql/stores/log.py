@@ -15,7 +15,8 @@ from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
-from storage.sql.stores import scan, weights
+from storage.secrets.connection import Connection
+from storage.sql.stores import heartbeats, scan, weights
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import by_url, encode_hot, insert
 from storage.sql.transaction import MOST_ROWS, Readers, Space, Transaction, Writer
@@ -23,7 +24,7 @@ from storage.tail import Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
 _KEYS = "SELECT k.id, h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id IN"
-_BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind<>?"
+_BETWEEN = "SELECT count(*) FROM log WHERE seq>? AND seq<? AND kind NOT IN (?,?)"
 _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
 _NUMBER = "SELECT key FROM source_key WHERE id=?"
 
@@ -139,8 +140,25 @@ class SqlLog:
 
     async def count(self) -> int:
         """Return how many events are kept; see EventLog."""
-        row: tuple[int] = await self._readers.run(lambda c: c.execute("SELECT count(*) FROM log").fetchone())
-        return row[0]
+        return await self._readers.run(heartbeats.count_of_others)
+
+    async def heartbeat(self) -> Stored | None:
+        """Return the newest heartbeat; see EventLog."""
+
+        def look(connection: Connection) -> Stored | None:
+            newest = heartbeats.newest(connection)
+            return self._pages.get(connection, newest) if newest else None
+
+        return await self._readers.run(look)
+
+    async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
+        """Delete the oldest heartbeats; see EventLog."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(lease)
+            return heartbeats.forget(transaction.connection, min(before, scan.LAST), keep, limit)
+
+        return await self._writer.submit(job, rows=limit)
 
     async def room(self) -> FreeSpace:
         """Return what the storage takes; see EventLog."""
@@ -165,7 +183,7 @@ class SqlLog:
 
     async def count_between(self, after: Seq, before: Seq) -> int:
         """Return how many events lie between two positions; see EventLog."""
-        where = (after, min(before, scan.LAST), Kind.PRACTICE)
+        where = (after, min(before, scan.LAST), Kind.PRACTICE, Kind.HEARTBEAT)
         row: tuple[int] = await self._readers.run(lambda c: c.execute(_BETWEEN, where).fetchone())
         return row[0]
 
@@ -192,6 +210,14 @@ class _States:
         self._rows: dict[SourceId, tuple[int, SourceState]] = {}
         self._bases: dict[int, bytes] = {}
         self._known: dict[SourceId, tuple[int, Version]] = {}
+        self._beaten = False
+
+    def follows(self, transaction: Transaction, before: Seq) -> bool:
+        """Admit a heartbeat that follows the newest; of several at once only the first does."""
+        if self._beaten or heartbeats.newest(transaction.connection) != before:
+            return False
+        self._beaten = True
+        return True
 
     def know(self, transaction: Transaction, states: Sequence[SourceState]) -> None:
         """Read the versions of several sources in one statement: a round trip each is what an append would be of."""
@@ -239,6 +265,8 @@ def _admitted(transaction: Transaction, harvest: Harvest, states: _States) -> in
     """
     if harvest.source == SERVICE:
         if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):
+            return None
+        if harvest.follows is not None and not states.follows(transaction, harvest.follows):
             return None
         transaction.execute(_KNOW, (SERVICE,))
         return int(transaction.execute(_NUMBER, (SERVICE,)).fetchone()[0])

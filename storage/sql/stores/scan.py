@@ -17,7 +17,7 @@ import msgspec
 from storage.errors import Corrupt, NewerSchema
 from storage.records.cursor import Bounds, Filter, Page
 from storage.records.event import Stored
-from storage.records.identity import START, Seq, SourceId
+from storage.records.identity import SERVICE, START, Seq, SourceId
 from storage.secrets.connection import Connection
 
 MOST = 500
@@ -165,12 +165,15 @@ class _Scan:
                 yield event
 
     def _few_sources(self) -> Sequence[int] | None:
-        """Return the numbers of the sources that the filter names, or None when it names none or many."""
+        """Return the numbers of the sources that the filter names, or None when it names none or many.
+
+        What passes whatever the filter says is the service's own.
+        """
         where = self._where
         if where.source_prefixes or not 0 < len(where.sources) <= FEW:
             return None
-        number = "SELECT key FROM source_key WHERE id=?"
-        rows = [self._connection.execute(number, (source,)).fetchone() for source in dict.fromkeys(where.sources)]
+        number, sources = "SELECT key FROM source_key WHERE id=?", (*where.sources, *([SERVICE] if where.also else ()))
+        rows = [self._connection.execute(number, (source,)).fetchone() for source in dict.fromkeys(sources)]
         return [row[0] for row in rows if row is not None]
 
     def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, int, Sequence[Row]]]:

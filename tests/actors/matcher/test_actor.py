@@ -12,7 +12,7 @@ from actors.matcher.actor import MOST_ROWS
 from actors.messages.matcher import AlertsChanged
 from actors.notices import draft
 from storage.errors import CursorMoved
-from storage.records.event import Stored
+from storage.records.event import Heartbeat, Stored
 from tests.actors.matcher.rig import Rig, a_child, a_destination, an_alert
 from tests.support.build import NOW, a_draft, a_source_id
 from tests.support.disks import set_cursor
@@ -186,6 +186,20 @@ async def test_notices_go_to_the_alerts_that_ask_for_them_and_are_never_matched_
         await rig.notice("source_quiet")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"asks-hook": ["price"], "here-hook": ["price"]}
+
+
+async def test_a_heartbeat_goes_to_whoever_names_it_whatever_the_alert_is_over() -> None:
+    rig = Rig()
+    await rig.prepare(
+        an_alert("text", "price"),
+        an_alert("names", "nothing", notices=("heartbeat",)),
+        an_alert("names-over-one", "nothing", notices=("heartbeat",), source_ids=(a_source_id(2),)),
+    )
+    says = Heartbeat(1, 60, "", None, None, "", 0, "", 0, 0, 0)
+    async with running(rig):
+        await rig.commit_draft(a_draft("price", alert_type="heartbeat", heartbeat=says))
+        await wait_all_tasks_blocked()
+        assert rig.outbox() == {"names-hook": ["price"], "names-over-one-hook": ["price"]}
 
 
 async def test_a_stored_query_that_can_no_longer_be_read_stops_nothing_else() -> None:

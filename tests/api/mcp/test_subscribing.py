@@ -98,6 +98,14 @@ async def test_many_changes_are_told_once_and_a_second_stream_goes_on_behind_the
         assert await agent.hear(1) == [CHANGES]
 
 
+async def test_a_heartbeat_is_no_change(house: House, autojump_clock: object) -> None:
+    async with an_agent(house, CHANGES) as agent:
+        await house.beat()
+        with trio.move_on_after(60) as patience:
+            await agent.hear(1)
+        assert patience.cancelled_caught
+
+
 async def test_a_place_in_the_log_holds_in_a_session_that_begins_anew(house: House) -> None:
     async with an_agent(house, CHANGES) as agent:
         await house.publish("first")

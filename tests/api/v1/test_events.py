@@ -9,7 +9,7 @@ import pytest
 from storage.records.identity import Millis, id_of, seq_at
 from storage.records.times import rfc3339
 from tests.api.house import House, ids
-from tests.support.build import NOW, a_draft
+from tests.support.build import NOW, a_draft, a_source_id
 
 
 async def pages(client: httpx.AsyncClient, query: str) -> list[dict[str, Any]]:
@@ -189,3 +189,19 @@ async def test_a_bare_word_as_tag_is_a_label_as_where_sources_get_theirs(
     assert titles(await pages(client, "tag=prices")) == titles(await pages(client, "tag=label:prices")) == ["told"]
     assert titles(await pages(client, "tag=topic:prices")) == ["other"]
     assert titles(await pages(client, "tag=prices,other")) == ["told", "other"]
+
+
+async def test_heartbeats_are_nowhere_unless_they_are_asked_for(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish("a")
+    await house.beat()
+    await house.publish("b", source=2)
+    assert titles(await pages(client, "")) == ["a", "b"]
+    assert titles(await pages(client, "heartbeats=true")) == ["a", "Heartbeat", "b"]
+    for narrow in (f"source={a_source_id(1)}", "keyword=a"):
+        assert titles(await pages(client, narrow)) == ["a"]
+        assert titles(await pages(client, f"{narrow}&heartbeats=true")) == ["a", "Heartbeat"]
+    assert titles(await pages(client, "tag=kind:heartbeat")) == []
+    assert titles(await pages(client, "source_type=html")) == []
+    file = await client.get("/v1/events/export?format=ndjson")
+    assert "Heartbeat" not in file.text
+    assert "Heartbeat" in (await client.get("/v1/events/export?format=ndjson&heartbeats=true")).text

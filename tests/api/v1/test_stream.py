@@ -347,3 +347,52 @@ async def test_r10_a_stream_that_meets_damage_ends_with_that_reason(house: House
     async with listening(house, "/v1/stream?since=earliest") as client:
         said = [await client.frame() for _ in range(3)][2]
         assert said == b"retry: 60000\n: ended: the database is damaged; a backup must be restored"
+
+
+# --- heartbeats ------------------------------------------------------------------------------------------------------
+
+
+async def test_heartbeats_are_on_no_stream_but_theirs_and_those_that_ask_for_them(house: House) -> None:
+    await house.publish("a")
+    await house.beat()
+    async with listening(house, "/v1/streams/heartbeats?since=earliest") as client:
+        assert await client.titles(1) == ["Heartbeat"]
+        await house.publish("b")
+        await house.beat()
+        assert await client.titles(1) == ["Heartbeat"]
+    every = ["a", "Heartbeat", "b", "Heartbeat"]
+    for asked, expected in (
+        ("", ["a", "b"]),
+        ("&heartbeats=true", every),
+        (f"&source={a_source_id(1)}&heartbeats=true", every),
+        ("&keyword=b&heartbeats=true", every[1:]),
+        (f"&source={a_source_id(2)}&heartbeats=true", ["Heartbeat"] * 2),
+    ):
+        async with listening(house, f"/v1/stream?since=earliest{asked}") as client:
+            assert await client.titles(len(expected)) == expected
+    async with listening(house, "/v1/stream") as plain, listening(house, "/v1/stream?heartbeats=true") as asking:
+        await house.beat()
+        await house.publish("live")
+        assert await plain.titles(1) == ["live"]
+        assert await asking.titles(2) == ["Heartbeat", "live"]
+
+
+async def test_an_alerts_channel_has_heartbeats_when_the_alert_names_them_whatever_it_is_over(house: House) -> None:
+    named = ("heartbeat",)
+    await house.storage.alerts.put(an_alert("a", "price", channel="with", notices=named, source_ids=(a_source_id(2),)))
+    await house.storage.alerts.put(an_alert("b", "price", channel="without"))
+    for channel, expected in (("with", "Heartbeat"), ("without", "The price is 5")):
+        async with listening(house, f"/v1/streams/{channel}") as client:
+            await house.beat()
+            await house.publish("The price is 5", source=2)
+            assert await client.titles(1) == [expected]
+
+
+async def test_a_key_for_one_channel_gets_no_heartbeats_beside_it(house: House) -> None:
+    async with await house.client("stream:read:feed") as client:
+        answer = await client.get("/v1/streams/feed?heartbeats=true")
+        assert (answer.status_code, "stream:read:heartbeats" in answer.text) == (403, True)
+    key = await house.key("stream:read:feed", "stream:read:heartbeats")
+    async with listening(house, "/v1/streams/feed?heartbeats=true", key=key) as stream:
+        await house.beat()
+        assert await stream.titles(1) == ["Heartbeat"]

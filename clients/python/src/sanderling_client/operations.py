@@ -380,6 +380,7 @@ class Operations(Asks):
         source_type: list[str] | None = None,
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
+        heartbeats: bool | None = None,
         cursor: str | None = None,
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
@@ -389,7 +390,7 @@ class Operations(Asks):
             "GET",
             "/v1/events",
             (r.EventsPage,),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "cursor": cursor, "order": order, "limit": limit},
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "cursor": cursor, "order": order, "limit": limit},
         )
         return found
 
@@ -414,6 +415,7 @@ class Operations(Asks):
         source_type: list[str] | None = None,
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
+        heartbeats: bool | None = None,
         format: Literal["csv", "json", "ndjson"] | None = None,
     ) -> list[r.Event]:
         """Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV."""
@@ -421,7 +423,7 @@ class Operations(Asks):
             "GET",
             "/v1/events/export",
             (list[r.Event],),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "format": format},
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "format": format},
         )
         return found
 
@@ -1593,6 +1595,7 @@ class AsyncOperations(AsyncAsks):
         source_type: list[str] | None = None,
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
+        heartbeats: bool | None = None,
         cursor: str | None = None,
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
@@ -1602,7 +1605,7 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/events",
             (r.EventsPage,),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "cursor": cursor, "order": order, "limit": limit},
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "cursor": cursor, "order": order, "limit": limit},
         )
         return found
 
@@ -1627,6 +1630,7 @@ class AsyncOperations(AsyncAsks):
         source_type: list[str] | None = None,
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
+        heartbeats: bool | None = None,
         format: Literal["csv", "json", "ndjson"] | None = None,
     ) -> list[r.Event]:
         """Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV."""
@@ -1634,7 +1638,7 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/events/export",
             (list[r.Event],),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "format": format},
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "format": format},
         )
         return found
 

@@ -36,7 +36,7 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     name: str | UnsetType = UNSET
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
-    notices: list[Literal["destination_disabled", "destination_failing", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
+    notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
     """The service's own notices that it asks for"""
     notice_after: int | UnsetType = UNSET
     """Seconds after which a trouble is told"""
@@ -655,6 +655,8 @@ class Event(Struct, frozen=True, kw_only=True):
     """
     alert_type: str | None = None
     """Of the service's own notices only, such as `source_quiet`."""
+    heartbeat: Heartbeat | None = None
+    """Of a heartbeat (`alert_type` is `heartbeat`) only: what it says."""
     signed_at: str | None = None
     """When it was signed."""
     key_id: str | None = None
@@ -752,6 +754,38 @@ class HealthSeen(Struct, frozen=True, kw_only=True):
     cause: str
     left: float
     says: str
+
+
+class Heartbeat(Struct, frozen=True, kw_only=True):
+    """What a heartbeat says: that the service did its work at that moment, and had the log up to there. number: of
+    the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
+    heartbeat before it. head: of the newest event before it, of whatever kind. looks: that ended since
+    `looks_since`, when the process that writes this wrote the one before, or began. watched, failing, paused:
+    sources.
+    """
+
+    number: int
+    """Counts the heartbeats of this log; one that is left out is missing."""
+    every_seconds: int
+    """How often one is due: when none has come for two of these, the service or the way to you has failed."""
+    due_at: str
+    """When it was due by the service's clock."""
+    before: str | None
+    """The id of the heartbeat before it; null for the first."""
+    head: str | None
+    """The id of the newest event before it: the log reaches up to there."""
+    running_since: str
+    """When the process that wrote it began."""
+    looks: int
+    """Looks at feeds and pages that ended since `looks_since`, at the node that wrote it."""
+    looks_since: str
+    """When that process wrote the heartbeat before, or began if that is later."""
+    watched: int
+    """Sources that are watched."""
+    failing: int
+    """Of these, those that fail, or rest after failures."""
+    paused: int
+    """Sources that a person has paused."""
 
 
 class HeldEvents(Struct, frozen=True, kw_only=True):
@@ -1037,7 +1071,7 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
     """Default: true"""
-    notices: list[Literal["destination_disabled", "destination_failing", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
+    notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
     """The service's own notices that it asks for. Default:
     ["source_quiet","source_recovered","source_failing","source_reset","source_moved"]
     """

@@ -118,6 +118,30 @@ def test_a_page_that_goes_back_after_it_was_told_is_told_as_reverted() -> None:
     assert settled_of(back.memory).texts == ("The shore", *PROSE)
 
 
+def test_a_face_that_was_told_with_other_news_goes_back_in_silence() -> None:
+    faces = (
+        "Our readers like the blue edition of this page best of all.",
+        "Readers of this page prefer the green edition.",
+    )
+    drawn = [(*PROSE, faces[face]) for face in (0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0)]
+    with_news = (NEWS, *PROSE, faces[1])
+    *_, told, back = looks(None, *drawn, with_news, (NEWS, *PROSE, faces[0]))
+    assert (told.kind, back.kind) == ("changed", "churn")
+    assert "takes turns" in back.reason
+
+
+def test_what_is_taken_away_is_told_though_a_face_turns_at_the_same_look() -> None:
+    faces = (
+        "Our readers like the blue edition of this page best of all.",
+        "Readers of this page prefer the green edition.",
+    )
+    drawn = [(*PROSE, faces[face]) for face in (0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0)]
+    *_, told, less = looks(None, *drawn, (NEWS, *PROSE, faces[1]), (*PROSE[1:], NEWS, faces[0]))
+    assert (told.kind, less.kind) == ("changed", "changed")
+    assert less.diff is not None
+    assert PROSE[0] in less.diff.removed
+
+
 def test_a_page_that_shrinks_to_little_is_held_and_told_when_it_stays() -> None:
     memory = remembered(*PROSE, *(text + " Again." for text in PROSE))
     *held, told = looks(memory, *[["Closed for the season"]] * 4)

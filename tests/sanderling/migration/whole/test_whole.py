@@ -38,7 +38,7 @@ from storage.interface import Storage
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Match, Portion
 from storage.records.destination import Destination, Private
-from storage.records.event import RESET
+from storage.records.event import HEARTBEAT, RESET, Heartbeat
 from storage.records.identity import START, Millis, day_of, seq_of
 from storage.records.publication import hash_of
 from storage.records.tiers import Kind
@@ -302,13 +302,15 @@ async def test_each_kind_of_event_travels_as_what_it_is(tmp_path: Path) -> None:
         a_draft(alert_type="source_failing"),
         a_draft(practice=True),
         a_draft(tags=(RESET,)),
+        a_draft(alert_type=HEARTBEAT, heartbeat=Heartbeat(1, 60, "", None, None, "", 0, "", 0, 0, 0)),
     ]
     await storage.log.append([a_harvest(1, *drafts)], storage.lease, CountingMint(), stamp)
     kinds = [event.kind for event in (await storage.log.read(START, 10, EVERYTHING)).events]
     await storage.aclose()
     assert sorted(kinds) == sorted(number for name, number in vars(Kind).items() if name.isupper())
     data = await exported(tmp_path / "old")
-    assert [line["kind"] for line in lines_of(data, "event")] == ["feed", "html", "push", "notice", "practice", "held"]
+    named = ["feed", "html", "push", "notice", "practice", "held", "heartbeat"]
+    assert [line["kind"] for line in lines_of(data, "event")] == named
     await taken(data, tmp_path / "new")
     storage = await opened(tmp_path / "new")
     assert [event.kind for event in (await storage.log.read(START, 10, EVERYTHING)).events] == kinds

@@ -12,7 +12,7 @@ import trio
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url, parse_url
-from actors.heartbeat import AGAIN, Heartbeat
+from actors.heartbeat.monitor import AGAIN, Heartbeat
 from actors.settings import Settings
 from supervision import ChildSpec, Supervisor
 from tests.support.memory_network import MemoryNetwork, a_world

@@ -1,0 +1,19 @@
+"""Bugs of the heartbeats: silence after a restart, and too many."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from actors.heartbeat import beating
+
+
+def restarts_wait_anew() -> AbstractContextManager[Any]:
+    """A start waits for two whole intervals, whatever the log says."""
+    return patch.object(beating, "due_in", lambda last, every, now: 2.1 * every)
+
+
+def starts_beat_at_once() -> AbstractContextManager[Any]:
+    """A start does not look whether one is due."""
+    return patch.object(beating, "due_in", lambda last, every, now: 0)

@@ -1,0 +1,56 @@
+"""When a heartbeat is due, and what it says."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from actors.heartbeat.beat import TAG, Last, Moment, Work, draft_of, due_in, last_of
+from actors.recorder.event_builder import build
+from storage.records.event import Stored, kind_of
+from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of
+from storage.records.tiers import Kind
+from storage.records.times import rfc3339
+
+EVERY = Millis(300_000)
+AT = Millis(1_780_000_000_000)
+SEQ = Seq(AT << 15)
+
+
+def last(due: int, at: int) -> Last:
+    return Last(SEQ, id_of(SEQ, 0), 7, Millis(AT + due), Millis(AT + at))
+
+
+@pytest.mark.parametrize(
+    ("due", "at", "now", "wait"),
+    [
+        (0, 5, 100_000, 200_000),  # it comes when it was due
+        (0, 5, 300_000, 0),
+        (0, 5, 900_000, 0),  # overdue: at once
+        (0, 5, -1, 0),  # the clock went back: nobody waits until it has come so far again
+        (0, -50, -20, 300_000),  # never later than one interval from now
+    ],
+)
+def test_the_next_one_comes_when_it_was_due_or_at_once(due: int, at: int, now: int, wait: int) -> None:
+    assert due_in(last(due, at), EVERY, Millis(AT + now)) == wait
+
+
+def test_the_very_first_is_due_at_once() -> None:
+    assert due_in(last_of(None), EVERY, AT) == 0
+    assert last_of(None).seq == START
+
+
+def test_it_says_what_the_service_does_and_is_read_back_for_the_next() -> None:
+    work = Work(AT, 17, Millis(AT - 300_000), 5, 1, 2)
+    draft = draft_of(last(0, 5), Moment(AT, Millis(AT + 3), EVERY, "head"), work, "https://s.example")
+    assert (kind_of(draft), draft.alert_type, draft.tags) == (Kind.HEARTBEAT, "heartbeat", (TAG,))
+    assert draft.title == "Heartbeat 8"
+    assert (
+        draft.content == f"5 sources are watched, 1 of them failing; 17 looks have ended since {rfc3339(AT - 300_000)}."
+    )
+    event = build(id_of(SEQ, 3), SERVICE, draft, "https://s.example", Millis(AT + 4))
+    again = last_of(Stored(SEQ, SERVICE, Kind.HEARTBEAT, msgspec.json.encode(event)))
+    assert again == Last(SEQ, id_of(SEQ, 3), 8, AT, Millis(AT + 4))
+    assert draft.heartbeat is not None
+    assert (draft.heartbeat.before, draft.heartbeat.head) == (id_of(SEQ, 0), "head")
+    assert millis_of(SEQ) == AT
