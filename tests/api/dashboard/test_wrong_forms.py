@@ -13,11 +13,13 @@ import trio
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Screen, Visit
 from api.dashboard.table import SCREENS
+from storage.records.session import Password
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.destinations.rows import ALERT, HOOK
 from tests.api.dashboard.language.test_pages import furnished
 from tests.api.house import House
-from tests.support.build import a_source_id
+from tests.support.build import NOW, a_source_id
+from tests.support.disks import set_password
 
 CHANGES = [screen for screen in SCREENS if screen.method == "POST" and screen.path != "/sign-out"]
 STRANGE = ("\x00\ufffd <b>%00", "x" * 2_500, "9" * 40)
@@ -94,6 +96,19 @@ async def test_no_form_however_wrong_is_an_error_of_ours_and_words_stand_beside_
             sent += 1
             wrong += [(screen.label, str(form)[:60], fault) for fault in [told(browser, answer)] if fault]
     assert not wrong and sent > 250
+
+
+async def test_the_ways_in_answer_a_stranger_so_too(house: House, stranger: Browser, autojump_clock: object) -> None:
+    set_password(house.storage.disk, Password("hash of it", NOW))
+    wrong: list[tuple[str, str, str]] = []
+    for screen in CHANGES:
+        for form in forms(screen) if screen.access == "anyone" else ():
+            await trio.sleep(5)
+            await stranger.get(screen.path)
+            await stranger.post(screen.path, form, token=stranger.token or None, follow=False)
+            wrong += [(screen.label, str(form)[:60], fault) for fault in [told(stranger, stranger.answer)] if fault]
+            assert stranger.answer.status_code != 303
+    assert not wrong
 
 
 async def test_what_was_ticked_and_typed_for_many_sources_stands_again_on_the_page_where_it_was(
