@@ -57,7 +57,7 @@ COLUMNS = {
     "sources sizes": "size share events source",
 }
 """Lists that need no service, with their first heads."""
-BY_SERVICE = {"sources list", "alerts list", "bins list", "publications list", "sources versions"}
+BY_SERVICE = {"sources list", "tags list", "alerts list", "bins list", "publications list", "sources versions"}
 
 
 @pytest.mark.parametrize("line", list(COLUMNS))
