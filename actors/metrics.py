@@ -76,6 +76,7 @@ class Metrics:
     def __init__(self) -> None:
         self.shipped = Counter("replica_bytes", "Bytes written to the replica.")
         self.heartbeats = Counter("heartbeats", "Signs of life to a monitor elsewhere.", "outcome")
+        self.spans = Counter("spans", "Spans of traces, by what became of them.", "outcome")
         self.looks = Counter("looks", "Looks at feeds and pages that ended.", "tier", "outcome")
         self.rendered_looks = Counter("rendered_looks", "Looks for which a browser showed the page.", "outcome")
         self.look_delay = Histogram("look_delay_seconds", "From when a look was due to when it had been made.", LATE)

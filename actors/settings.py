@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
+from actors.tracing.otlp import headers_in
 from storage.records.member import ALL, WEB
 
 Network = IPv4Network | IPv6Network
@@ -72,6 +73,13 @@ class Settings:
         0,
         86_400,
     )
+    otlp_endpoint: str = _setting(
+        "",
+        "Address of a collector that traces go to (OpenTelemetry, OTLP/HTTP), as http://127.0.0.1:4318. Empty: nothing "
+        "is traced.",
+    )
+    otlp_headers: str = _secret("Headers for the collector, as name=value,name=value.")
+    otlp_sampling: float = _setting(1.0, "The share of traces that are kept; 0.01 is one look in a hundred.", "", 0, 1)
     replica: str = _setting(
         "",
         "Where a copy of the database is kept for a standby, as it is written: a folder on another disk or a mounted "
@@ -242,6 +250,12 @@ class Settings:
             raise ValueError("heartbeat_url: write an address that begins with https:// or http://")
         if 0 < self.heartbeat_event < 10:
             raise ValueError(f"heartbeat_event = {self.heartbeat_event:g}: write 0, or 10 seconds or more")
+        if self.otlp_endpoint and not self.otlp_endpoint.startswith(("https://", "http://")):
+            raise ValueError("otlp_endpoint: write an address that begins with https:// or http://")
+        try:
+            headers_in(self.otlp_headers)
+        except ValueError as error:
+            raise ValueError(f"otlp_headers: {error}") from None
         if self.replica and (self.storage_url or self.storage_url_file):
             raise ValueError("replica is set and storage_url is, too: PostgreSQL has standbys of its own")
         if self.listen_url and not (self.storage_url or self.storage_url_file):

@@ -22,6 +22,7 @@ from actors.clock import ClockWatch
 from actors.delivery.loopback_outlet import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import Kinds, built_in_kinds
+from actors.egress.headers import VERSION
 from actors.egress.http import Sign
 from actors.egress.traffic import Egress, build_egress
 from actors.egress.url import Url, parse_url
@@ -52,9 +53,12 @@ from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
 from actors.sources.schedule.hop_budget import HopBudget
 from actors.sources.schedule.pause import PauseSwitch
+from actors.span_exporter import SpanExporter
 from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template
+from actors.tracing.otlp import headers_in, traces_url
+from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import StorageError
 from storage.interface import Storage
@@ -136,6 +140,7 @@ class System:
         self.ownership = Ownership(None if sharing is None else storage.members.me)
         self.usage = Usage(shared=self.ownership.shared)
         signing = SigningKeys(storage, keys)
+        self.tracer = _tracer(world, settings)
         self.egress = build_egress(world, settings, _signing_of_looks(world, settings, signing))
         self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
         self.outlet = LoopbackOutlet(self.egress, Bins(world, storage, settings.public_url()), settings.contact)
@@ -187,6 +192,7 @@ class System:
             record=self.recorder_box.send_nowait,
             base_url=self._settings.public_url(),
             ownership=self.ownership,
+            tracer=self.tracer,
         )
 
     def _recorder(self, signing: SigningKeys) -> Recorder:
@@ -197,6 +203,7 @@ class System:
             base_url=self._settings.public_url(),
             mailbox=self.recorder_box,
             chance=self._world.chance("recorder/ids"),
+            tracer=self.tracer,
         )
 
     def _matcher(self) -> Matcher:
@@ -208,6 +215,7 @@ class System:
             heard=partial(_heard, self._ports_of_sources),
             world=self._world,
             ownership=self.ownership,
+            tracer=self.tracer,
         )
 
     def _overseer(self, gate: PauseSwitch, journal: Journal, version: str) -> Overseer:
@@ -236,6 +244,7 @@ class System:
             ChildSpec("shifts", self.shifts.run, ready_within=READY_WITHIN),
             *([] if self.membership is None else [ChildSpec("members", self.membership.run, shutdown=5.0)]),
             ChildSpec("egress", _holding(self.egress), ready_within=10),
+            *self._tracing(),
             ChildSpec("parsers", self._world.jail.run),
             *self._browser(),
             ChildSpec("destinations", self.destinations.run, ready_within=10),
@@ -249,6 +258,38 @@ class System:
             *self._heartbeat(),
             *self._heartbeat_events(),
         ]
+
+    def _tracing(self) -> Sequence[ChildSpec]:
+        """Return who sends traces: early in the tree, to stop after all who put spans; and under a supervisor of its
+        own, so that no crash of it takes anybody along.
+        """
+        if self.tracer is None:
+            return ()
+        settings, many = self._settings, DynamicSupervisor("tracing", chance=self._world.chance("supervision/tracing"))
+        url = parse_url(traces_url(settings.otlp_endpoint), schemes=("http", "https"))
+        me = settings.public_url() if self._storage.sharing is None else self._storage.members.me
+        exporter = SpanExporter(
+            self._world,
+            self.tracer,
+            self.egress.deliver if url.secure else self.egress.deliver_plain,
+            url,
+            headers_in(settings.otlp_headers),
+            resource={
+                "service.name": "sanderling",
+                "service.version": self._version or VERSION,
+                "service.instance.id": settings.node_name or me,
+            },
+            scope={"name": "sanderling", "version": self._version or VERSION},
+            chance=self._world.chance("tracing"),
+        )
+
+        async def run(child: Child) -> None:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(many.run, child)
+                await many.wait_running()
+                many.start_child(ChildSpec("exporter", partial(exporter.run, shown=child)))
+
+        return [ChildSpec("tracing", run, ready_within=10)]
 
     def _browser(self) -> Sequence[ChildSpec]:
         if self._world.browser is None:
@@ -344,6 +385,7 @@ class System:
             trio.CapacityLimiter(self._settings.looks_at_once),
             ownership=self.ownership,
             shifts=self.shifts,
+            tracer=self.tracer,
             hops=HopBudget(self._settings.follow_all_per_hour),
         )
 
@@ -378,6 +420,7 @@ class System:
             ownership=self.ownership,
             usage=self.usage,
             replica=None if self.shipper is None else self.shipper.state,
+            tracer=self.tracer,
             test_elsewhere=self.deliveries.test_elsewhere if self.ownership.shared else None,
         )
 
@@ -496,6 +539,13 @@ def _signing_of_looks(world: World, settings: Settings, signing: SigningKeys) ->
         return signer.of_request(method, url.authority, url.target.partition("?")[0], agent, int(world.wall()))
 
     return sign if settings.sign_looks == "on" else None
+
+
+def _tracer(world: World, settings: Settings) -> Tracer | None:
+    """Return what spans are put into, None where nothing is traced."""
+    if not settings.otlp_endpoint:
+        return None
+    return Tracer(world.wall, settings.otlp_sampling, world.metrics.spans)
 
 
 def _holding(egress: Egress) -> Run:

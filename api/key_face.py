@@ -10,6 +10,7 @@ from quart import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 from werkzeug.exceptions import NotFound as HTTPNotFound
 
+from actors.tracing.tracer import Tracer
 from api import cors, ratelimit
 from api.application import Application
 from api.auth import identify, unauthorized
@@ -17,6 +18,7 @@ from api.passed_on import passed_on
 from api.problems import MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
+from api.traced_calls import FinishedCall, put_call
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
 from api.within import Within
@@ -41,6 +43,8 @@ class KeyFace:
         Returns the answer to a browser that asks before it sends: that question carries no key.
         """
         g.key, g.verdict = None, None
+        if self._app.context.tracer is not None:
+            g.began = trio.current_time()
         rule = request.url_rule
         route = self._app.routes.get(rule.endpoint) if rule is not None else None
         refusal: Refusal | StorageError | None = None
@@ -90,6 +94,8 @@ class KeyFace:
 
     def sign_off(self, response: Response) -> None:
         """Say what is left of the limit, and which other origins may read the answer."""
+        if (tracer := self._app.context.tracer) is not None:
+            self._tell(tracer, response.status_code)
         verdict: Verdict | None = g.verdict
         if verdict is not None:
             for name, value in verdict.headers():
@@ -99,6 +105,13 @@ class KeyFace:
                 response.vary.add(value)
             else:
                 response.headers[name] = value
+
+    def _tell(self, tracer: Tracer, status: int) -> None:
+        route = None if request.url_rule is None else self._app.routes.get(request.url_rule.endpoint)
+        if route is None or g.get("key") is None:
+            return
+        parent = request.headers.get("traceparent", "")
+        put_call(tracer, FinishedCall(request.method, route.path, status, g.request_id, parent, g.began))
 
     def asker(self) -> str | None:
         return g.key.prefix if g.key else None

@@ -86,7 +86,7 @@ def serve(loaded: Loaded) -> int:
 async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
     settings = loaded.settings
     templates, kinds = _templates(settings, log), _kinds(settings, log)
-    _refuse_bad_heartbeat(settings)
+    _refuse_bad_addresses(settings)
     certificate = _certificate(settings)
     await _refuse_weak_jail(settings)
     listening = Listening()
@@ -240,12 +240,13 @@ def _refuse_half_an_import(folder: Path) -> None:
         )
 
 
-def _refuse_bad_heartbeat(settings: Settings) -> None:
-    try:
-        if settings.heartbeat_url:
-            parse_url(settings.heartbeat_url, schemes=("http", "https"))
-    except UrlRefused as error:
-        raise CommandFailed(f"heartbeat_url: {error.detail}.", Exit.BAD_SETTING) from None
+def _refuse_bad_addresses(settings: Settings) -> None:
+    for name in ("heartbeat_url", "otlp_endpoint"):
+        try:
+            if address := getattr(settings, name):
+                parse_url(address, schemes=("http", "https"))
+        except UrlRefused as error:
+            raise CommandFailed(f"{name}: {error.detail}.", Exit.BAD_SETTING) from None
 
 
 def _refuse_a_standby(folder: Path) -> None:

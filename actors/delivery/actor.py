@@ -34,9 +34,11 @@ from actors.delivery.status import (
     standing_of,
     with_standing,
 )
+from actors.delivery.traced import TracedAttempt, begun, begun_test, put_attempt
 from actors.destination_kinds.answer import Answer
 from actors.messages.destinations import DestinationMessage, TestDelivery
 from actors.messages.views import TestResult
+from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL, StorageError
 from storage.interface import Storage
@@ -73,6 +75,7 @@ class DestinationActor:
         room: ConcurrencyLimiter,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
         owes: Callable[[str], None],
+        tracer: Tracer | None = None,
     ) -> None:
         self._id = destination
         self._world = world
@@ -82,6 +85,7 @@ class DestinationActor:
         self._room = room
         self._sample = sample
         self._owes = owes
+        self._tracer = tracer
         self._chance = world.chance(f"delivery/{destination}")
         self._book = Claims(destination, world, storage)
         self._settling = trio.Lock()
@@ -101,7 +105,7 @@ class DestinationActor:
         self._parked = False
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
-        self._gathering = Gathering(self._world, self._storage, self._chance)
+        self._gathering = Gathering(self._world, self._storage, self._chance, self._tracer)
 
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
@@ -290,26 +294,39 @@ class DestinationActor:
                 message.reply.fail(error)
                 return
             if self._record is not None:
-                message.reply.answer(result_of(await self._post(self._record, webhook_id, body)))
+                traced = None if self._tracer is None else begun_test(self._tracer, webhook_id)
+                message.reply.answer(result_of(await self._post(self._record, webhook_id, body, traced=traced)))
 
     # --- delivering ----------------------------------------------------------------------------------------------
 
     async def _deliver(self, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
         record = self._record
         assert record is not None
-        answer = await self._post(record, delivery.event_id, delivery.body, task_status.started)
+        if self._tracer is None:
+            answer = await self._post(record, delivery.event_id, delivery.body, task_status.started)
+        else:
+            traced = begun(self._tracer, delivery)
+            answer = await self._post(record, delivery.event_id, delivery.body, task_status.started, traced)
         self._take(delivery, answer)
         if answer.delivered:
             self._world.reach("delivery/after 2xx")
         await self._settle()
 
     async def _post(
-        self, record: Destination, webhook_id: str, body: bytes, begins: Callable[[], None] = lambda: None
+        self,
+        record: Destination,
+        webhook_id: str,
+        body: bytes,
+        begins: Callable[[], None] = lambda: None,
+        traced: TracedAttempt | None = None,
     ) -> Answer:
-        """Post once there is room; `begins` is called when there is."""
+        """Post once there is room; `begins` is called when there is. The wait for it is a part of the attempt."""
         async with self._room.place(record.url):
             begins()
-            return await self._sender.attempt(record, webhook_id, body)
+            answer = await self._sender.attempt(record, webhook_id, body, "" if traced is None else traced.header)
+        if traced is not None and self._tracer is not None:
+            put_attempt(self._tracer, traced, record, answer)
+        return answer
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
         """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""

@@ -21,7 +21,7 @@ from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from storage.errors import STANDSTILL
 
-_OURS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding"))
+_OURS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding", "traceparent"))
 
 
 def _is_ours(name: str) -> bool:

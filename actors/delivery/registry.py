@@ -14,6 +14,7 @@ from actors.delivery.attempt import Sender
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.notice_publisher import NoticePublisher
 from actors.delivery.sample import sample
+from actors.delivery.traced import begun_test, put_attempt
 from actors.destination_kinds.kind import Outlet
 from actors.destination_kinds.table import Kinds
 from actors.members.ownership import NOBODY, Ownership
@@ -21,6 +22,7 @@ from actors.messages.destinations import DestinationMessage, OutboxGrew
 from actors.messages.recorder import Record
 from actors.messages.views import TestResult
 from actors.signatures.event import Signer
+from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.interface import Storage
@@ -56,8 +58,10 @@ class DeliveryRegistry:
         record: Callable[[Record], None],
         base_url: str = "",
         ownership: Ownership | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self._world = world
+        self._tracer = tracer
         self._storage = storage
         self.sender = Sender(kinds, egress, world)
         self._supervisor = destinations
@@ -170,8 +174,12 @@ class DeliveryRegistry:
     async def test_elsewhere(self, destination: Destination) -> TestResult:
         """Send a sample to a destination that another node delivers to. Raises StorageError."""
         webhook_id, body = await self._sample()
+        traced = None if self._tracer is None else begun_test(self._tracer, webhook_id)
         async with self._room.place(destination.url):
-            return result_of(await self.sender.attempt(destination, webhook_id, body))
+            answer = await self.sender.attempt(destination, webhook_id, body, "" if traced is None else traced.header)
+        if traced is not None and self._tracer is not None:
+            put_attempt(self._tracer, traced, destination, answer)
+        return result_of(answer)
 
     def record(self, destination: str) -> Destination | None:
         """Return a destination as its actor last read it; None before that, and for one that has no actor."""
@@ -206,6 +214,7 @@ class DeliveryRegistry:
                 room=self._room,
                 sample=self._sample,
                 owes=self._crier.owes,
+                tracer=self._tracer,
             )
         self._supervisor.start_child(ChildSpec(id, self._actors[id].run, shutdown=1.0, mailbox=mailbox))
 

@@ -33,16 +33,25 @@ PLAIN_HOLD = 60.0
 
 
 class LookFailed(Exception):
-    """A look that brought nothing. `reason` is a sentence; `retry_after` is the server's order in seconds, if any."""
+    """A look that brought nothing. `reason` is a sentence; `retry_after` is the server's order in seconds, if any, and
+    `fresh` for how many seconds its answer may be kept by its own word.
+    """
 
     def __init__(
-        self, blame: Blame, reason: str, *, status: int | None = None, retry_after: float | None = None
+        self,
+        blame: Blame,
+        reason: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        fresh: float | None = None,
     ) -> None:
         super().__init__(reason)
         self.blame = blame
         self.reason = reason
         self.status = status
         self.retry_after = retry_after
+        self.fresh = fresh
 
     @property
     def hold(self) -> float:

@@ -92,6 +92,29 @@ def max_age(headers: Mapping[str, str]) -> float | None:
     return max(0.0, age - (_seconds(headers.get("age", "")) or 0.0))
 
 
+def freshness(headers: Mapping[str, str], wall: float) -> float | None:
+    """Return for how many seconds a private cache may keep a response by its own word (RFC 9111, 4.2.1 and 5.2.2): 0
+    for one that is to be asked for each time; None when it does not say.
+
+    >>> freshness({"cache-control": "max-age=600", "age": "100"}, 0.0), freshness({"cache-control": "no-cache"}, 0.0)
+    (500.0, 0.0)
+    >>> said = {"expires": "Thu, 01 Jan 1970 00:10:00 GMT", "date": "Thu, 01 Jan 1970 00:00:00 GMT"}
+    >>> freshness(said, 9000.0), freshness({"expires": "0"}, 9000.0), freshness({}, 0.0)
+    (600.0, 0.0, None)
+    """
+    directives = [part.strip().partition("=")[0] for part in headers.get("cache-control", "").lower().split(",")]
+    if "no-cache" in directives or "no-store" in directives:
+        return 0.0
+    if (age := max_age(headers)) is not None:
+        return age
+    if "expires" not in headers:
+        return None
+    moment = _http_date(headers["expires"])  # what is no date, "0" above all, means the past (5.3)
+    return (
+        0.0 if moment is None else max(0.0, moment - sent_at(headers, wall) - (_seconds(headers.get("age", "")) or 0.0))
+    )
+
+
 def modified(headers: Mapping[str, str], now: float) -> float | None:
     """Return when the representation changed, in seconds of the wall clock, by its Last-Modified; None for no word, or
     none to be believed: a page made on request often says that it changed just now (RFC 9110, 8.8.2.2).

@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from actors.tracing.steps import LookSteps
 
 IN_A_ROW: Final = 3
 _FEW: Final = 32
@@ -24,12 +27,15 @@ _NOWHERE: Final = 0
 @dataclass(frozen=True, slots=True)
 class Ticket:
     """Who asks for a turn. name: of the source, "" for nobody's. last: when it was looked at last, by a clock that all
-    claims share. asked: somebody waits for it.
+    claims share. asked: somebody waits for it. steps: notes what happens on its way; None: nobody wants to know. own:
+    it is the source's actor that asks, which is stopped when the source is changed.
     """
 
     name: str = ""
     last: float = 0.0
     asked: bool = False
+    steps: LookSteps | None = field(default=None, compare=False)
+    own: bool = False
 
 
 ASKED: Final = Ticket(asked=True)

@@ -96,6 +96,8 @@ class Hosts:
         self._chance = world.chance("hosts")
         self._known: OrderedDict[str, _Host] = OrderedDict()  # least lately used first
         self._twins = HostAliases()
+        self._asking: dict[str, trio.Event | None] = {}
+        """Sources whose actors have requests under way, and what is set at their end, where somebody waits for it."""
 
     def __repr__(self) -> str:
         return f"<Hosts {self.statistics()}>"
@@ -118,14 +120,21 @@ class Hosts:
         Say `succeeded` or `failed` inside the block: a probe that ends without a word counts as failed.
         Cancelled while waiting, the place in the queue is given up and nothing is used up.
         """
+        began = 0.0 if claim.steps is None else trio.current_time()
         state = self._of(host)
         self._known.move_to_end(self._twins.one(host))
         probing = self._admit(host, state)
         try:
             await self._wait_turn(host, state, ASKED if probing else claim, probing)
+            if claim.steps is not None:
+                claim.steps.waited("wait for the host", began, {"server.address": host})
+            if claim.own:
+                self._asking[claim.name] = None
             try:
                 yield
             finally:
+                if claim.own and (heard := self._asking.pop(claim.name, None)) is not None:
+                    heard.set()
                 state = state.now()
                 state.busy -= 1
                 self._call(state)
@@ -140,6 +149,13 @@ class Hosts:
         """Let a source that waits here go before all that nobody asked for; return whether it waits."""
         state = self._known.get(self._twins.one(host))
         return state is not None and state.queue.hurry(source)
+
+    async def wait_heard(self, source: str) -> None:
+        """Wait until no request of a source's actor is under way: whatever the host wishes is known then."""
+        if source in self._asking:
+            heard = self._asking[source] or trio.Event()
+            self._asking[source] = heard
+            await heard.wait()
 
     def before(self, host: str, source: str) -> int:
         """Return how many wait for a host before a source; 0 when it does not wait. Walks over who waits there."""

@@ -21,6 +21,7 @@ from actors.egress.guard import Guard
 from actors.egress.headers import (
     collect,
     delivery_headers,
+    freshness,
     max_age,
     retry_after,
     sendable,
@@ -33,6 +34,7 @@ from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
 from actors.errors import UrlRefused
 from actors.settings import Settings
+from actors.tracing.steps import LookSteps
 from actors.world import Rendered, World
 
 MOST_REDIRECTS = 5
@@ -79,6 +81,7 @@ class _FetchRequest:
     stay: bool = False
     given: Sequence[tuple[bytes, bytes]] = ()
     posted: bytes | None = None
+    steps: LookSteps | None = None
 
     def posts(self, url: Url) -> bool:
         """Whether a body is posted to a URL, which only its own origin gets."""
@@ -157,6 +160,7 @@ class HttpClient:
         hops: tuple[str, ...] = (),
         given: Sequence[tuple[bytes, bytes]] = (),
         posted: bytes | None = None,
+        steps: LookSteps | None = None,
     ) -> FetchedResponse:
         """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
 
@@ -164,7 +168,8 @@ class HttpClient:
         `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
         with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
         its `hops`, which count. given: headers of a user's, which no redirect takes to another origin. posted: a body
-        of a user's, which is posted, and taken nowhere else. Raises LookFailed for everything else.
+        of a user's, which is posted, and taken nowhere else. steps: notes each request. Raises LookFailed for
+        everything else.
         """
         wish = _FetchRequest(
             url,
@@ -177,6 +182,7 @@ class HttpClient:
             stay,
             given,
             posted,
+            steps,
         )
         try:
             with trio.fail_after(self._timeout):
@@ -211,7 +217,11 @@ class HttpClient:
         start = trio.current_time()
         url, hops = wish.first, [*before]
         while True:
-            found = await self._ask(wish, url, start, tuple(hops))
+            if wish.steps is None:
+                found = await self._ask(wish, url, start, tuple(hops))
+            else:
+                with wish.steps.request(wish.posts(url), url.text, url.host, url.port):
+                    found = await self._ask(wish, url, start, tuple(hops))
             if isinstance(found, FetchedResponse):
                 return found
             hops.append(url.text)
@@ -227,9 +237,11 @@ class HttpClient:
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
         if self._sign is not None and url.secure:
             asked += [(name.encode(), value.encode()) for name, value in await self._sign(method, url)]
-        response = await self._send(method, url, asked, wish.posted if posts else None)
+        response = await self._send(method, url, asked, wish.posted if posts else None, wish.steps)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
+            if wish.steps is not None:
+                wish.steps.answered(status)
             if is_redirect(status) and "location" in headers:
                 if posts:
                     raise LookFailed(
@@ -238,7 +250,7 @@ class HttpClient:
                 return _redirect(url, headers["location"])
             wait = retry_after(headers.get("retry-after"), sent_at(headers, self._world.wall()))
             if status != 200 and not (status == 304 and conditional):
-                raise failure(status, wait)
+                raise failure(status, wait, freshness(headers, self._world.wall()))
             body = Body(headers.get("content-encoding", "") if status == 200 else "", wish.limit, cut=wish.cut)
             content = await _read(response, body, headers)
         except (BadCoding, TooLarge) as error:
@@ -261,14 +273,19 @@ class HttpClient:
         )
 
     async def _send(
-        self, method: str, url: Url, headers: list[tuple[bytes, bytes]], body: bytes | None = None
+        self,
+        method: str,
+        url: Url,
+        headers: list[tuple[bytes, bytes]],
+        body: bytes | None = None,
+        steps: LookSteps | None = None,
     ) -> httpx.Response:
         request = httpx.Request(
             method,
             url.text,
             headers=[(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *headers],
             content=body,
-            extensions={"url": url},
+            extensions={"url": url} if steps is None else {"url": url, "trace": steps.http_moment},
         )
         return await self._client.send(request, stream=True, follow_redirects=False)
 

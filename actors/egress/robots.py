@@ -1,7 +1,8 @@
 """robots.txt (RFC 9309): what a site allows us, and how slowly it wants us.
 
 4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is
-known. A copy serves for at most 24 hours, and 500 KiB of it count. One fetch at a time for an origin; who asks
+known. A copy, and a 4xx as well, serves for as long as the answer says itself (RFC 9111), from ten minutes to 24 hours;
+where it says nothing, 24 hours. 500 KiB of it count. One fetch at a time for an origin; who asks
 meanwhile shares it. A long file is read by a worker, once for each URL: nobody who is watched may hold the loop.
 """
 
@@ -15,12 +16,13 @@ import trio
 
 from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
-from actors.egress.headers import PRODUCT
+from actors.egress.headers import PRODUCT, freshness
 from actors.egress.host_queue import ASKED, Ticket
 from actors.egress.hosts import HostOpen, Hosts
 from actors.egress.http import Elsewhere, FetchedResponse, HttpClient
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
+from actors.tracing.steps import step
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
 
 ACCEPT = "text/plain, */*;q=0.5"
@@ -81,7 +83,7 @@ class Robots:
         self._http = http
         self._hosts = hosts
         self._line = line or UplinkMonitor(world.log)
-        self._log, self._jail = world.log, world.jail
+        self._log, self._jail, self._wall = world.log, world.jail, world.wall
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
 
@@ -108,13 +110,14 @@ class Robots:
 
     async def _refresh(self, url: Url, site: _Site, claim: Ticket) -> None:
         try:
-            found = await self._fetch(join(url, "/robots.txt"), claim)
+            with step(claim.steps, "robots.txt"):
+                found = await self._fetch(join(url, "/robots.txt"), claim)
         except LookFailed as error:
             await self._take_failure(site, url, error)
             if site.unreachable:
                 self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
             return
-        await self._learn(site, found.body, url, _lifetime(found))
+        await self._learn(site, found.body, url, _lifetime(freshness(found.headers, self._wall()), LONGEST))
 
     async def _fetch(self, url: Url, claim: Ticket) -> FetchedResponse:
         """Return a robots.txt, from whatever host its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
@@ -122,15 +125,17 @@ class Robots:
         while True:
             try:
                 async with self._hosts.turn(url.host, claim):
-                    return await self._ask(url, hops, asked=claim.asked)
+                    return await self._ask(url, hops, claim)
             except Elsewhere as redirect:
                 url, hops = redirect.url, redirect.hops
 
-    async def _ask(self, url: Url, hops: tuple[str, ...], *, asked: bool) -> FetchedResponse:
+    async def _ask(self, url: Url, hops: tuple[str, ...], claim: Ticket) -> FetchedResponse:
         try:
-            found = await self._http.get(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, hops=hops)
+            found = await self._http.get(
+                url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, hops=hops, steps=claim.steps
+            )
         except LookFailed as failure:
-            error = self._line.failed(url.host, failure, asked=asked)
+            error = self._line.failed(url.host, failure, asked=claim.asked)
             if error.blame is Blame.THROTTLED:
                 self._hosts.hold(url.host, error.hold)
             elif error.status is not None and error.blame is not Blame.REMOTE_TRANSIENT:
@@ -151,8 +156,10 @@ class Robots:
             raise error
         if error.status is not None and 300 <= error.status < 500:
             # "Unavailable" (2.3.1.3), as are redirects without an end (2.3.1.2).
-            await self._learn(site, b"", url, SHORTEST if error.blame is Blame.THROTTLED else LONGEST)
+            silent = SHORTEST if error.blame is Blame.THROTTLED else LONGEST
+            await self._learn(site, b"", url, _lifetime(error.fresh, silent))
             return
+        # Out of reach, it is asked for again soon, whatever an error's page says of itself: nothing may be fetched.
         site.until = trio.current_time() + max(RETRY, min(error.retry_after or 0.0, LONGEST))
         site.unreachable = error.reason
 
@@ -192,8 +199,9 @@ class Robots:
             self._bytes -= len(dropped.text)
 
 
-def _lifetime(found: FetchedResponse) -> float:
-    return LONGEST if found.max_age is None else min(max(found.max_age, SHORTEST), LONGEST)
+def _lifetime(said: float | None, silent: float) -> float:
+    """Return for how many seconds a copy serves (2.4). said: by its own word. silent: where it has none."""
+    return silent if said is None else min(max(said, SHORTEST), LONGEST)
 
 
 def _judge(site: _Site, url: Url) -> RobotsVerdict:

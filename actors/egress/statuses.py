@@ -15,9 +15,10 @@ def is_redirect(status: int) -> bool:
     return status in _REDIRECTS
 
 
-def failure(status: int, retry_after: float | None) -> LookFailed:
-    """Return the failure that a final status is, unless it is 200 or a wanted 304; `retry_after` is in seconds."""
-    return LookFailed(_blame(status, retry_after), f"answered {_name(status)}", status=status, retry_after=retry_after)
+def failure(status: int, retry_after: float | None, fresh: float | None = None) -> LookFailed:
+    """Return the failure that a final status is, unless it is 200 or a wanted 304; the others are in seconds."""
+    blame, reason = _blame(status, retry_after), f"answered {_name(status)}"
+    return LookFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
 
 
 def _blame(status: int, retry_after: float | None) -> Blame:

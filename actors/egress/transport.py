@@ -25,7 +25,8 @@ away.
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport for requests that carry our Url in `extensions["url"]`.
+    """An httpx transport for requests that carry our Url in `extensions["url"]`, and in `extensions["trace"]`, if they
+    have that, who is told of each step (httpcore calls it).
 
     The response's headers are in its `extensions["headers"]`, as pairs of bytes.
     """
@@ -72,6 +73,7 @@ async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Req
         ),
         headers=request.headers.raw,
         content=_Body(request.content),
+        extensions={"trace": request.extensions["trace"]} if "trace" in request.extensions else None,
     )
     try:
         return await pool.handle_async_request(wire)

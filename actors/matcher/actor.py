@@ -21,10 +21,12 @@ import trio
 
 from actors.matcher.audience import Audience
 from actors.matcher.lag import Lag, lag_of
+from actors.matcher.traced import MatchedEvent, matched_events, span_of_match
 from actors.members.ownership import MATCHER, Ownership
 from actors.messages.matcher import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import EventView, told_in
+from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
@@ -74,6 +76,7 @@ class Matcher:
         refresh: Callable[[], Awaitable[None]] = _nothing,
         heard: Callable[[Sequence[Alert]], Awaitable[None]] = _nobody,
         ownership: Ownership | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self._storage = storage
         self._mailbox = mailbox
@@ -82,6 +85,7 @@ class Matcher:
         self._refresh = refresh
         self._heard = heard
         self._ownership = Ownership() if ownership is None else ownership
+        self._tracer = tracer
         self._revision = -1
         self._at = self._oldest = START
         self._left = 0
@@ -207,13 +211,14 @@ class Matcher:
     def _begin(self, saved: Seq | None) -> None:
         """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found.
 
-        `_hits` says how often each alert was met.
+        `_hits` says how often each alert was met, `_traced` what traces are told once that is stored.
         """
         self._saved = saved
         self._at = START if saved is None else saved
         self._since_save = 0
         self._rows: list[Match] = []
         self._hits: dict[str, Hit] = {}
+        self._traced: list[MatchedEvent] = []
 
     async def _handle(self, message: MatcherMessage) -> None:
         match message:
@@ -273,8 +278,11 @@ class Matcher:
             told = self._told(event)
             if told is not None:
                 subject = about(event)
-                for alert in self._audience.of(told, event):
+                alerts = self._audience.of(told, event)
+                for alert in alerts:
                     self._note(alert, event.seq, subject)
+                if self._tracer is not None:
+                    self._traced += matched_events(self._tracer, event, alerts)
             self._at, self._since_save = event.seq, self._since_save + 1
             if len(self._rows) + len(self._hits) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
                 await self._save()
@@ -307,6 +315,8 @@ class Matcher:
         self._world.reach("matcher/after advance")
         grown = dict.fromkeys(row.destination for row in self._rows)
         self._world.metrics.matches.add(by=len(self._rows))
+        if self._tracer is not None:
+            self._tracer.put(*(span_of_match(self._tracer, each) for each in self._traced))
         self._begin(self._at)
         for destination in grown:
             self._nudge(destination)

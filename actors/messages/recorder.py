@@ -12,10 +12,14 @@ from supervision import Reply
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Commit this harvest. The answer, given after the commit, is its events in order."""
+    """Commit this harvest. The answer, given after the commit, is its events in order.
+
+    looked: it comes of a look, or of a hop, which begins its trace by itself.
+    """
 
     harvest: Harvest
     reply: Reply[Sequence[Stored]]
+    looked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

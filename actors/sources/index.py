@@ -43,6 +43,8 @@ from storage.records.states import SourceState
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run
 
 PAGE = 200
+HEARD_WITHIN = 10.0
+"""Seconds that an edit waits for the answer to a request under way."""
 SLICE = 1000
 """Sources that are walked over, or started, in one step of the loop."""
 START_SLICE = 50
@@ -172,6 +174,14 @@ class SourceIndex:
         """Stop a source's actor, if it runs; return when it is gone."""
         if self._supervisor.has(live.source.id):
             await self._supervisor.stop_child(live.source.id)
+
+    async def hear_out(self, live: LiveSource) -> None:
+        """Wait for the answer to a request that is under way, within a bound, before a source is stopped to go on anew.
+
+        It may wish that the host be left alone, and who cuts it off and asks again at once would not know.
+        """
+        with trio.move_on_after(HEARD_WITHIN):
+            await self._ports.egress.hosts.wait_heard(live.source.id)
 
     def drop(self, source: SourceId) -> None:
         self._live.pop(source, None)

@@ -27,6 +27,7 @@ from actors.sources.schedule.hop_budget import HopBudget
 from actors.sources.schedule.look_price import Price
 from actors.sources.schedule.pause import PauseSwitch
 from actors.sources.state_counts import StateCounts
+from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.interface import Storage
 from storage.records import tally
@@ -77,6 +78,7 @@ class Ports:
 
     patience: FailureDelays = field(default_factory=FailureDelays)
     shifts: Shifts | None = None
+    tracer: Tracer | None = None
     hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
     tags: TagTable = field(default_factory=TagTable)
 

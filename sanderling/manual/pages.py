@@ -44,6 +44,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "console",
             "install",
             "operating",
+            "traces",
             "proxies",
             "backup",
             "standby",

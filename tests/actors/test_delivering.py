@@ -35,6 +35,7 @@ class Town:
         self.titles = ["First"]
         self.arrived: list[Asked] = []
         self.statuses = [200]
+        self.given: dict[str, Any] = {}
         network = self.network = MemoryNetwork(nursery)
         network.add("news.test", "93.184.216.34", web(lambda asked: Answer(body=rss(*self.titles))))
         network.add("hook.test", "93.184.216.35", web(self._receive, self.arrived), 443)
@@ -43,8 +44,12 @@ class Town:
         self.listener = MemoryListener()
         entropy = random.Random("town").randbytes
         self.world = a_world(network, jail=InlineJail(), entropy=entropy, listen=self._listen)
-        disk = Disk()
-        self.storage = InLoopStorage(disk, disk.start("test"))
+        self.disk = Disk()
+        self.restart()
+
+    def restart(self) -> None:
+        """Open the disk anew, as the next process does."""
+        self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
     def _receive(self, asked: Asked) -> Answer:
         return Answer(self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0])
@@ -56,9 +61,9 @@ class Town:
     async def running(self) -> AsyncIterator[httpx.AsyncClient]:
         """Run the service for the length of the block; gives a client of its API."""
         keys = await signing_keys(self.world, self.storage)
-        system = System(
+        system = self.system = System(
             self.world,
-            Settings(base_url=BASE_URL),
+            Settings(base_url=BASE_URL, **self.given),
             self.storage,
             keys,
             lambda context: [ChildSpec("web", partial(serve, context))],

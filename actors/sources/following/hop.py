@@ -16,28 +16,32 @@ from actors.sources.looks.access import access_of
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
 from actors.sources.ports import LiveSource, Ports
+from actors.tracing.steps import LookSteps, step
 from storage.records.event import Draft
 
 _PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
 _FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
 
 
-async def page_of(ports: Ports, live: LiveSource, one: Waiting) -> Draft:
+async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: LookSteps | None = None) -> Draft:
     """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
     assert one.draft is not None
-    fetched = await _fetched(ports, live, one, _PAGE)
+    fetched = await _fetched(ports, live, one, _PAGE, steps)
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = page_patience(ports.settings.parse_deadline, fetched.body)
-    answer = await in_jail(ports.world.jail, "read_item", msgspec.msgpack.encode(request), deadline=deadline)
+    with step(steps, "read"):
+        answer = await in_jail(ports.world.jail, "read_item", msgspec.msgpack.encode(request), deadline=deadline)
     page = msgspec.msgpack.decode(answer, type=ItemPage)
     if page.trouble is not None:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
     return _told(one.draft, page, ports)
 
 
-async def file_of(ports: Ports, live: LiveSource, one: Waiting, memory: bytes) -> ListLook:
+async def file_of(
+    ports: Ports, live: LiveSource, one: Waiting, memory: bytes, steps: LookSteps | None = None
+) -> ListLook:
     """Return what a file of a sitemap's index brings. Raises LookFailed, UrlRefused."""
-    fetched = await _fetched(ports, live, one, _FILE)
+    fetched = await _fetched(ports, live, one, _FILE, steps)
     return await _read_file(ports, one, memory, fetched.body)
 
 
@@ -53,9 +57,11 @@ async def _read_file(ports: Ports, one: Waiting, memory: bytes, body: bytes) -> 
     return msgspec.msgpack.decode(answer, type=ListLook)
 
 
-async def _fetched(ports: Ports, live: LiveSource, one: Waiting, accept: str) -> FetchedResponse:
+async def _fetched(
+    ports: Ports, live: LiveSource, one: Waiting, accept: str, steps: LookSteps | None
+) -> FetchedResponse:
     """Fetch a page in the host's turn, with what opens its own origin; nothing is ever posted to it."""
-    claim = Ticket(live.source.id, live.hot.last_look_at or 0)
+    claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     access = access_of(live.source)._replace(body=None)
     return await fetch(ports, claim, one.url, accept=accept, robots=True, access=access)
 

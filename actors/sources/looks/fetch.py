@@ -67,6 +67,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                     hops=wish.hops,
                     given=wish.access.to(url),
                     posted=wish.access.posted_to(url),
+                    steps=claim.steps,
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error, asked=claim.asked)

@@ -29,6 +29,7 @@ from actors.sources.looks.access import Access
 from actors.sources.looks.fetch import answered, ask_robots, tell_host
 from actors.sources.looks.reading import in_jail, page_patience
 from actors.sources.ports import Ports
+from actors.tracing.steps import step
 from actors.world import Rendered, RenderFailed, RenderRequest
 
 PATIENCE: Final = 4.0
@@ -83,7 +84,8 @@ async def show(
         await ask_robots(ports, claim, url)
     async with ports.egress.hosts.turn(url.host, claim):
         try:
-            rendered = await _render(ports, url, access, wait_for)
+            with step(claim.steps, "render", {"url.full": url.text, "server.address": url.host}):
+                rendered = await _render(ports, url, access, wait_for)
         except LookFailed as error:
             raise _told(ports, claim, url, error) from None
         answered(ports, url)

@@ -30,8 +30,10 @@ from actors.sources.looks.fetch import host_of, refusal
 from actors.sources.looks.looking import look_at
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
+from actors.sources.looks.telling import NotedJail, tell_failure, tell_look
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
+from actors.tracing.steps import LookSteps, step
 from storage.errors import StorageError, Unavailable
 from storage.records import note
 from storage.records.event import Draft
@@ -136,7 +138,7 @@ class PolledSource:
         hot = self._live.hot
         if found:
             hot = replace(hot, events=hot.events + found, last_event_at=self._ports.world.now())
-        await self._send(self._harvest(drafts, hot, base))
+        await self._send(self._harvest(drafts, hot, base), looked=True)
 
     async def _may_look(self, child: Child) -> bool:
         """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
@@ -155,10 +157,22 @@ class PolledSource:
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
+        """Make one look, and tell of it where looks are traced, however it ends."""
+        if self._ports.tracer is None:
+            await self._look_by(asked, None)
+            return
+        steps = LookSteps(self._ports.tracer, self._live.source.id)
+        try:
+            await self._look_by(asked, steps)
+        finally:
+            steps.put()
+
+    async def _look_by(self, asked: bool, steps: LookSteps | None) -> None:
         live, ports = self._live, self._ports
         self._forget_other_part()
         before = live.hot
-        claim, tier = Ticket(live.source.id, before.last_look_at or 0, asked), self._readers[live.source.type]
+        claim = Ticket(live.source.id, before.last_look_at or 0, asked, steps, own=True)
+        tier = self._readers[live.source.type]
         source = live.effective
         reading: Reading | None
         told: tuple[Draft, ...] = ()
@@ -178,7 +192,7 @@ class PolledSource:
                     rendered=before.rendered,
                 )
                 at = ports.world.now()
-                reading, told = await self._read(source, fetched, at)
+                reading, told = await self._read(source, fetched, at, steps)
         except HostOpen as rest:
             await self._postpone(rest)
             return
@@ -189,6 +203,8 @@ class PolledSource:
             self._bell.looked(local=failure.blame is Blame.LOCAL)
             after = progress.failed(before, failure, now, self._limits, self._chance.random())
             row = look(now, Verdict[failure.blame.name], failure.status)
+            if steps is not None:
+                tell_failure(steps, live.source, failure, now)
             self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
             live.count(now, row.verdict)
             after = _trailed(after, row)
@@ -204,6 +220,8 @@ class PolledSource:
             found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
         after = replace(after, part=part_of(source))
         row = _row(fetched, reading, at)
+        if steps is not None:
+            tell_look(steps, live.source, row, len(found))
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
         await self._settle(_trailed(after, row), at, found, base)
@@ -248,10 +266,16 @@ class PolledSource:
         if rest.failing:
             self._bell.looked()
             after = progress.unreached(after, now, rest.reason)
-        await self._settle(after, now)
+        await self._settle(after, now, looked=False)
 
     async def _settle(
-        self, after: SourceRuntime, at: Millis, drafts: tuple[Draft, ...] = (), base: bytes | None = None
+        self,
+        after: SourceRuntime,
+        at: Millis,
+        drafts: tuple[Draft, ...] = (),
+        base: bytes | None = None,
+        *,
+        looked: bool = True,
     ) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
@@ -261,7 +285,7 @@ class PolledSource:
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
             self._hops.know(base)
-            await self._send(self._harvest(drafts, after, base))
+            await self._send(self._harvest(drafts, after, base), looked=looked)
         else:
             self._keep(after)
 
@@ -277,7 +301,7 @@ class PolledSource:
             self._live.hot = replace(self._live.hot, validators=Validators())
 
     async def _read(
-        self, source: Source, fetched: FetchedResponse, at: Millis
+        self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None
     ) -> tuple[Reading | None, tuple[Draft, ...]]:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored.
 
@@ -294,9 +318,17 @@ class PolledSource:
             kept = kept._replace(tier=b"")  # and so are two parts of it
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
-        reading = await self._readers[source.type].read(
-            self._ports.world.jail, source, kept.tier, fetched, at, since=since, number=number
-        )
+        jail = self._ports.world.jail
+        with step(steps, "judge"):
+            reading = await self._readers[source.type].read(
+                jail if steps is None else NotedJail(jail, steps),
+                source,
+                kept.tier,
+                fetched,
+                at,
+                since=since,
+                number=number,
+            )
         after = stored_of(source, kept, reading, at)
         return replace(reading, base=after.base), after.told
 
@@ -323,13 +355,13 @@ class PolledSource:
         after = replace(after, tally=live.tally)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
-    async def _send(self, harvest: Harvest) -> None:
+    async def _send(self, harvest: Harvest, *, looked: bool = False) -> None:
         """Have a harvest committed; without an answer, or refused, find out from storage what is true."""
         live, state = self._live, harvest.state
         assert state is not None
         self._live.unsaved = False  # else a sweep would save the older state after this one
         try:
-            await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply, looked))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
             await self._recover()

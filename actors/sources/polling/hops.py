@@ -22,7 +22,9 @@ from actors.sources.following.telling import drafts_of, note_of
 from actors.sources.following.waiting import Following, Waiting
 from actors.sources.looks.fetch import refusal
 from actors.sources.looks.reading import Reading
+from actors.sources.looks.telling import tell_hop
 from actors.sources.ports import LiveSource, Ports
+from actors.tracing.steps import LookSteps
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -99,21 +101,43 @@ class Hops:
             self.at = self._in(wait)
             return
         spent = items.spent(following, now)
+        if self._ports.tracer is None:
+            await self._hop(commit, kept, spent, one, None)
+            return
+        steps = LookSteps(self._ports.tracer, self._live.source.id, "hop")
+        try:
+            await self._hop(commit, kept, spent, one, steps)
+        finally:
+            steps.put()
+
+    async def _hop(
+        self, commit: Commit, kept: StoredMemory, spent: Following, one: Waiting, steps: LookSteps | None
+    ) -> None:
         try:
             if one.file:
-                look = await hop.file_of(self._ports, self._live, one, kept.tier)
-                await self._after_file(commit, kept, spent, one, look)
+                look = await hop.file_of(self._ports, self._live, one, kept.tier, steps)
+                await self._after_file(commit, kept, spent, one, look, steps=steps)
             else:
-                draft = await hop.page_of(self._ports, self._live, one)
+                draft = await hop.page_of(self._ports, self._live, one, steps)
+                tell_hop(steps, self._live.source, one.url, draft.fetched_at)
                 await self._done(commit, (draft,), kept, items.without(spent, one))
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
+            tell_hop(steps, self._live.source, one.url, self._ports.world.now(), failure)
             await self._failed(commit, kept, spent, one, failure)
 
     async def _after_file(
-        self, commit: Commit, kept: StoredMemory, following: Following, one: Waiting, look: ListLook
+        self,
+        commit: Commit,
+        kept: StoredMemory,
+        following: Following,
+        one: Waiting,
+        look: ListLook,
+        *,
+        steps: LookSteps | None = None,
     ) -> None:
         source, now = self._live.source, self._ports.world.now()
+        tell_hop(steps, source, one.url, now)
         found = items.found(items.without(following, one), source, drafts_of(source, look, now), now)
         after = items.with_turn(found.following, look.next_file, now)
         tier = kept.tier if look.memory is None else look.memory

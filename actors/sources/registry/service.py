@@ -277,6 +277,7 @@ class SourceService:
             raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
         if after == before:
             return self._table.describe(source)
+        await self._table.hear_out(live)
         await self._table.stop(live)
         if live.source is not before:  # it has answered meanwhile, and is known by now
             after = _edited(live.source, given, self._ports.world.now())

@@ -315,3 +315,48 @@ async def test_s10_a_file_that_no_worker_can_read_is_the_sites_fault_and_not_ask
     monkeypatch.undo()
     await trio.sleep(RETRY)
     assert (await site.verdict("/b")).allowed
+
+
+DATED = {"expires": "Thu, 01 Jan 1970 01:00:00 GMT", "date": "Thu, 01 Jan 1970 00:00:00 GMT"}
+
+
+@pytest.mark.parametrize("status", [200, 401, 403, 404, 410, 429, 451])
+@pytest.mark.parametrize(
+    ("headers", "lasts"),
+    [
+        ({"cache-control": "max-age=3600"}, 3600),
+        ({"cache-control": "public, max-age=7200", "age": "3600"}, 3600),
+        ({"cache-control": "max-age=60"}, robots.SHORTEST),
+        ({"cache-control": "no-cache"}, robots.SHORTEST),
+        ({"cache-control": "no-store, max-age=3600"}, robots.SHORTEST),
+        ({"cache-control": "max-age=31536000"}, robots.LONGEST),
+        (DATED, 3600),
+        ({"expires": "0"}, robots.SHORTEST),
+        ({**DATED, "cache-control": "max-age=7200"}, 7200),
+        ({}, None),
+    ],
+)
+async def test_an_answer_serves_as_long_as_it_says_and_at_most_a_day(
+    autojump_clock: Clock, site: Site, status: int, headers: dict[str, str], lasts: float | None
+) -> None:
+    if lasts is None:
+        lasts = robots.SHORTEST if status == 429 else robots.LONGEST
+    site.answer = Answer(status, b"", headers)
+    await site.verdict()
+    await trio.sleep(lasts - 5)
+    await site.verdict()
+    assert len(site.asked) == 1
+    await trio.sleep(10)
+    await site.verdict()
+    assert len(site.asked) == 2
+
+
+@pytest.mark.parametrize("status", [500, 503, 520])
+async def test_one_that_is_out_of_reach_is_asked_for_again_soon_whatever_its_error_says(
+    autojump_clock: Clock, site: Site, status: int
+) -> None:
+    site.says("", status, cache_control="max-age=86400")
+    assert not (await site.verdict()).allowed
+    site.says("")
+    await trio.sleep(RETRY + 1)
+    assert (await site.verdict()).allowed

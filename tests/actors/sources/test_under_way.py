@@ -12,10 +12,12 @@ import trio
 from actors.errors import TooSoon
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import DeleteSource, EditSource, Teach
+from actors.sources.index import HEARD_WITHIN
 from storage.errors import Unavailable
 from storage.records.identity import SourceId
-from tests.actors.sources.harness import SITE, Watching, page, rss, watching
+from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
 from tests.actors.sources.push.test_push import URL, Pusher
+from tests.support.memory_network import Answer, Asked, web
 
 Change = Callable[[Watching, SourceId], Awaitable[Any]]
 
@@ -231,3 +233,45 @@ async def test_an_edit_takes_over_what_looks_without_news_have_learned_and_nobod
         before = live.hot
         await tag(service, source)
         assert service.registry.table.get(source).hot == before
+
+
+async def add_header(service: Watching, source: SourceId) -> None:
+    edit = SourcePatch(headers="X-Who: us")
+    await service.registry_box.ask(lambda reply: EditSource(source, edit, reply))
+
+
+@pytest.mark.parametrize("change", [tag, pause, nothing, add_header])
+@pytest.mark.parametrize("status", [429, 503])
+async def test_p4_a_wish_to_be_left_alone_holds_when_its_look_is_cut_by_an_edit(
+    autojump_clock: object, change: Change, status: int
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f1"] = rss("x1")
+        source = (await service.add(f"https://{SITE}/f1")).view.source.id
+        asked: list[float] = []
+
+        def answer(_: Asked) -> Answer:
+            asked.append(trio.current_time())
+            return Answer(status, headers={"retry-after": "1800"}, after=5)
+
+        service.network.servers[ADDRESS, 443] = web(answer)
+        while not asked:  # noqa: ASYNC110  # a server of the test tells nobody
+            await trio.sleep(0.5)
+        await change(service, source)
+        await trio.sleep(1700)
+        assert len(asked) == 1
+        await trio.sleep(7200)
+        assert len(asked) > 1
+
+
+async def test_an_edit_waits_no_longer_than_its_bound_for_a_host_that_says_nothing(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/f1"] = rss("x1")
+        source = (await service.add(f"https://{SITE}/f1")).view.source.id
+        asked: list[Asked] = []
+        service.network.servers[ADDRESS, 443] = web(lambda _: Answer(after=1e6), asked)
+        while not asked:  # noqa: ASYNC110  # a server of the test tells nobody
+            await trio.sleep(0.5)
+        before = trio.current_time()
+        await tag(service, source)
+        assert HEARD_WITHIN - 1 <= trio.current_time() - before <= HEARD_WITHIN + 1

@@ -1,0 +1,151 @@
+"""Ids of traces and spans, made of what the records hold. Pure.
+
+The trace of a look is named by the source and the moment of the look, which each event of the look carries, signed, as
+`source_id` and `fetched_at`. What no look has found (a frame of a push source, a notice of the service itself) has a
+trace of its own, named by the event's id; so has a digest, whose events come from many looks.
+
+So the recorder, the matcher and the deliveries find the trace of an event in its body, and need to be told nothing.
+That a trace is sampled is read off its id, too (the last seven bytes against the ratio, as OpenTelemetry's consistent
+sampling does it): all who meet it decide alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from storage.records.identity import SERVICE, Millis, SourceId
+from storage.records.times import parse_rfc3339
+
+_PERSON: Final = b"sanderling trace"
+_RANDOM: Final = 7
+"""Bytes of a trace id, its last, that decide on the sampling (W3C Trace Context, level 2: the random part)."""
+_PARENT: Final = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII)
+
+
+class SpanContext(NamedTuple):
+    """A span as others refer to it: 16 bytes of trace and 8 of span."""
+
+    trace: bytes
+    span: bytes
+
+
+class Parent(NamedTuple):
+    """Who calls us, as a `traceparent` header says. sampled: the caller keeps its own part."""
+
+    context: SpanContext
+    sampled: bool
+
+
+class _Body(Struct, frozen=True, gc=False):
+    """The fields of an event that name its trace; those of a digest besides."""
+
+    id: str = ""
+    source_id: str = ""
+    source_type: str = ""
+    fetched_at: str = ""
+    destination_id: str = ""
+    events: Sequence[_Body] = ()
+
+
+class Told(NamedTuple):
+    """What is told, as a trace knows it. events: of a digest; an event has none."""
+
+    id: str
+    trace: bytes
+    is_digest: bool = False
+    events: Sequence[Told] = ()
+
+    @property
+    def matched(self) -> SpanContext:
+        """The span that a delivery hangs from: the event's match; of a digest, its making."""
+        span = root_of(self.trace) if self.is_digest else span_of(self.trace, "match", self.id)
+        return SpanContext(self.trace, span)
+
+
+_decode = msgspec.json.Decoder(_Body).decode
+
+
+def trace_of_look(source: SourceId, at: Millis) -> bytes:
+    """Return the trace of a look at a source.
+
+    >>> trace_of_look(SourceId("0192"), Millis(5)).hex()
+    'c8b5b9f29ed5fc2d4df3841845312f4f'
+    """
+    return _hash(16, "look", source, str(at))
+
+
+def trace_of_event(id: str) -> bytes:
+    """Return the trace of an event that no look has found, or of a digest."""
+    return _hash(16, "event", id)
+
+
+def root_of(trace: bytes) -> bytes:
+    """Return the id of a trace's first span."""
+    return span_of(trace, "root")
+
+
+def span_of(trace: bytes, *names: str) -> bytes:
+    """Return the id of a span of a trace, by what it is and of what."""
+    return _hash(8, trace.hex(), *names)
+
+
+def told_in(body: bytes) -> Told | None:
+    """Return what the JSON of an event or a digest tells; None when it is neither."""
+    try:
+        return _told(_decode(body))
+    except (msgspec.MsgspecError, ValueError):
+        return None
+
+
+def is_sampled(trace: bytes, ratio: float) -> bool:
+    """Return whether a trace is among those that are kept.
+
+    >>> is_sampled(bytes(16), 0.001), is_sampled(bytes(16), 0.0), is_sampled(b"\\xff" * 16, 1.0)
+    (True, False, True)
+    """
+    return int.from_bytes(trace[-_RANDOM:], "big") < ratio * (1 << 8 * _RANDOM)
+
+
+def traceparent(context: SpanContext, *, sampled: bool) -> str:
+    """Return the header that names a span to who is called (W3C Trace Context, level 1).
+
+    >>> traceparent(SpanContext(bytes(15) + b"1", bytes(7) + b"2"), sampled=True)
+    '00-00000000000000000000000000000031-0000000000000032-01'
+    """
+    return f"00-{context.trace.hex()}-{context.span.hex()}-{sampled:02x}"
+
+
+def parent_in(header: str) -> Parent | None:
+    """Return the caller that a `traceparent` header names; None for one that breaks the rules (3.2.2).
+
+    >>> parent_in("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").sampled
+    True
+    >>> parent_in("00-00000000000000000000000000000000-b7ad6b7169203331-01"), parent_in("ff-0af7")
+    (None, None)
+    """
+    found = _PARENT.fullmatch(header.strip())
+    if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
+        return None
+    context = SpanContext(bytes.fromhex(found[2]), bytes.fromhex(found[3]))
+    return Parent(context, bool(int(found[4], 16) & 1)) if any(context.trace) and any(context.span) else None
+
+
+def _told(body: _Body) -> Told | None:
+    if not body.id:
+        return None
+    if body.destination_id:
+        events = (_told(event) for event in body.events)
+        return Told(body.id, trace_of_event(body.id), True, tuple(event for event in events if event is not None))
+    if body.source_type == "push" or body.source_id == SERVICE:
+        return Told(body.id, trace_of_event(body.id))
+    return Told(body.id, trace_of_look(SourceId(body.source_id), parse_rfc3339(body.fetched_at)))
+
+
+def _hash(size: int, *names: str) -> bytes:
+    return blake2b("/".join(names).encode(), digest_size=size, person=_PERSON).digest()

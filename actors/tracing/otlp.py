@@ -1,0 +1,150 @@
+"""OTLP 1.x over HTTP, in JSON: spans as the bytes of a request, and what its answer means. Pure.
+
+https://opentelemetry.io/docs/specs/otlp/: the JSON of protobuf, but ids are hexadecimal, and enums are numbers; 64-bit
+integers are texts, as everywhere in protobuf's JSON.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
+
+import msgspec
+
+from actors.tracing.span import MOST_IN_LIST, MOST_LINKS, Attributes, Span, Value
+
+PATH: Final = "/v1/traces"
+RETRYABLE: Final = frozenset({429, 502, 503, 504})
+"""Statuses after which the same request is sent again; after all others it never is."""
+HEADERS: Final = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+_ERROR: Final = 2
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OURS: Final = re.compile(r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding")
+_GZIP: Final = 31
+"""zlib's number for a gzip header; the time in it is 0, so the same spans are the same bytes."""
+
+
+class Verdict(NamedTuple):
+    """What became of a request. again: send the same once more. refused: spans that the collector did not take. says:
+    why, "" when all is well.
+    """
+
+    again: bool = False
+    refused: int = 0
+    says: str = ""
+
+
+class _Partial(msgspec.Struct, frozen=True):
+    rejected: int | str = msgspec.field(name="rejectedSpans", default=0)
+    message: str = msgspec.field(name="errorMessage", default="")
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    partial: _Partial | None = msgspec.field(name="partialSuccess", default=None)
+
+
+def traces_url(endpoint: str) -> str:
+    """Return where traces go, of a collector's address.
+
+    >>> traces_url("http://127.0.0.1:4318/"), traces_url("https://otlp.test/x/v1/traces")
+    ('http://127.0.0.1:4318/v1/traces', 'https://otlp.test/x/v1/traces')
+    """
+    base = endpoint.rstrip("/")
+    return base if base.endswith(PATH) else base + PATH
+
+
+def headers_in(text: str) -> Mapping[str, str]:
+    """Return the headers that a setting names as OTEL_EXPORTER_OTLP_HEADERS does. Raises ValueError, without values.
+
+    >>> headers_in("api-key=k3y, x-team=a%20b")
+    {'api-key': 'k3y', 'x-team': 'a b'}
+    """
+    found: dict[str, str] = {}
+    for number, pair in enumerate(filter(None, map(str.strip, text.split(","))), 1):
+        name, equals, value = pair.partition("=")
+        name, value = name.strip(), unquote(value.strip())
+        if not equals or not _NAME.fullmatch(name):
+            raise ValueError(f"header {number} is not written as name=value, with a comma before the next")
+        if _OURS.fullmatch(name):
+            raise ValueError(f"{name} is a header of the request itself")
+        if not value.isascii() or not value.isprintable():
+            raise ValueError(f"{name} has a character that can't be sent")
+        found[name] = value
+    return found
+
+
+def encoded(spans: Sequence[Span], resource: Attributes, scope: Attributes) -> bytes:
+    """Return a request with spans, compressed. scope: the name and version of who made them."""
+    body = {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": _attributes(resource)},
+                "scopeSpans": [{"scope": dict(scope), "spans": [_span(span) for span in spans]}],
+            }
+        ]
+    }
+    packer = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
+    return packer.compress(msgspec.json.encode(body)) + packer.flush()
+
+
+def verdict(status: int, body: bytes, spans: int) -> Verdict:
+    """Return what an answer to so many spans means."""
+    if status in RETRYABLE:
+        return Verdict(again=True, says=f"it answered {status}")
+    if status != 200:
+        return Verdict(refused=spans, says=f"it answered {status}")
+    try:
+        partial = msgspec.json.decode(body, type=_Answer).partial
+        refused = 0 if partial is None else int(partial.rejected)
+    except (msgspec.MsgspecError, ValueError):
+        return Verdict()  # it says that it took them, in words of its own
+    if partial is None or not (refused or partial.message):
+        return Verdict()
+    message = "".join(c if c.isprintable() else " " for c in partial.message)[:200]
+    return Verdict(refused=min(max(refused, 0), spans), says=f"it refused {refused} spans: {message}")
+
+
+def _span(span: Span) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "traceId": span.trace.hex(),
+        "spanId": span.id.hex(),
+        "name": span.name,
+        "kind": span.kind,
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(max(span.start, span.end)),
+        "attributes": _attributes(span.attributes),
+    }
+    if span.parent:
+        found["parentSpanId"] = span.parent.hex()
+    if span.error:
+        found["attributes"].append({"key": "error.type", "value": {"stringValue": span.error}})
+        found["status"] = {"code": _ERROR}
+    if span.moments:
+        found["events"] = [{"timeUnixNano": str(moment.at), "name": moment.name} for moment in span.moments]
+    if span.links:
+        links = span.links[:MOST_LINKS]
+        found["links"] = [{"traceId": link.trace.hex(), "spanId": link.span.hex()} for link in links]
+        if len(span.links) > MOST_LINKS:
+            found["droppedLinksCount"] = len(span.links) - MOST_LINKS
+    return found
+
+
+def _attributes(attributes: Attributes) -> list[dict[str, Any]]:
+    return [{"key": name, "value": _value(value)} for name, value in attributes.items()]
+
+
+def _value(value: Value) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"boolValue": value}
+        case str():
+            return {"stringValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case _:
+            return {"arrayValue": {"values": [_value(each) for each in value[:MOST_IN_LIST]]}}

@@ -1,0 +1,145 @@
+"""The steps of one look, noted as they are made, and turned into spans when it is over.
+
+They are noted before anybody knows the trace: its id is made of the moment of the look, which is when the answer has
+come. A look does one thing after another, so a step that begins within another is its child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Final
+
+import trio
+
+from actors.tracing.identity import root_of, span_of, trace_of_look
+from actors.tracing.span import CLIENT, INTERNAL, Attributes, Moment, Span, Value, clean, error_type
+from actors.tracing.tracer import Tracer
+from storage.records.identity import Millis, SourceId
+
+MOST: Final = 64
+"""Steps of one look that are noted: five redirects with a robots.txt each make thirty."""
+NONE: Final[Attributes] = {}
+_NOTHING: Final = nullcontext()
+_HTTP_MOMENTS: Final = {
+    "connection.connect_tcp.complete": "connected",
+    "connection.start_tls.complete": "TLS established",
+    "http11.send_request_body.complete": "request sent",
+    "http11.receive_response_headers.complete": "first byte",
+}
+"""What httpcore tells of a request, in our words. A name is resolved before `connected`."""
+
+
+class Step:
+    """One step: from when to when, within which other, and what is known of it."""
+
+    __slots__ = ("attributes", "began", "ended", "error", "kind", "moments", "name", "within")
+
+    def __init__(self, name: str, kind: int, within: int, attributes: dict[str, Value]) -> None:
+        self.name, self.kind, self.within, self.attributes = name, kind, within, attributes
+        self.began = self.ended = trio.current_time()
+        self.moments: list[tuple[float, str]] = []
+        self.error = ""
+
+
+class LookSteps:
+    """Of one look, or of one hop. `at`: the moment by which its events name it; None until it is known, and for a look
+    that was none.
+    """
+
+    __slots__ = ("_began", "_open", "_steps", "_tracer", "_wall", "at", "attributes", "error", "name", "source")
+
+    def __init__(self, tracer: Tracer, source: SourceId, name: str = "look") -> None:
+        self._tracer, self.source, self.name = tracer, source, name
+        self._wall, self._began = tracer.now(), trio.current_time()
+        self._steps: list[Step] = []
+        self._open: list[int] = []
+        self.at: Millis | None = None
+        self.attributes: dict[str, Value] = {}
+        self.error = ""
+
+    def __repr__(self) -> str:
+        return f"<LookSteps of {self.source}: {', '.join(step.name for step in self._steps)}>"
+
+    @contextmanager
+    def step(self, name: str, attributes: Attributes = NONE, kind: int = INTERNAL) -> Iterator[Step]:
+        """Note the step that the block is. What goes wrong in it is its error."""
+        step = Step(name, kind, self._open[-1] if self._open else -1, dict(attributes))
+        if len(self._steps) < MOST:
+            self._open.append(len(self._steps))
+            self._steps.append(step)
+            step_is_noted = True
+        else:
+            step_is_noted = False
+        try:
+            yield step
+        except BaseException as error:
+            step.error = error_type(error)
+            raise
+        finally:
+            step.ended = trio.current_time()
+            if step_is_noted:
+                self._open.pop()
+
+    def waited(self, name: str, began: float, attributes: Attributes) -> None:
+        """Note a step that began at a moment of the loop's clock and ends now."""
+        with self.step(name, attributes) as step:
+            step.began = began
+
+    def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[Step]:
+        """Note the request that the block is."""
+        method = "POST" if posts else "GET"
+        known: Attributes = {
+            "http.request.method": method,
+            "url.full": url,
+            "server.address": host,
+            "server.port": port,
+        }
+        return self.step(method, known, CLIENT)
+
+    def answered(self, status: int) -> None:
+        """Note the status of the answer to the request that is the open step."""
+        if self._open:
+            self._steps[self._open[-1]].attributes["http.response.status_code"] = status
+
+    async def http_moment(self, name: str, info: dict[str, Any]) -> None:
+        """Note what httpcore tells of the request that is the open step (its extension `trace`)."""
+        if (moment := _HTTP_MOMENTS.get(name)) is not None and self._open:
+            self._steps[self._open[-1]].moments.append((trio.current_time(), moment))
+
+    def put(self) -> None:
+        """Hand the spans to the tracer, if the look was one and its trace is sampled."""
+        if self.at is None or not self._tracer.samples(trace := trace_of_look(self.source, self.at)):
+            return
+        root = root_of(trace)
+        ids = [span_of(trace, "step", str(number)) for number in range(len(self._steps))]
+        spans = [
+            Span(
+                trace,
+                ids[number],
+                ids[step.within] if step.within >= 0 else root,
+                step.name,
+                step.kind,
+                self._nanos(step.began),
+                self._nanos(step.ended),
+                _cleaned(step.attributes),
+                step.error,
+                [Moment(self._nanos(at), name) for at, name in step.moments],
+            )
+            for number, step in enumerate(self._steps)
+        ]
+        attributes = _cleaned({"sanderling.source.id": self.source, **self.attributes})
+        end = self._nanos(trio.current_time())
+        self._tracer.put(Span(trace, root, b"", self.name, INTERNAL, self._wall, end, attributes, self.error), *spans)
+
+    def _nanos(self, at: float) -> int:
+        return self._wall + round((at - self._began) * 1e9)
+
+
+def step(steps: LookSteps | None, name: str, attributes: Attributes = NONE) -> AbstractContextManager[Any]:
+    """Note a step where somebody notes them."""
+    return _NOTHING if steps is None else steps.step(name, attributes)
+
+
+def _cleaned(attributes: dict[str, Value]) -> dict[str, Value]:
+    return {name: clean(value) if isinstance(value, str) else value for name, value in attributes.items()}

@@ -1,0 +1,43 @@
+"""Calls of the API as traces tell them: a span of the caller's trace where `traceparent` names one, else a trace of its
+own. A call without a key tells nothing: strangers fill no queue.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from actors.tracing.identity import parent_in, root_of, span_of, trace_of_event
+from actors.tracing.span import SERVER, Span, Value, clean
+from actors.tracing.tracer import Tracer
+
+
+class FinishedCall(NamedTuple):
+    """A call that was answered. traceparent: as the caller sent it, "" without. route: as the description has it.
+    began: by the loop's clock.
+    """
+
+    method: str
+    route: str
+    status: int
+    request_id: str
+    traceparent: str
+    began: float
+
+
+def put_call(tracer: Tracer, call: FinishedCall) -> None:
+    """Tell of a call, if its trace is sampled: by the caller's word, else by its own id."""
+    parent = parent_in(call.traceparent)
+    trace = trace_of_event(f"call {call.request_id}") if parent is None else parent.context.trace
+    if not (tracer.samples(trace) if parent is None else parent.sampled):
+        return
+    span = root_of(trace) if parent is None else span_of(trace, "call", call.request_id)
+    attributes: dict[str, Value] = {
+        "http.request.method": call.method,
+        "http.route": call.route,
+        "http.response.status_code": call.status,
+        "sanderling.request.id": clean(call.request_id),
+    }
+    error = str(call.status) if call.status >= 500 else ""
+    above = b"" if parent is None else parent.context.span
+    name = f"{call.method} {call.route}"
+    tracer.put(Span(trace, span, above, name, SERVER, *tracer.since(call.began), attributes, error))
