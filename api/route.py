@@ -74,6 +74,11 @@ class Call:
     planned: str | None = None
     """The id for what this call makes, if it has an Idempotency-Key: an attempt before may have made it already."""
 
+    @property
+    def by(self) -> str:
+        """Who asks: the name of the key."""
+        return "" if self.key is None else self.key.name
+
 
 @dataclass(slots=True)
 class Answer:

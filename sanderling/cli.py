@@ -15,6 +15,7 @@ from actors.settings import Settings
 from sanderling.commands import (
     agents,
     alerts,
+    applying,
     backup,
     bins,
     console,
@@ -204,6 +205,7 @@ main.add_command(sources.coverage)
 main.add_command(tags.tags)
 main.add_command(alerts.alerts)
 main.add_command(publications.publications)
+main.add_command(applying.apply_folder)
 main.add_command(bins.bins)
 main.add_command(operating.status)
 main.add_command(operating.health)

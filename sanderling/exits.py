@@ -11,6 +11,8 @@ class Exit(IntEnum):
     WELL = 0
     FAILED = 1
     USAGE = 2
+    DIFFERS = 3
+    """A service is not as files say, and somebody asked whether it is."""
     BAD_SETTING = 64
     UNREACHABLE = 69
     GAVE_UP = 70

@@ -51,7 +51,7 @@ def read_file(
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadFile([_syntax_flaw(str(error), text, file)]) from None
+        raise BadFile([syntax_flaw(str(error), text, file)]) from None
     try:
         record = msgspec.convert(tree, shape)
     except msgspec.ValidationError as error:
@@ -63,7 +63,8 @@ def read_file(
     return record
 
 
-def _syntax_flaw(message: str, text: str, file: str) -> Flaw:
+def syntax_flaw(message: str, text: str, file: str) -> Flaw:
+    """Return the flaw of a text that is no TOML, of what the parser says."""
     found = _SYNTAX.fullmatch(message)
     line = int(found["line"]) if found and found["line"] else len(text.splitlines())
     at = f" at column {found['column']}" if found and found["column"] else " at its end"

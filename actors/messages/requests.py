@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from storage.records.given import given
+from storage.records.managed import Managed
 from storage.records.source import Follow, Render, Source
 from storage.records.tag_defaults import TagDefaults
 from storage.records.tiers import SourceType
@@ -133,6 +134,9 @@ DefaultDestinations = Annotated[
 Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 
 
+ManagedBy = Annotated[Managed | None, Meta(description="The files that describe it; see `sanderling apply`")]
+
+
 class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
 
@@ -156,6 +160,8 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
     title: Title = ""
+    enabled: bool = True
+    managed: ManagedBy = None
     verify: Literal["now", "later"] = "now"
 
     def __repr__(self) -> str:
@@ -163,8 +169,8 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers` and
-    `wait_for`. The URL is fixed.
+    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`,
+    `wait_for` and `managed`. The URL is fixed.
     """
 
     type: SourceType | UnsetType = UNSET
@@ -183,6 +189,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     bar: Bar | UnsetType | None = UNSET
     follow: Follows | UnsetType = UNSET
     title: Title | UnsetType = UNSET
+    managed: ManagedBy | UnsetType = UNSET
 
     def __repr__(self) -> str:
         return f"SourcePatch({', '.join(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)})"

@@ -30,12 +30,13 @@ class AddSource:
     """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
 
     mark: tags that are the service's own; the source gets them also when it is watched already. With `verify="later"` a
-    URL that can't be looked at now is added, too; never one that the guard or robots.txt refuses.
+    URL that can't be looked at now is added, too; never one that the guard or robots.txt refuses. by: who asks.
     """
 
     new: NewSource
     reply: Reply[AddedSource]
     mark: tuple[str, ...] = ()
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,16 @@ class PreviewSource:
 
 @dataclass(frozen=True, slots=True)
 class EditSource:
-    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale."""
+    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale.
+
+    by: who asks.
+    """
 
     source: SourceId
     patch: SourcePatch
     reply: Reply[SourceView]
     expected: Expected = None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,19 @@ def new_secret(entropy: bytes) -> str:
     return PREFIX + b64encode(entropy).decode()
 
 
+def is_secret(text: str) -> bool:
+    """Return whether a text is a secret as `new_secret` makes them.
+
+    >>> is_secret(new_secret(bytes(range(32)))), is_secret("whsec_c2hvcnQ="), is_secret("hunter2")
+    (True, False, False)
+    """
+    try:
+        entropy = b64decode(text.removeprefix(PREFIX), validate=True)
+    except ValueError:
+        return False
+    return text.startswith(PREFIX) and 24 <= len(entropy) <= 64
+
+
 def live(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
     """Return the secrets that sign at a moment, newest first: the current one and those whose overlap still runs."""
     return tuple(secret.value for secret in secrets if secret.until is None or at < secret.until)[:MOST_LIVE]

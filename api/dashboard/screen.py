@@ -70,6 +70,11 @@ class Visit:
     form: Any = None
     draft: Draft = EMPTY
 
+    @property
+    def by(self) -> str:
+        """Who changes things, as records say it: there is one dashboard, and one password."""
+        return "the dashboard"
+
     def onward(self, cursor: str | None) -> str:
         """Return the path to the next page of the list that this page shows; "" at the end."""
         return "" if cursor is None else next_path(self.target, cursor)

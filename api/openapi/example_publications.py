@@ -19,6 +19,9 @@ PUBLICATION = wire.PublicationRecord(
     feeds=wire.FeedAddresses(atom=f"{_URL}.atom", rss=f"{_URL}.rss", json=f"{_URL}.json"),
     created_at=MADE,
     updated_at=MADE,
+    revision="5b0e6a3c9f214d775b0e6a3c",
+    updated_by="guide",
+    managed=None,
 )
 
 ALL: tuple[Struct, ...] = (PUBLICATION,)

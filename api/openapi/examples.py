@@ -18,6 +18,7 @@ from api.openapi import (
     example_publications,
     example_reasons,
     example_records,
+    example_secrets,
     example_tags,
     example_templates,
 )
@@ -32,6 +33,7 @@ _ALL = (
     *example_practice.ALL,
     *example_previews.ALL,
     *example_reasons.ALL,
+    *example_secrets.ALL,
     *example_templates.ALL,
 )
 _BY_TYPE: dict[type, Struct] = {type(record): record for record in _ALL}

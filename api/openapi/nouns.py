@@ -34,6 +34,9 @@ from api.openapi.texts import (
     publications as about_publications,
 )
 from api.openapi.texts import (
+    secrets as about_secrets,
+)
+from api.openapi.texts import (
     service as about_service,
 )
 from api.openapi.texts import (
@@ -68,6 +71,7 @@ from api.v1 import (
     previews,
     publications,
     replay,
+    secrets,
     sources,
     status,
     stream,
@@ -134,6 +138,12 @@ NOUNS: Final = (
         "Events as feeds and a page, for whoever has the address.",
         publications.ROUTES,
         about_publications.OPERATIONS,
+    ),
+    Noun(
+        "Secrets",
+        "What lets somebody in: compared, never told.",
+        secrets.ROUTES,
+        about_secrets.OPERATIONS,
     ),
     Noun("Agents", "The service as tools, by the Model Context Protocol.", endpoint.ROUTES, about_agents.OPERATIONS),
     Noun(

@@ -66,7 +66,7 @@ def _check_anomaly(enabled: object) -> None:
         raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
 
 
-def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis) -> Alert:
+def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis, by: str) -> Alert:
     """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
     changes = given(patch, Alert)
     if patch.tags is not UNSET:
@@ -74,7 +74,7 @@ def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None
     if sources is not None:
         changes["source_ids"] = sources
     changed = replace(old, **changes)
-    return old if changed == old else replace(changed, updated_at=now)
+    return old if changed == old else replace(changed, updated_at=now, updated_by=by)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
@@ -113,6 +113,7 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
         id=planned or call.context.world.new_id(),
         created_at=now,
         updated_at=now,
+        updated_by=call.by,
         **given(new, Alert)
         | {
             "name": name,
@@ -139,7 +140,7 @@ async def change(call: OperationContext, id: str, patch: wire.AlertPatch, expect
     if patch.tags is not UNSET:
         tags_in(patch.tags)
     sources = None if patch.source_ids is UNSET else await sources_of(call, patch.source_ids, old.source_ids)
-    changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now))
+    changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now, call.by))
     alert = await call.context.storage.alerts.edit(old.id, changed)
     if alert is None:
         raise _missing()

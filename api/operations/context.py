@@ -27,6 +27,10 @@ class OperationContext(Protocol):
         """Buckets for what has a rate of its own."""
 
     @property
+    def by(self) -> str:
+        """Who asks, for the record of who set something last: a key's name, or what face of the service."""
+
+    @property
     def request_id(self) -> str:
         """The request's id, for log lines."""
 

@@ -130,13 +130,14 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 class _Patched(NamedTuple):
     """A patch that was checked as far as it can be without the record. url: the admitted one, None if none is given.
 
-    token: a new one, for who has to be asked.
+    token: a new one, for who has to be asked. by: who patches.
     """
 
     wanted: wire.DestinationPatch
     kind: DestinationKind | None
     url: str | None
     token: str
+    by: str
 
 
 def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> Destination:
@@ -144,7 +145,7 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
 
     Raises Conflict, Unprocessable.
     """
-    patch, kind, url, _ = patched
+    patch, kind, url = patched.wanted, patched.kind, patched.url
     changes = given(patch, Destination)
     if patch.quiet_hours is not UNSET:
         changes["quiet_hours"] = _quiet(patch.quiet_hours)
@@ -162,12 +163,34 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
         changed = _unasked(changed, kind.consent, patched.token)
     if kind is not None and kind.new_secret is None and old.lost and not changed.lost and changed.confirmed:
         changed = replace(changed, was_enabled=None)
+    if patch.secret is not UNSET:
+        changed = _resigned(changed, patch.secret, now)
     if patch.enabled is True and changed.was_enabled is not None:
         raise Conflict(_wanting(changed))
     if changed == old:
         return old
-    changed = replace(changed, updated_at=now)
+    changed = replace(changed, updated_at=now, updated_by=patched.by)
     return changed.missing(matched) if old.enabled and not changed.enabled else changed
+
+
+def _resigned(destination: Destination, secret: str, now: Millis) -> Destination:
+    """Return a destination that signs with a secret of its owner's own; the one before it does so for the overlap."""
+    if destination.secrets and hmac.compare_digest(destination.secrets[0].value, secret):
+        return destination
+    known = destination.secrets if destination.was_enabled is None else ()
+    known_again = None if destination.confirmed and not destination.lost else destination.was_enabled
+    return replace(destination, secrets=rotated(known, secret, now), was_enabled=known_again)
+
+
+def _check_secret(kind: DestinationKind, secret: str | UnsetType) -> None:
+    """Raise Unprocessable for a secret of a kind that signs nothing, and for one that could be guessed."""
+    if isinstance(secret, UnsetType):
+        return
+    if kind.new_secret is None:
+        raise Unprocessable(f"{kind.label} gets no signature, so there is no secret", "body.secret", None)
+    if not webhook.is_secret(secret):
+        says = "a secret is whsec_ and base64 of 24 to 64 random bytes: `openssl rand -base64 32` makes these"
+        raise Unprocessable(says, "body.secret", None)
 
 
 def _revalued(
@@ -238,9 +261,11 @@ async def add(
         raise Unprocessable(f"{kind.address.label} is needed", "body.url", None)
     values = checked(kind, new.options)
     await _check_templates(call, kind, values.options)
+    _check_secret(kind, new.secret)
     found = await admitted(call, kind, url)
     kept, now = call.context.storage.alerts, call.context.world.now()
     secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
+    secret = secret if new.secret is UNSET else new.secret
     id = planned or call.context.world.new_id()
     everyone = [each for each in await kept.destinations() if each.id != id]  # it is there in a call taken up again
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
@@ -252,6 +277,7 @@ async def add(
         secrets=(Secret(secret),) if secret else (),
         created_at=now,
         updated_at=now,
+        updated_by=call.by,
         **given(new, Destination)
         | _addressed(kind, found.url, values, {})
         | {"label": new.label or _label(kind, found, alert), "quiet_hours": quiet}
@@ -263,7 +289,8 @@ async def add(
     if await kept.destination(destination.id) is None:
         raise NotFound("There is no such alert.")  # any more
     await alerts.put_in_force(call)
-    return WithSecret(destination, secret, await _invite(call, kind, destination, alert))
+    told = secret if new.secret is UNSET else ""  # who gave it knows it
+    return WithSecret(destination, told, await _invite(call, kind, destination, alert))
 
 
 async def copy(call: OperationContext, other: Destination, alert: Alert) -> Destination:
@@ -281,6 +308,8 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
         alert_id=alert.id,
         created_at=now,
         updated_at=now,
+        updated_by=call.by,
+        managed=None,  # files that describe the other one know nothing of this one
         state="active",
         failing_since=None,
         last_delivery_at=None,
@@ -383,14 +412,16 @@ async def change(
     _check_zone(wanted.digest_timezone)
     _quiet(wanted.quiet_hours)
     kind = call.context.kinds.get(old.kind)
-    if kind is None and not (wanted.url is UNSET and wanted.options is UNSET):
+    if kind is None and not (wanted.url is UNSET and wanted.options is UNSET and wanted.secret is UNSET):
         kind = kind_of(call, old.kind)
+    if kind is not None:
+        _check_secret(kind, wanted.secret)
     if kind is not None and wanted.options is not UNSET:
         await _check_templates(call, kind, wanted.options)
     url = None
     if kind is not None and isinstance(wanted.url, str):
         url = (await admitted(call, kind, wanted.url)).url
-    patched = _Patched(wanted, kind, url, _token(call, kind))
+    patched = _Patched(wanted, kind, url, _token(call, kind), call.by)
     now = call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
     return await _edit(call, id, expected, lambda old: _changed(old, patched, now, matched))
@@ -407,7 +438,7 @@ async def rotate(call: OperationContext, id: str, expected: Expected = None) -> 
         if old.lost:
             raise Conflict(_wanting(old))
         known = old.secrets if old.was_enabled is None else ()
-        return replace(old, secrets=rotated(known, secret, now), updated_at=now, was_enabled=None)
+        return replace(old, secrets=rotated(known, secret, now), updated_at=now, updated_by=call.by, was_enabled=None)
 
     return WithSecret(await _edit(call, id, expected, change), secret)
 

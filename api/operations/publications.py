@@ -69,6 +69,7 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
         token=token,
         created_at=now,
         updated_at=now,
+        updated_by=call.by,
         **given(new, Publication)
         | {"title": _title(new.title), "source_ids": sources, "alert_ids": _ids(new.alert_ids)},
     )
@@ -95,7 +96,7 @@ async def change(
 
     def changed(record: Publication) -> Publication:
         made = replace(record, **changes)
-        return record if made == record else replace(made, updated_at=now)
+        return record if made == record else replace(made, updated_at=now, updated_by=call.by)
 
     return await _edited(call, old.id, guarded(expected, changed))
 
@@ -106,7 +107,7 @@ async def readdress(call: OperationContext, id: str) -> Publication:
     token, now = _token(call), call.context.world.now()
 
     def changed(record: Publication) -> Publication:
-        return replace(record, token=token, token_hash=hash_of(token), updated_at=now)
+        return replace(record, token=token, token_hash=hash_of(token), updated_at=now, updated_by=call.by)
 
     return await _edited(call, known_id(id, "publication"), changed)
 

@@ -142,7 +142,7 @@ async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessa
 async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await asked(call, lambda reply: AddSource(wanted, reply), looks=True)
+    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by), looks=True)
 
 
 async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
@@ -179,7 +179,7 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
     source = known(id)
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
-    return await asked(call, lambda reply: EditSource(source, wanted, reply, expected), looks=True)
+    return await asked(call, lambda reply: EditSource(source, wanted, reply, expected, call.by), looks=True)
 
 
 async def pause(call: OperationContext, id: str) -> str:

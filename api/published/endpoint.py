@@ -78,6 +78,7 @@ class PublicCall(NamedTuple):
     streams: Streams
     limiter: Limiter
     request_id: str
+    by: str = ""
 
 
 def is_published(scope: Message) -> bool:

@@ -6,12 +6,14 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from actors.messages.requests import ManagedBy
 from actors.notices import AlertType
-from api.schemas.sources import ListQuery, Time
+from api.schemas.sources import ListQuery, Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
 from storage.records.delivery import Result
 from storage.records.destination import WEEKDAYS, DeliveryMode, Format, Weekday
 from storage.records.event import Event
+from storage.records.managed import Managed
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 FilterQuery = Annotated[
@@ -81,10 +83,11 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     anomaly_enabled: bool = False
     match: Match = "change"
     default_destinations: bool = True
+    managed: ManagedBy = None
 
 
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null takes the `channel` away."""
+    """What to change; null takes the `channel` and `managed` away."""
 
     filter_query: FilterQuery | UnsetType = UNSET
     language: LanguageCode | UnsetType = UNSET
@@ -97,6 +100,7 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     notice_after: NoticeAfter | UnsetType = UNSET
     anomaly_enabled: bool | UnsetType = UNSET
     match: Match | UnsetType = UNSET
+    managed: ManagedBy | UnsetType = UNSET
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
@@ -120,6 +124,9 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     last_match_at: Time | None
     match_count: int
     delivery_mode: DeliveryMode
+    revision: Revision
+    updated_by: UpdatedBy
+    managed: Managed | None
     anomaly_enabled: bool = False
     template: str | None = None
 
@@ -185,6 +192,17 @@ AtOnce = Annotated[
 ]
 
 
+OwnSecret = Annotated[
+    str,
+    Meta(
+        pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)",
+        extra={"form": "whsec_ and base64 of 24 to 64 random bytes"},
+        description="A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it "
+        "signs for 24 hours more. Never shown again",
+    ),
+]
+
+
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left out
     for a kind that has one address for everybody.
@@ -201,11 +219,13 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     quiet_hours: QuietHours | None = None
     format: BodyFormat = "event"
     most_at_once: AtOnce | UnsetType = UNSET
+    secret: OwnSecret | UnsetType = UNSET
+    managed: ManagedBy = None
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null takes the `quiet_hours` away, and declines the replay that `replay_from` offers. `options`
-    that are not named stay; null takes one away.
+    """What to change; null takes the `quiet_hours` and `managed` away, and declines the replay that `replay_from`
+    offers. `options` that are not named stay; null takes one away.
     `enabled: true` also brings one back that was disabled for its failures.
     """
 
@@ -219,6 +239,8 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     quiet_hours: QuietHours | UnsetType | None = UNSET
     format: BodyFormat | UnsetType = UNSET
     most_at_once: AtOnce | UnsetType = UNSET
+    secret: OwnSecret | UnsetType = UNSET
+    managed: ManagedBy | UnsetType = UNSET
     replay_from: UnsetType | None = UNSET
 
 
@@ -254,6 +276,9 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     replay_from: str | None
     format: BodyFormat
     most_at_once: int
+    revision: Revision
+    updated_by: UpdatedBy
+    managed: Managed | None
     needs_secret: bool = False
     needs_agreement: bool = False
     in_use_by_alert_count: int = 1

@@ -7,9 +7,11 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from actors.messages.requests import ManagedBy
 from api.schemas.alerts import SourceId
-from api.schemas.sources import Time
+from api.schemas.sources import Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES
+from storage.records.managed import Managed
 from storage.records.publication import Publication
 
 Change = Callable[[Publication], Publication]
@@ -32,6 +34,7 @@ class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     tags: Tags = ()
     channel: ChannelName | None = None
     alert_ids: AlertIds = ()
+    managed: ManagedBy = None
 
 
 class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -42,6 +45,7 @@ class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     tags: Tags | UnsetType = UNSET
     channel: ChannelName | UnsetType | None = UNSET
     alert_ids: AlertIds | UnsetType = UNSET
+    managed: ManagedBy | UnsetType = UNSET
 
 
 class FeedAddresses(Struct, frozen=True, kw_only=True):
@@ -69,3 +73,6 @@ class PublicationRecord(Struct, frozen=True, kw_only=True):
     feeds: FeedAddresses | None
     created_at: Time
     updated_at: Time
+    revision: Revision
+    updated_by: UpdatedBy
+    managed: Managed | None

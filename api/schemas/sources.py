@@ -11,12 +11,18 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from actors.messages.requests import NewSource
+from actors.selection import SourceSort
 from api.problems import Problem
+from storage.records.managed import Managed
 from storage.records.source import Follow, Render
 from storage.records.states import SOURCES, SourceState
 from storage.records.tiers import SourceType
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Revision = Annotated[str, Meta(description="What its ETag says, for If-Match")]
+UpdatedBy = Annotated[
+    str, Meta(description="Who set something of it last: a key's name, the dashboard, this machine; else the service")
+]
 NowState = Annotated[
     SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
 ]
@@ -32,7 +38,8 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
 class Detected(Struct, frozen=True):
     """What a URL was found to be; `evidence` is a sentence that a person can check.
 
-    `pending`: it has yet to answer, and the rest is a guess.
+    `pending`: it has yet to answer, and the rest is a guess. `forced`: its owner said what it is, and it looked like
+    something else.
     """
 
     type: SourceType
@@ -42,6 +49,7 @@ class Detected(Struct, frozen=True):
     content_type: str
     feed_url: str | None
     pending: bool = False
+    forced: bool = False
 
 
 class SourceHealth(Struct, frozen=True):
@@ -122,6 +130,9 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     mode: Literal["poll", "push"]
     effective: EffectiveSettings
     inherited: dict[str, tuple[str, ...]]
+    revision: Revision
+    updated_by: UpdatedBy
+    managed: Managed | None
     supported: bool = True
     follow_one_hop: bool = False
 
@@ -219,10 +230,21 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
 InState = Annotated[SourceState, Meta(description="Only those that are in this state now", examples=["failing"])]
 
 
+Sort = Annotated[
+    SourceSort,
+    Meta(
+        description="Worst health first; by name, last change, next look, or age with the newest first; with a minus "
+        "the other way round. `-added` is the order that nothing moves in while it is read page by page",
+        examples=["-added"],
+    ),
+]
+
+
 class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """Which sources: those that fit all that is given."""
 
     state: InState | None = None
+    sort: Sort = "worst"
     q: Annotated[
         str,
         Meta(

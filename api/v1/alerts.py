@@ -15,6 +15,7 @@ from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
+from storage.records.revision import revision_of
 
 
 def path_id(call: Call, noun: str) -> str:
@@ -29,7 +30,7 @@ async def alert_of(call: Call) -> Alert:
 
 def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
     """Return an alert's record; `mode` is its first destination's."""
-    return wire.AlertRecord(**mirrored(alert, wire.AlertRecord), delivery_mode=mode)
+    return wire.AlertRecord(**mirrored(alert, wire.AlertRecord), delivery_mode=mode, revision=revision_of(alert))
 
 
 def _mode(destinations: Sequence[Destination]) -> DeliveryMode:

@@ -24,6 +24,7 @@ from api.v1.alerts import alert_of
 from storage.records.delivery import Attempt, Rates
 from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.identity import id_of
+from storage.records.revision import revision_of
 from storage.records.times import rfc3339
 
 _NONE = Rates(0.0, 0.0)
@@ -47,6 +48,7 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
         replay_from=None if missed is None else id_of(missed, 0),
         needs_secret=destination.was_enabled is not None and destination.confirmed,
         needs_agreement=not destination.confirmed,
+        revision=revision_of(destination),
         **fields,
     )
 

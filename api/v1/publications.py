@@ -10,13 +10,15 @@ from api.schemas import publications as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from storage.records.publication import Publication
+from storage.records.revision import revision_of
 
 
 def record_of(call: Call, publication: Publication) -> wire.PublicationRecord:
     """Return a publication's record."""
     url = acts.address(call, publication)
     feeds = None if url is None else wire.FeedAddresses(atom=f"{url}.atom", rss=f"{url}.rss", json=f"{url}.json")
-    return wire.PublicationRecord(**mirrored(publication, wire.PublicationRecord), url=url, feeds=feeds)
+    fields = mirrored(publication, wire.PublicationRecord) | {"revision": revision_of(publication)}
+    return wire.PublicationRecord(**fields, url=url, feeds=feeds)
 
 
 async def create(call: Call) -> Answer:

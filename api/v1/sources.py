@@ -17,6 +17,7 @@ from api.schemas import sources as wire
 from api.schemas.mirror import mirrored
 from storage.records.health import RANK
 from storage.records.identity import Millis
+from storage.records.revision import revision_of
 from storage.records.source import Detection, Source
 from storage.records.times import interval_text, rfc3339
 
@@ -30,7 +31,14 @@ def time_or_null(at: Millis | None) -> str | None:
 
 def _detected(found: Detection) -> wire.Detected:
     return wire.Detected(
-        found.type, found.confidence, found.evidence, found.final_url, found.content_type, found.feed_url, found.pending
+        found.type,
+        found.confidence,
+        found.evidence,
+        found.final_url,
+        found.content_type,
+        found.feed_url,
+        found.pending,
+        found.forced,
     )
 
 
@@ -87,6 +95,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         effective=wire.EffectiveSettings(**settings | {"schedule": _every(effective)}),
         inherited={str(name): tags for name, tags in origins_of(effective).items()},
         mode="poll" if source.tier.polled else "push",
+        revision=revision_of(source),
         **fields,
     )
 
@@ -126,7 +135,7 @@ async def list_sources(call: Call) -> Answer:
     """Return a page of sources, worst health first."""
     query: wire.SourcesQuery = call.query
     where = SourceSelection(words=tuple(query.q.split()), states=() if query.state is None else (query.state,))
-    page = await operations.page(call, query.limit, place(call, tuple[int, float, str, int]), where)
+    page = await operations.page(call, query.limit, place(call, tuple[int, float, str, int]), where, query.sort)
     return Answer([record_of(view) for view in page.views], headers=next_page(call, page.next_after))
 
 

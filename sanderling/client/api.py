@@ -62,6 +62,11 @@ class Client:
         """Return the client that flags and variables name. Raises CommandFailed (USAGE) when there is no key."""
         return cls(url or variables.get("SANDERLING_URL") or DEFAULT_URL, _key(key_file, variables))
 
+    @property
+    def called(self) -> str:
+        """What a person knows the service by."""
+        return self._called
+
     async def __aenter__(self) -> Client:
         return self
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 import httpx
 import msgspec
 
+from sanderling.client.waiting_client import WaitingClient, why_refused
 from sanderling.exits import CommandFailed
 from sanderling.migration.outcome import Done, Outcome
 from sanderling.migration.plan import AlertBody, DestinationBody, PlannedAlert, wire
 from sanderling.migration.telling_apart import Key, key_of
-from sanderling.migration.waiting_client import WaitingClient, why_refused
 from storage.records.alert import MOST_SOURCES
 from storage.records.destination import WEBHOOK
 

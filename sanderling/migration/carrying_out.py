@@ -17,11 +17,11 @@ import trio
 from actors.interleaving import in_turns
 from actors.messages.requests import NewSource
 from sanderling.client.api import Client
+from sanderling.client.waiting_client import WaitingClient, too_large, why_refused
 from sanderling.exits import CommandFailed
 from sanderling.migration.alerting import Alerting
 from sanderling.migration.outcome import Done, Outcome
 from sanderling.migration.plan import Plan, PlannedSource, wire
-from sanderling.migration.waiting_client import WaitingClient, too_large, why_refused
 
 BATCH: Final = 20
 """Sources of one request: as many as the API takes."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from storage.records.event import Stored
 from storage.records.identity import Millis
+from storage.records.managed import Managed
 from storage.records.tiers import Kind
 
 Matching = Literal["change", "added", "removed", "page"]
@@ -79,6 +80,10 @@ class Alert(Struct, frozen=True):
     match: Matching = "page"
     """An alert that was stored before there was a choice goes on with the whole page; new ones say what they mean."""
     tags: tuple[str, ...] = ()
+    updated_by: str = ""
+    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    managed: Managed | None = None
+    """The files that describe it, if any do."""
 
     @property
     def scope(self) -> Scope:

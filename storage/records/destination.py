@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from storage.records.identity import Millis, Seq
+from storage.records.managed import Managed
 
 WEBHOOK, EMAIL = "webhook", "email"
 """The kinds without a file: a signed POST to a program, and mail. See `actors/destination_kinds/`."""
@@ -94,6 +95,10 @@ class Destination(Struct, frozen=True):
     private_names: tuple[str, ...] = ()
     confirmed: bool = True
     """Whether who is told has agreed, where they have to; until then nothing is sent but the question."""
+    updated_by: str = ""
+    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    managed: Managed | None = None
+    """The files that describe it, if any do."""
 
     @property
     def works(self) -> bool:

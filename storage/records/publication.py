@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from storage.records.identity import Millis, Seq
+from storage.records.managed import Managed
 
 MOST_PUBLICATIONS = 1_000
 
@@ -30,6 +31,10 @@ class Publication(Struct, frozen=True):
     channel: str | None = None
     alert_ids: tuple[str, ...] = ()
     token: str | None = None
+    updated_by: str = ""
+    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    managed: Managed | None = None
+    """The files that describe it, if any do."""
 
     def __repr__(self) -> str:
         """Name the publication without its token."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, Seq, SourceId
+from storage.records.managed import Managed
 from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
@@ -119,6 +120,10 @@ class Source(Struct, frozen=True):
 
     follow: Follow = "none"
     """Whether each new item of a list, or entry of a feed, is told with the text of its own page."""
+    updated_by: str = ""
+    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    managed: Managed | None = None
+    """The files that describe it, if any do."""
 
     @property
     def secret(self) -> str | None:

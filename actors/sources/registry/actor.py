@@ -172,7 +172,7 @@ class Registry:
             case PreviewSource():
                 return await self._service.preview(message)
             case EditSource():
-                return await self._service.edit(message.source, message.patch, message.expected)
+                return await self._service.edit(message.source, message.patch, message.expected, message.by)
             case Teach():
                 return await self._service.teach(message)
             case DeleteSource():

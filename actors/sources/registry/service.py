@@ -246,21 +246,21 @@ class SourceService:
         tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
         return self._table.describe(source) if tags == live.source.tags else await self._edit(live, {"tags": tags})
 
-    async def edit(self, source: SourceId, patch: SourcePatch, expected: Expected = None) -> SourceView:
+    async def edit(self, source: SourceId, patch: SourcePatch, expected: Expected = None, by: str = "") -> SourceView:
         """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
         async with self.locks.hold(self._table.get(source).source.url):
             while True:
                 live = self._table.get(source)
                 _refuse_stale(live.source, expected)
                 try:
-                    return await self._edit(live, settings_of(patch))
+                    return await self._edit(live, settings_of(patch), by)
                 except StateMoved:  # another node has edited it meanwhile
                     await self._read_back(source)
 
-    async def _edit(self, live: LiveSource, given: Mapping[str, Any]) -> SourceView:
-        """Set some fields of a source's record."""
+    async def _edit(self, live: LiveSource, given: Mapping[str, Any], by: str = "") -> SourceView:
+        """Set some fields of a source's record; `by`: who asked for it."""
         before, source = live.source, live.source.id
-        after = _edited(before, given, self._ports.world.now())
+        after = _edited(before, given, self._ports.world.now(), by)
         _check_filter(after.filter)
         _check_only_its_own(after.tier.polled, after)
         _check_headers(after.headers)
@@ -280,7 +280,7 @@ class SourceService:
         await self._table.hear_out(live)
         await self._table.stop(live)
         if live.source is not before:  # it has answered meanwhile, and is known by now
-            after = _edited(live.source, given, self._ports.world.now())
+            after = _edited(live.source, given, self._ports.world.now(), by)
         try:
             changed = await self._replace(live, after)
         except StorageError:
@@ -440,6 +440,7 @@ class SourceService:
     def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
         now, given = self._ports.world.now(), settings_of(message.new)
         given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*message.new.tags, *message.mark)))}
+        given["updated_by"] = message.by
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             watch_url=found.watch_url,
@@ -494,7 +495,7 @@ def _rests(source: Source, now: Millis) -> bool:
     return source.deleted_at is not None and now - source.deleted_at < RESTS
 
 
-def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
+def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> Source:
     """Return a source with some fields set, itself if nothing changes. A user's tags leave the service's own."""
     changes = dict(given)
     if "tags" in changes:
@@ -505,7 +506,7 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis) -> Source:
     if changes.get("headers") and source.headers is None:  # what asks strangers for a password is not what is meant
         changes["detection"] = replace(changes.get("detection", source.detection), asks_password=False)
     edited = replace(source, **changes)
-    return source if edited == source else replace(edited, updated_at=now)
+    return source if edited == source else replace(edited, updated_at=now, updated_by=by)
 
 
 def _part(source: Source) -> tuple[object, ...]:

@@ -15,8 +15,8 @@ export abstract class Operations implements Asks {
   }
 
   /** List sources, worst health first. */
-  listSources(options: { limit?: number; cursor?: string; state?: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled" | "unrendered"; q?: string } = {}): Promise<Page<r.SourceRecord>> {
-    return this.page<r.SourceRecord>("GET", "/v1/sources", { query: { limit: options.limit, cursor: options.cursor, state: options.state, q: options.q } });
+  listSources(options: { limit?: number; cursor?: string; state?: "failing" | "new" | "ok" | "overdue" | "paused" | "resting" | "throttled" | "unrendered"; sort?: "-added" | "-changed" | "-name" | "-next" | "added" | "changed" | "name" | "next" | "worst"; q?: string } = {}): Promise<Page<r.SourceRecord>> {
+    return this.page<r.SourceRecord>("GET", "/v1/sources", { query: { limit: options.limit, cursor: options.cursor, state: options.state, sort: options.sort, q: options.q } });
   }
 
   /** Read one source. */
@@ -317,6 +317,11 @@ export abstract class Operations implements Asks {
   /** Give a publication another address. */
   readdressPublication(id: string): Promise<r.PublicationRecord> {
     return this.ask<r.PublicationRecord>("POST", `/v1/publications/${part(id)}/address`);
+  }
+
+  /** Say whether secrets are still those that were given. */
+  compareSecrets(body: r.SecretsRequest): Promise<r.SecretsAnswer> {
+    return this.ask<r.SecretsAnswer>("POST", "/v1/secrets/compare", { body });
   }
 
   /** List the practice sources. */

@@ -35,7 +35,7 @@ export interface AddressWanted {
   default: string;
 }
 
-/** What to change; null takes the `channel` away. */
+/** What to change; null takes the `channel` and `managed` away. */
 export interface AlertPatch {
   /** Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything */
   filter_query?: string;
@@ -58,6 +58,8 @@ export interface AlertPatch {
    * (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter
    */
   match?: "added" | "change" | "page" | "removed";
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /**
@@ -125,6 +127,11 @@ export interface AlertRecord {
   last_match_at: string | null;
   match_count: number;
   delivery_mode: "15min" | "daily" | "hourly" | "instant" | (string & {});
+  /** What its ETag says, for If-Match */
+  revision: string;
+  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  updated_by: string;
+  managed: Managed | null;
   anomaly_enabled?: boolean;
   template?: string | null;
 }
@@ -360,9 +367,9 @@ export interface DestinationKindRecord {
 }
 
 /**
- * What to change; null takes the `quiet_hours` away, and declines the replay that `replay_from` offers. `options`
- * that are not named stay; null takes one away. `enabled: true` also brings one back that was disabled for its
- * failures.
+ * What to change; null takes the `quiet_hours` and `managed` away, and declines the replay that `replay_from`
+ * offers. `options` that are not named stay; null takes one away. `enabled: true` also brings one back that was
+ * disabled for its failures.
  */
 export interface DestinationPatch {
   /** Public https */
@@ -381,6 +388,13 @@ export interface DestinationPatch {
   format?: "cloudevents" | "event";
   /** More events than this that wait at once become one digest; 0: none do */
   most_at_once?: number;
+  /**
+   * A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
+   * hours more. Never shown again
+   */
+  secret?: string;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
   replay_from?: null;
 }
 
@@ -417,6 +431,11 @@ export interface DestinationRecord {
   /** The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2) */
   format: "cloudevents" | "event" | (string & {});
   most_at_once: number;
+  /** What its ETag says, for If-Match */
+  revision: string;
+  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  updated_by: string;
+  managed: Managed | null;
   needs_secret?: boolean;
   needs_agreement?: boolean;
   in_use_by_alert_count?: number;
@@ -450,6 +469,11 @@ export interface DestinationWithSecret {
   /** The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2) */
   format: "cloudevents" | "event" | (string & {});
   most_at_once: number;
+  /** What its ETag says, for If-Match */
+  revision: string;
+  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  updated_by: string;
+  managed: Managed | null;
   needs_secret?: boolean;
   needs_agreement?: boolean;
   in_use_by_alert_count?: number;
@@ -503,7 +527,7 @@ export interface DetectRequest {
 
 /**
  * What a URL was found to be; `evidence` is a sentence that a person can check. `pending`: it has yet to answer,
- * and the rest is a guess.
+ * and the rest is a guess. `forced`: its owner said what it is, and it looked like something else.
  */
 export interface Detected {
   type: "feed" | "html" | "push" | (string & {});
@@ -513,6 +537,7 @@ export interface Detected {
   content_type: string;
   feed_url: string | null;
   pending?: boolean;
+  forced?: boolean;
 }
 
 /** What a reader wants to see of a page's change. `context` is absent where nothing is known of any text. */
@@ -980,6 +1005,19 @@ export interface MailboxSeen {
   full: number;
 }
 
+/** A record is described by files, and changed by `sanderling apply`. */
+export interface Managed {
+  /** The name of the folder of files; no two folders have the same */
+  workspace: string;
+  /** What the files call it */
+  name: string;
+  /**
+   * What the files set when they were applied last, as `field=digest` with spaces between; none of it is of a
+   * secret. Default: ""
+   */
+  applied?: string;
+}
+
 /** How far the matcher is behind the log: events, and the age of the oldest. `says`: empty while that is short. */
 export interface Matching {
   behind: number;
@@ -1050,6 +1088,8 @@ export interface NewAlert {
   match?: "added" | "change" | "page" | "removed";
   /** Default: true */
   default_destinations?: boolean;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /**
@@ -1077,6 +1117,13 @@ export interface NewDestination {
   format?: "cloudevents" | "event";
   /** More events than this that wait at once become one digest; 0: none do */
   most_at_once?: number;
+  /**
+   * A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
+   * hours more. Never shown again
+   */
+  secret?: string;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /** Events to be published: those that meet all that is named. Naming nothing publishes all that sources tell. */
@@ -1090,6 +1137,8 @@ export interface NewPublication {
   channel?: string | null;
   /** What any of these alerts matches. Default: [] */
   alert_ids?: Array<string>;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /**
@@ -1129,6 +1178,10 @@ export interface NewSource {
   wait_for?: string | null;
   /** Your own name for it, of one line. Default: "" */
   title?: string;
+  /** Default: true */
+  enabled?: boolean;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
   /** Default: "now" */
   verify?: "later" | "now";
 }
@@ -1374,6 +1427,8 @@ export interface PublicationPatch {
   channel?: string | null;
   /** What any of these alerts matches */
   alert_ids?: Array<string>;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /**
@@ -1392,6 +1447,11 @@ export interface PublicationRecord {
   feeds: FeedAddresses | null;
   created_at: string;
   updated_at: string;
+  /** What its ETag says, for If-Match */
+  revision: string;
+  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  updated_by: string;
+  managed: Managed | null;
 }
 
 /** The handshake, and the first frames of up to 3 seconds. `ended`: why the server closed meanwhile, if it did. */
@@ -1507,6 +1567,16 @@ export interface RobotsVerdict {
   says: string;
 }
 
+/** Whether each value is the one that is sealed here, in the order of the request. What is not here has none. */
+export interface SecretsAnswer {
+  same: Array<boolean>;
+}
+
+/** Values to compare with those that are sealed here. */
+export interface SecretsRequest {
+  secrets: Array<SupposedSecret>;
+}
+
 /** The settings of a running service, by their names. A secret that is set is shown as asterisks. */
 export interface SettingsSeen {
   settings: Record<string, unknown>;
@@ -1553,8 +1623,8 @@ export interface SourceHealth {
 }
 
 /**
- * What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers` and
- * `wait_for`. The URL is fixed.
+ * What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`, `wait_for`
+ * and `managed`. The URL is fixed.
  */
 export interface SourcePatch {
   type?: "feed" | "html" | "push";
@@ -1585,6 +1655,8 @@ export interface SourcePatch {
   follow?: "new_links" | "none";
   /** Your own name for it, of one line */
   title?: string;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /**
@@ -1644,6 +1716,11 @@ export interface SourceRecord {
   mode: "poll" | "push" | (string & {});
   effective: EffectiveSettings;
   inherited: Record<string, Array<string>>;
+  /** What its ETag says, for If-Match */
+  revision: string;
+  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  updated_by: string;
+  managed: Managed | null;
   supported?: boolean;
   follow_one_hop?: boolean;
 }
@@ -1737,6 +1814,16 @@ export interface StreamsSeen {
   total: number;
   node: string;
   streams: Array<StreamSeen>;
+}
+
+/** A value that a source or a destination may have. */
+export interface SupposedSecret {
+  of: "destination" | "source";
+  id: string;
+  /** Of a source `headers` or `hello`; of a destination `url`, `secret` or the name of an option */
+  name: string;
+  /** What it may be */
+  value: string;
 }
 
 /**

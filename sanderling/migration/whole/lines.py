@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 from storage.records.alert import Alert
 from storage.records.destination import LINK, DeliveryMode, Destination, Format, Notice, QuietHours, Secret
 from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
+from storage.records.managed import Managed
 from storage.records.publication import Publication
 from storage.records.source import Source, SourceRuntime
 from storage.records.tag_defaults import TagDefaults
@@ -121,6 +122,8 @@ class DestinationLine(Struct, frozen=True):
     signed: bool = True
     confirmed: bool = True
     most_at_once: int = 0
+    updated_by: str = ""
+    managed: Managed | None = None
 
 
 class Hook(_Line, frozen=True, tag="destination"):

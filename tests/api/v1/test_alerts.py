@@ -32,6 +32,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
     record = answer.json()
     assert (answer.status_code, answer.headers["Location"].rpartition("/")[2]) == (201, record["id"])
     assert record.pop("created_at") == record.pop("updated_at")
+    assert answer.headers["ETag"] == f'"{record.pop("revision")}"'
     assert record == {
         "id": record["id"],
         "name": "price OR plan",
@@ -49,6 +50,8 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "anomaly_enabled": False,
         "delivery_mode": "instant",
         "template": None,
+        "updated_by": "test",
+        "managed": None,
     }
     assert (await client.get(f"/v1/alerts/{record['id']}")).json()["id"] == record["id"]
     assert house.matcher.changes == 1
@@ -84,6 +87,7 @@ async def test_a_change_touches_what_it_names_and_null_takes_the_channel_away(
     answer = await client.patch(path, json=change)
     assert answer.status_code == 200
     expected = record | change | {"source_ids": [a_source_id(1)], "updated_at": answer.json()["updated_at"]}
+    expected["revision"] = answer.headers["ETag"].strip('"')
     assert answer.json() == expected
     assert (await client.patch(path, json={"channel": None})).json()["channel"] is None
     assert (await client.patch(path, json={})).json()["name"] == "Remisser"

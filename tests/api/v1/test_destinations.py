@@ -64,6 +64,9 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
         "needs_secret": False,
         "needs_agreement": False,
         "in_use_by_alert_count": 1,
+        "revision": record["revision"],
+        "updated_by": "test",
+        "managed": None,
     }
     for path in (
         f"/v1/destinations/{record['id']}",
@@ -90,7 +93,8 @@ async def test_a_change_touches_what_it_names(house: House, client: httpx.AsyncC
     }
     answer = await client.patch(f"/v1/destinations/{record['id']}", json=change)
     del record["secret"]
-    assert answer.json() == record | change | {"updated_at": answer.json()["updated_at"]}
+    revised = {"updated_at": answer.json()["updated_at"], "revision": answer.headers["ETag"].strip('"')}
+    assert answer.json() == record | change | revised
     assert (await client.patch(f"/v1/destinations/{record['id']}", json={"kind": "webhook"})).status_code == 400
     assert house.matcher.changes == 3
 

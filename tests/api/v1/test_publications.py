@@ -45,13 +45,17 @@ async def test_a_publication_has_every_field_and_is_listed_read_changed_and_dele
         "feeds": {"atom": f"{url}.atom", "rss": f"{url}.rss", "json": f"{url}.json"},
         "created_at": record["created_at"],
         "updated_at": record["created_at"],
+        "revision": answer.headers["ETag"].strip('"'),
+        "updated_by": "test",
+        "managed": None,
     }
     path = f"{PATH}/{record['id']}"
     assert (await client.get(path)).json() == record
     assert (await client.get(PATH)).json() == [record]
     changed = await client.patch(path, json={"title": "All", "tags": [], "alert_ids": [], "channel": "feed"})
     expected = record | {"title": "All", "tags": [], "alert_ids": [], "channel": "feed"}
-    assert changed.json() == expected | {"updated_at": changed.json()["updated_at"]}
+    revised = {"updated_at": changed.json()["updated_at"], "revision": changed.headers["ETag"].strip('"')}
+    assert changed.json() == expected | revised
     assert (await client.patch(path, json={"channel": None})).json()["channel"] is None
     assert (await client.delete(path)).status_code == 204
     for method, where in (("GET", path), ("PATCH", path), ("DELETE", path), ("POST", f"{path}/address")):

@@ -22,6 +22,7 @@ CONTRACT = {
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
     "last_event_at", "health", "breaker", "subprotocols", "has_hello", "has_headers", "hours", "title",
     "found_title", "state", "follow", "render", "wait_for", "rendered", "effective", "inherited",
+    "revision", "updated_by", "managed",
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",

@@ -36,6 +36,7 @@ class Operations(Asks):
         limit: int | None = None,
         cursor: str | None = None,
         state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
+        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"] | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -44,7 +45,7 @@ class Operations(Asks):
             "/v1/sources",
             (r.SourceRecord,),
             paged=True,
-            query={"limit": limit, "cursor": cursor, "state": state, "q": q},
+            query={"limit": limit, "cursor": cursor, "state": state, "sort": sort, "q": q},
         )
         return found
 
@@ -917,6 +918,19 @@ class Operations(Asks):
         )
         return found
 
+    def compare_secrets(
+        self,
+        body: r.SecretsRequest,
+    ) -> r.SecretsAnswer:
+        """Say whether secrets are still those that were given."""
+        found: r.SecretsAnswer = self._ask(
+            "POST",
+            "/v1/secrets/compare",
+            (r.SecretsAnswer,),
+            body=body,
+        )
+        return found
+
     def list_practice(
         self,
     ) -> list[r.PracticeRecord]:
@@ -1251,6 +1265,7 @@ class AsyncOperations(AsyncAsks):
         limit: int | None = None,
         cursor: str | None = None,
         state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
+        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"] | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -1259,7 +1274,7 @@ class AsyncOperations(AsyncAsks):
             "/v1/sources",
             (r.SourceRecord,),
             paged=True,
-            query={"limit": limit, "cursor": cursor, "state": state, "q": q},
+            query={"limit": limit, "cursor": cursor, "state": state, "sort": sort, "q": q},
         )
         return found
 
@@ -2129,6 +2144,19 @@ class AsyncOperations(AsyncAsks):
             "POST",
             f"/v1/publications/{part(id)}/address",
             (r.PublicationRecord,),
+        )
+        return found
+
+    async def compare_secrets(
+        self,
+        body: r.SecretsRequest,
+    ) -> r.SecretsAnswer:
+        """Say whether secrets are still those that were given."""
+        found: r.SecretsAnswer = await self._ask(
+            "POST",
+            "/v1/secrets/compare",
+            (r.SecretsAnswer,),
+            body=body,
         )
         return found
 

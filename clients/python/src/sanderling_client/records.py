@@ -23,7 +23,7 @@ class AddressWanted(Struct, frozen=True, kw_only=True):
 
 
 class AlertPatch(Struct, frozen=True, kw_only=True):
-    """What to change; null takes the `channel` away."""
+    """What to change; null takes the `channel` and `managed` away."""
 
     filter_query: str | UnsetType = UNSET
     """Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything"""
@@ -45,6 +45,8 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     """What of a page's event the query is held against: title, what came and what went (`change`), what came
     (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter
     """
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class AlertPreview(Struct, frozen=True, kw_only=True):
@@ -111,6 +113,11 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     last_match_at: str | None
     match_count: int
     delivery_mode: str
+    revision: str
+    """What its ETag says, for If-Match"""
+    updated_by: str
+    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    managed: Managed | None
     anomaly_enabled: bool | None = None
     template: str | None = None
 
@@ -367,8 +374,8 @@ class DestinationKindRecord(Struct, frozen=True, kw_only=True):
 
 
 class DestinationPatch(Struct, frozen=True, kw_only=True):
-    """What to change; null takes the `quiet_hours` away, and declines the replay that `replay_from` offers.
-    `options` that are not named stay; null takes one away. `enabled: true` also brings one back that was
+    """What to change; null takes the `quiet_hours` and `managed` away, and declines the replay that `replay_from`
+    offers. `options` that are not named stay; null takes one away. `enabled: true` also brings one back that was
     disabled for its failures.
     """
 
@@ -388,6 +395,12 @@ class DestinationPatch(Struct, frozen=True, kw_only=True):
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"""
     most_at_once: int | UnsetType = UNSET
     """More events than this that wait at once become one digest; 0: none do"""
+    secret: str | UnsetType = UNSET
+    """A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
+    hours more. Never shown again
+    """
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
     replay_from: UnsetType | None = UNSET
 
 
@@ -424,6 +437,11 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     format: str
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"""
     most_at_once: int
+    revision: str
+    """What its ETag says, for If-Match"""
+    updated_by: str
+    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    managed: Managed | None
     needs_secret: bool | None = None
     needs_agreement: bool | None = None
     in_use_by_alert_count: int | None = None
@@ -457,6 +475,11 @@ class DestinationWithSecret(Struct, frozen=True, kw_only=True):
     format: str
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"""
     most_at_once: int
+    revision: str
+    """What its ETag says, for If-Match"""
+    updated_by: str
+    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    managed: Managed | None
     needs_secret: bool | None = None
     needs_agreement: bool | None = None
     in_use_by_alert_count: int | None = None
@@ -511,7 +534,7 @@ class DetectRequest(Struct, frozen=True, kw_only=True):
 
 class Detected(Struct, frozen=True, kw_only=True):
     """What a URL was found to be; `evidence` is a sentence that a person can check. `pending`: it has yet to
-    answer, and the rest is a guess.
+    answer, and the rest is a guess. `forced`: its owner said what it is, and it looked like something else.
     """
 
     type: str
@@ -521,6 +544,7 @@ class Detected(Struct, frozen=True, kw_only=True):
     content_type: str
     feed_url: str | None
     pending: bool | None = None
+    forced: bool | None = None
 
 
 class Diff(Struct, frozen=True, kw_only=True):
@@ -1015,6 +1039,19 @@ class MailboxSeen(Struct, frozen=True, kw_only=True):
     full: int
 
 
+class Managed(Struct, frozen=True, kw_only=True):
+    """A record is described by files, and changed by `sanderling apply`."""
+
+    workspace: str
+    """The name of the folder of files; no two folders have the same"""
+    name: str
+    """What the files call it"""
+    applied: str | UnsetType = UNSET
+    """What the files set when they were applied last, as `field=digest` with spaces between; none of it is of a
+    secret. Default: ""
+    """
+
+
 class Matching(Struct, frozen=True, kw_only=True):
     """How far the matcher is behind the log: events, and the age of the oldest. `says`: empty while that is short."""
 
@@ -1086,6 +1123,8 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     """
     default_destinations: bool | UnsetType = UNSET
     """Default: true"""
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class NewDestination(Struct, frozen=True, kw_only=True):
@@ -1113,6 +1152,12 @@ class NewDestination(Struct, frozen=True, kw_only=True):
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2). Default: "event" """
     most_at_once: int | UnsetType = UNSET
     """More events than this that wait at once become one digest; 0: none do"""
+    secret: str | UnsetType = UNSET
+    """A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
+    hours more. Never shown again
+    """
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class NewPublication(Struct, frozen=True, kw_only=True):
@@ -1127,6 +1172,8 @@ class NewPublication(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     alert_ids: list[str] | UnsetType = UNSET
     """What any of these alerts matches. Default: []"""
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class NewSource(Struct, frozen=True, kw_only=True):
@@ -1164,6 +1211,10 @@ class NewSource(Struct, frozen=True, kw_only=True):
     wait_for: str | UnsetType | None = UNSET
     title: str | UnsetType = UNSET
     """Your own name for it, of one line. Default: "" """
+    enabled: bool | UnsetType = UNSET
+    """Default: true"""
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
     verify: Literal["later", "now"] | UnsetType = UNSET
     """Default: "now" """
 
@@ -1425,6 +1476,8 @@ class PublicationPatch(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     alert_ids: list[str] | UnsetType = UNSET
     """What any of these alerts matches"""
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class PublicationRecord(Struct, frozen=True, kw_only=True):
@@ -1443,6 +1496,11 @@ class PublicationRecord(Struct, frozen=True, kw_only=True):
     feeds: FeedAddresses | None
     created_at: str
     updated_at: str
+    revision: str
+    """What its ETag says, for If-Match"""
+    updated_by: str
+    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    managed: Managed | None
 
 
 class PushPreview(Struct, frozen=True, kw_only=True):
@@ -1565,6 +1623,18 @@ class RobotsVerdict(Struct, frozen=True, kw_only=True):
     says: str
 
 
+class SecretsAnswer(Struct, frozen=True, kw_only=True):
+    """Whether each value is the one that is sealed here, in the order of the request. What is not here has none."""
+
+    same: list[bool]
+
+
+class SecretsRequest(Struct, frozen=True, kw_only=True):
+    """Values to compare with those that are sealed here."""
+
+    secrets: list[SupposedSecret]
+
+
 class SettingsSeen(Struct, frozen=True, kw_only=True):
     """The settings of a running service, by their names. A secret that is set is shown as asterisks."""
 
@@ -1616,8 +1686,8 @@ class SourceHealth(Struct, frozen=True, kw_only=True):
 
 
 class SourcePatch(Struct, frozen=True, kw_only=True):
-    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers` and
-    `wait_for`. The URL is fixed.
+    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`, `wait_for`
+    and `managed`. The URL is fixed.
     """
 
     type: Literal["feed", "html", "push"] | UnsetType = UNSET
@@ -1646,6 +1716,8 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     """
     title: str | UnsetType = UNSET
     """Your own name for it, of one line"""
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
@@ -1704,6 +1776,11 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     mode: str
     effective: EffectiveSettings
     inherited: dict[str, list[str]]
+    revision: str
+    """What its ETag says, for If-Match"""
+    updated_by: str
+    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    managed: Managed | None
     supported: bool | None = None
     follow_one_hop: bool | None = None
 
@@ -1803,6 +1880,17 @@ class StreamsSeen(Struct, frozen=True, kw_only=True):
     total: int
     node: str
     streams: list[StreamSeen]
+
+
+class SupposedSecret(Struct, frozen=True, kw_only=True):
+    """A value that a source or a destination may have."""
+
+    of: Literal["destination", "source"]
+    id: str
+    name: str
+    """Of a source `headers` or `hello`; of a destination `url`, `secret` or the name of an option"""
+    value: str
+    """What it may be"""
 
 
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,65 @@
+"""A comparison of secrets with those that somebody has: made here, so that neither it nor a hash of it leaves.
+
+Whoever may ask could also set another one. What he could learn is a weak one, by trying: wrong values have a pace.
+"""
+
+from __future__ import annotations
+
+import hmac
+from contextlib import suppress
+
+import trio
+
+from actors.egress.url import parse_url
+from actors.errors import DomainError, NotFound, TooSoon
+from api.operations import destinations, sources
+from api.operations.context import OperationContext
+from api.ratelimit import Limit
+from api.schemas import secrets as wire
+from storage.records.destination import ADDRESS, LINK, Destination
+
+WRONG = Limit(1.0, 1000)
+"""Wrong values of all who ask: so many at once, and so many a second from then on."""
+_PACED = "values of secrets"
+
+
+async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tuple[bool, ...]:
+    """Return whether each value is the one that is sealed here. Raises TooSoon after too many wrong ones."""
+    found = []
+    for one in supposed.secrets:
+        known = await _known(call, one)
+        same = known is not None and _same(known, one.value)
+        if not same:
+            verdict = call.limiter.take(_PACED, WRONG, trio.current_time())
+            if not verdict.admitted:
+                raise TooSoon("Too many values were other than those that are kept here.", verdict.retry_after)
+        found.append(same)
+    return tuple(found)
+
+
+async def _known(call: OperationContext, one: wire.SupposedSecret) -> str | None:
+    """Return the secret that is meant; None where there is none."""
+    try:
+        if one.of == "destination":
+            return _of_destination(await destinations.named(call, one.id), one.name)
+        source = (await sources.view(call, one.id)).source
+    except NotFound:
+        return None
+    return {"headers": source.headers, "hello": source.hello}.get(one.name)
+
+
+def _of_destination(destination: Destination, name: str) -> str | None:
+    if name == "secret":
+        return destination.secrets[0].value if destination.secrets else None
+    if name == LINK:
+        return None
+    private = destination.private.get(ADDRESS if name == "url" else name)
+    return None if private is None else private.value
+
+
+def _same(known: str, value: str) -> bool:
+    """Compare in constant time; a URL also in the one spelling in which it is kept."""
+    spellings = [value]
+    with suppress(DomainError, ValueError):
+        spellings.append(parse_url(value).text)
+    return max(hmac.compare_digest(known.encode(), each.encode("utf-8", "replace")) for each in spellings)

@@ -1,0 +1,25 @@
+"""Secrets, as the API has them: nothing of them is told, but whether they are what somebody takes them for."""
+
+from __future__ import annotations
+
+from api.operations import secrets as operations
+from api.route import Answer, Call, Route
+from api.schemas import secrets as wire
+
+
+async def compare(call: Call) -> Answer:
+    return Answer(wire.SecretsAnswer(await operations.compare(call, call.body)))
+
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/secrets/compare",
+        scope="sources:write",
+        beside=("alerts:write",),
+        run=compare,
+        says="Say whether secrets are still those that were given.",
+        answers={200: wire.SecretsAnswer},
+        body=(wire.SecretsRequest,),
+    ),
+)

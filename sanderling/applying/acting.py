@@ -1,0 +1,247 @@
+"""A plan carried out: what is made before what names it, what goes last. Each act says what it began with.
+
+Whatever is made bears its mark from the first moment, and a change names the revision that the plan has seen. So after
+a crash between any two acts the next plan finds what is done, and holds the rest.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby
+from typing import Any, Final, Literal, NamedTuple
+
+import httpx
+import msgspec
+import trio
+
+from sanderling.applying.kinds.kind import PART, Kind, Record, Wanted
+from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.planning import Act, Doubt, Plan, applied_of, changes_of
+from sanderling.client.refusals import ServiceRefused
+from sanderling.client.waiting_client import WaitingClient, why_refused
+from storage.records.managed import Managed
+
+AT_ONCE: Final = 4
+"""Requests under way."""
+BATCH_WITHIN: Final = 90.0
+"""Seconds for the answer to a batch; the service gives one within 55."""
+TRIES: Final = 3
+"""How often something is sent of which the service did not know in time what it is."""
+_RUNS, _OTHER = "still running", "was used for another call"
+_STALE: Final = "somebody has changed it since the plan was made: run the same command again"
+_AGAIN: Final = 30
+"""Seconds to wait for the same call of a run before this one, and names of calls that are tried."""
+
+Became = Literal["made", "changed", "taken over", "deleted", "refused"]
+BECAME: Final[Mapping[str, Became]] = {
+    "make": "made",
+    "change": "changed",
+    "take over": "taken over",
+    "delete": "deleted",
+}
+
+
+class Done(NamedTuple):
+    """What became of an act. says: why it was refused, or what else is to be said."""
+
+    act: Act
+    became: Became
+    says: str = ""
+
+
+class Actor:
+    """Carries out one plan. `tell` hears of each act when it is done."""
+
+    def __init__(self, client: WaitingClient, plan: Plan, tell: Callable[[Done], None]) -> None:
+        self._client, self._plan, self._tell = client, plan, tell
+        self._names = plan.names
+        self._refused: set[tuple[str, str]] = set()
+
+    async def run(self) -> None:
+        """Do all. What is refused hinders nothing else. Raises CommandFailed when the service or the key is gone."""
+        acts = [act for act in self._plan.acts if act.verb != "keep"]
+        for (verb, kind), group in groupby(acts, lambda act: (act.verb == "delete", act.kind)):
+            await self._stage(KINDS[kind], list(group), gone=verb)
+
+    async def _stage(self, kind: Kind, acts: Sequence[Act], *, gone: bool) -> None:
+        """Do what may be done at once: of one kind, either deletions or all else."""
+        making = [act for act in acts if act.verb == "make"]
+        parts: deque[Sequence[Act]] = deque(
+            making[start : start + kind.batch] for start in range(0, len(making), kind.batch)
+        )
+        parts.extend([act] for act in acts if act.verb != "make")
+
+        async def work() -> None:
+            while parts:
+                part = parts.popleft()
+                if len(part) > 1:
+                    await self._make_each(kind, part)
+                else:
+                    await self._one(kind, part[0])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(min(AT_ONCE, len(parts))):
+                nursery.start_soon(work)
+
+    async def _one(self, kind: Kind, act: Act) -> None:
+        try:
+            says = await (self._delete if act.verb == "delete" else self._make if act.verb == "make" else self._change)(
+                kind, act
+            )
+        except ServiceRefused as error:
+            self._refuse(act, _STALE if error.status == 412 else why_refused(error))
+        except LookupError as error:
+            self._refuse(act, f"it names {error.args[0][1]}, which is not there")
+        else:
+            self._tell(Done(act, BECAME[act.verb], says))
+
+    def _refuse(self, act: Act, says: str) -> None:
+        self._refused.add((act.kind, act.name))
+        self._tell(Done(act, "refused", says))
+
+    # --- the acts ----------------------------------------------------------------------------------------------------
+
+    async def _delete(self, kind: Kind, act: Act) -> str:
+        assert act.there is not None
+        if act.replaces and (act.kind, act.replaces) in self._refused:
+            raise ServiceRefused("it stays, as what was to take its place was refused", 409)
+        record = act.there.record
+        try:
+            await self._client.ask("DELETE", f"{kind.path}/{record.id}", headers=_begun(record))
+        except ServiceRefused as error:
+            if error.status != 404:
+                raise
+        return ""
+
+    async def _change(self, kind: Kind, act: Act) -> str:
+        assert act.wanted is not None and act.there is not None
+        await self._patch(kind, act.wanted, act.there.record, [change.field for change in act.changes])
+        return ""
+
+    async def _patch(self, kind: Kind, wanted: Wanted, record: Record, fields: Sequence[str]) -> None:
+        values = {name: wanted.values.get(name) for name in fields if name in wanted.values or PART in name}
+        secrets = {name: wanted.secrets[name].value for name in fields if name in wanted.secrets}
+        gone = {name: None for name in fields if name not in values and name not in secrets}
+        values = {name: value for name, value in values.items() if name not in secrets}
+        body = kind.body(values, {**secrets, **gone}, self._names.id_of) | {"managed": self._mark(kind, wanted)}
+        await self._client.ask("PATCH", f"{kind.path}/{record.id}", json=body, headers=_begun(record))
+
+    async def _make(self, kind: Kind, act: Act) -> str:
+        assert act.wanted is not None
+        answer = await self._made(kind, act.wanted)
+        return await self._settle(kind, act.wanted, answer.content)
+
+    async def _make_each(self, kind: Kind, acts: Sequence[Act], tries: int = 1) -> None:
+        """Make several by one request; one that is refused as a whole is made one by one."""
+        bodies = [self._body(kind, act.wanted) for act in acts if act.wanted is not None]
+        try:
+            answer = await self._client.ask("POST", kind.path, json={kind.id: bodies}, timeout=BATCH_WITHIN)
+        except ServiceRefused as error:
+            why_refused(error)
+            for act in acts:
+                await self._one(kind, act)
+            return
+        late = []
+        for act, result in zip(acts, msgspec.json.decode(answer.content)["results"], strict=True):
+            if result["status"] == "timeout" and tries < TRIES:
+                late.append(act)
+            else:
+                await self._became(kind, act, result)
+        if late:
+            await self._make_each(kind, late, tries + 1)
+
+    async def _became(self, kind: Kind, act: Act, result: Mapping[str, Any]) -> None:
+        assert act.wanted is not None
+        problem = result.get("error")
+        if problem is not None:
+            return self._refuse(act, str(problem.get("detail") or problem.get("title") or result["status"]))
+        try:
+            says = await self._settle(kind, act.wanted, msgspec.json.encode(result[kind.noun]))
+        except ServiceRefused as error:
+            self._refuse(act, why_refused(error))
+        else:
+            self._tell(Done(act, "made", says))
+
+    async def _settle(self, kind: Kind, wanted: Wanted, content: bytes) -> str:
+        """See that what was made is as it was wanted: the service may have had it already, or have read it otherwise.
+
+        Returns what a person should know. Raises ServiceRefused where somebody else was quicker.
+        """
+        record: Record = msgspec.json.decode(content, type=kind.record)
+        mark = record.managed
+        if mark is None or (mark.workspace, mark.name) != (self._plan.workspace, wanted.name):
+            raise ServiceRefused("somebody else has added it meanwhile: run the same command again", 409)
+        self._names.put(kind.id, record.id, wanted.name)
+        fields = [change.field for change in changes_of(kind, wanted, kind.there(record, self._names), self._names)]
+        if fields:
+            await self._patch(kind, wanted, record, fields)
+        unseen = "secret" in kind.secrets and "secret" not in wanted.secrets and b'"secret":"' in content
+        return "the service has made its signing secret; rotate it to see one" if unseen else ""
+
+    async def _made(self, kind: Kind, wanted: Wanted) -> httpx.Response:
+        """Return the answer to what makes something. A call of a run before this one is not made twice.
+
+        The name of the call is that of the thing, so its answer may be of one that is gone by now: then the next name.
+        """
+        path, body = kind.make(wanted.values, self._names.id_of), self._body(kind, wanted)
+        number = waited = 0
+        while True:
+            try:
+                answer = await self._client.ask("POST", path, json=body, headers=self._call(kind, wanted, number))
+            except ServiceRefused as error:
+                if error.status == 409 and _RUNS in error.message and waited < _AGAIN:
+                    waited += 1
+                    await trio.sleep(1)
+                elif error.status == 422 and _OTHER in error.message and number < _AGAIN:
+                    number += 1
+                else:
+                    raise
+                continue
+            if "Idempotency-Replayed" not in answer.headers:
+                return answer
+            there = await self._again(kind, msgspec.json.decode(answer.content)["id"])
+            if there is not None:
+                return there
+            number += 1
+
+    async def _again(self, kind: Kind, id: str) -> httpx.Response | None:
+        """Return something as it is now; None where it is gone."""
+        try:
+            return await self._client.ask("GET", f"{kind.path}/{id}")
+        except ServiceRefused as error:
+            if error.status != 404:
+                raise
+            return None
+
+    def _call(self, kind: Kind, wanted: Wanted, number: int) -> dict[str, str]:
+        named = msgspec.json.encode((self._plan.workspace, kind.id, wanted.name, number))
+        return {"Idempotency-Key": f"apply-{sha256(named).hexdigest()}"}
+
+    def _body(self, kind: Kind, wanted: Wanted) -> dict[str, Any]:
+        secrets = {name: secret.value for name, secret in wanted.secrets.items()}
+        values = {**wanted.values, **wanted.new}
+        return kind.body(values, secrets, self._names.id_of) | {"managed": self._mark(kind, wanted)}
+
+    def _mark(self, kind: Kind, wanted: Wanted) -> dict[str, str]:
+        mark = Managed(self._plan.workspace, wanted.name, applied_of(kind, wanted))
+        return dict(msgspec.to_builtins(mark))
+
+
+def _begun(record: Record) -> dict[str, str]:
+    return {"If-Match": f'"{record.revision}"'}
+
+
+async def compared(client: WaitingClient, doubts: Sequence[Doubt]) -> frozenset[Doubt]:
+    """Return those secrets that the service has otherwise. Raises CommandFailed."""
+    other = []
+    for start in range(0, len(doubts), 100):
+        part = doubts[start : start + 100]
+        asks = [
+            {"of": KINDS[one.kind].noun, "id": one.id, "name": one.field.rpartition(PART)[2], "value": one.value}
+            for one in part
+        ]
+        answer = await client.ask("POST", "/v1/secrets/compare", json={"secrets": asks})
+        other += [one for one, same in zip(part, answer.json()["same"], strict=True) if not same]
+    return frozenset(other)

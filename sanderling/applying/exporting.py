@@ -1,0 +1,40 @@
+"""`sanderling export --as-config`: a service, read and written as the files that would make it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+import trio
+
+from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.sides import State
+from sanderling.applying.state import state_of
+from sanderling.applying.writing import write, written
+from sanderling.client.api import Client
+from sanderling.client.waiting_client import WaitingClient
+from sanderling.exits import CommandFailed, Exit
+from storage.records.managed import Workspace
+
+
+def export_files(client: Client, folder: Path, workspace: str) -> int:
+    """Write the files, and say what they hold. Raises CommandFailed."""
+    try:
+        msgspec.convert(workspace, Workspace)
+    except msgspec.ValidationError:
+        says = "--workspace: at most 63 of a-z, 0-9, - and _, with a letter or a digit first."
+        raise CommandFailed(says, Exit.USAGE) from None
+
+    async def read() -> State:
+        async with client:
+            return await state_of(WaitingClient(client))
+
+    made = written(trio.run(read), workspace)
+    write(folder, made.files)
+    nouns = {kind.id: kind.noun for kind in KINDS.values()}
+    counts = [f"{count:,} {nouns[kind]}{'' if count == 1 else 's'}" for kind, count in made.counts.items() if count]
+    click.echo(f"{folder}: written: {', '.join(counts) or 'nothing'}.", err=True)
+    if made.variables:
+        click.echo(f"The files name variables for what is secret: {', '.join(made.variables)}.", err=True)
+    return Exit.WELL

@@ -1,0 +1,120 @@
+"""Alerts, as files describe them: over sources by name, with the names of the destinations that hear of matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.messages.requests import Tag
+from api.schemas.alerts import SOURCES_OWN, Channel, FilterQuery, LanguageCode, Match, Name, NoticeAfter, Notices
+from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
+from sanderling.applying.kinds.sources import SOURCES
+from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
+from storage.records.managed import Managed
+from storage.records.source import tag_of
+
+ALERTS = "alerts"
+SourceName = Annotated[
+    str,
+    Meta(min_length=1, max_length=2048, description="The name of a source in these files, else the URL of another one"),
+]
+DestinationName = Annotated[str, Meta(min_length=1, max_length=100, description="A destination in these files")]
+
+
+class AlertTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A standing query. What is left out is as of a new alert; `name` is then the name of the table."""
+
+    query: FilterQuery
+    name: Name | UnsetType = UNSET
+    language: LanguageCode | UnsetType = UNSET
+    match: Match | UnsetType = UNSET
+    sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
+    tags: Annotated[tuple[Tag, ...], Meta(max_length=MOST_TAGS)] | UnsetType = UNSET
+    channel: Channel | UnsetType = UNSET
+    notices: Notices | UnsetType = UNSET
+    notice_after: NoticeAfter | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    destinations: Annotated[tuple[DestinationName, ...], Meta(max_length=20)] | UnsetType = UNSET
+
+
+class AlertSeen(Struct):
+    """What is read of an alert's record."""
+
+    id: str
+    name: str
+    filter_query: str
+    language: str
+    match: Matching
+    source_ids: tuple[str, ...]
+    tags: tuple[str, ...]
+    channel: str | None
+    enabled: bool
+    notices: tuple[str, ...]
+    notice_after: int
+    created_at: str
+    updated_at: str
+    revision: str
+    updated_by: str = ""
+    managed: Managed | None = None
+
+
+DEFAULTS: Values = {
+    "language": "en",
+    "match": "change",
+    "sources": (),
+    "tags": (),
+    "channel": None,
+    "notices": tuple(sorted(SOURCES_OWN)),
+    "notice_after": 3600,
+    "enabled": True,
+}
+_WIRE = {"query": "filter_query"}
+
+
+def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return tags as events carry them, in one order."""
+    return tuple(sorted({tag_of(tag.strip()) for tag in tags}))
+
+
+def spelt(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of an alert in the one spelling in which they are compared."""
+    values["tags"], values["notices"] = tags_of(values["tags"]), tuple(sorted(set(values["notices"])))
+    values["sources"] = tuple(sorted(set(values["sources"])))
+    return values
+
+
+def _there(record: AlertSeen, names: Names) -> There:
+    values = {name: getattr(record, name) for name in DEFAULTS if name != "sources"}
+    sources = tuple(names.name_of(SOURCES, id) for id in record.source_ids)
+    return There(record, spelt(values | {"name": record.name, "query": record.filter_query, "sources": sources}))
+
+
+def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
+    body = {_WIRE.get(name, name): value for name, value in values.items() if name != "sources"}
+    if "sources" in values:
+        body["source_ids"] = [ids(SOURCES, name) for name in values["sources"]]
+    return body
+
+
+def _content(_name: str, values: Values) -> object:
+    return tuple(values[field] for field in ("query", "language", "match", "sources", "tags"))
+
+
+KIND = Kind(
+    id=ALERTS,
+    noun="alert",
+    table=AlertTable,
+    path="/v1/alerts",
+    record=AlertSeen,
+    defaults=DEFAULTS,
+    spelt=spelt,
+    there=_there,
+    natural=_content,
+    alike=lambda _name, values: values["name"],
+    body=_body,
+    make=lambda _values, _ids: "/v1/alerts",
+    named="name",
+    refers={"sources": SOURCES},
+)

@@ -1,0 +1,89 @@
+"""Publications, as files describe them. Their addresses are the service's to make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.messages.requests import Tag
+from api.schemas.publications import ChannelName, Title
+from sanderling.applying.kinds.alerts import ALERTS, SourceName
+from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
+from sanderling.applying.kinds.sources import SOURCES
+from storage.records.alert import MOST_SOURCES
+from storage.records.managed import Managed
+
+PUBLICATIONS = "publications"
+AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The name of an alert in these files")]
+
+
+class PublicationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Events that whoever has the address may read: those that meet all that is named."""
+
+    title: Title
+    sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
+    tags: Annotated[tuple[Tag, ...], Meta(max_length=50)] | UnsetType = UNSET
+    channel: ChannelName | UnsetType = UNSET
+    alerts: Annotated[tuple[AlertName, ...], Meta(max_length=50)] | UnsetType = UNSET
+
+
+class PublicationSeen(Struct):
+    """What is read of a publication's record."""
+
+    id: str
+    title: str
+    source_ids: tuple[str, ...]
+    tags: tuple[str, ...]
+    channel: str | None
+    alert_ids: tuple[str, ...]
+    created_at: str
+    updated_at: str
+    revision: str
+    updated_by: str = ""
+    managed: Managed | None = None
+
+
+DEFAULTS: Values = {"sources": (), "tags": (), "channel": None, "alerts": ()}
+
+
+def spelt(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a publication in the one spelling in which they are compared."""
+    values["title"] = " ".join(values["title"].split())
+    for name in ("sources", "alerts", "tags"):
+        values[name] = tuple(sorted(set(values[name])))
+    return values
+
+
+def _there(record: PublicationSeen, names: Names) -> There:
+    sources = tuple(names.name_of(SOURCES, id) for id in record.source_ids)
+    alerts = tuple(names.name_of(ALERTS, id) for id in record.alert_ids)
+    values = {"title": record.title, "tags": record.tags, "channel": record.channel}
+    return There(record, spelt(values | {"sources": sources, "alerts": alerts}))
+
+
+def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
+    body = {name: value for name, value in values.items() if name not in (SOURCES, ALERTS)}
+    if SOURCES in values:
+        body["source_ids"] = [ids(SOURCES, name) for name in values[SOURCES]]
+    if ALERTS in values:
+        body["alert_ids"] = [ids(ALERTS, name) for name in values[ALERTS]]
+    return body
+
+
+KIND = Kind(
+    id=PUBLICATIONS,
+    noun="publication",
+    table=PublicationTable,
+    path="/v1/publications",
+    record=PublicationSeen,
+    defaults=DEFAULTS,
+    spelt=spelt,
+    there=_there,
+    natural=lambda _name, values: tuple(values[name] for name in DEFAULTS),
+    alike=lambda _name, values: values["title"],
+    body=_body,
+    make=lambda _values, _ids: "/v1/publications",
+    refers={"sources": SOURCES, "alerts": ALERTS},
+)

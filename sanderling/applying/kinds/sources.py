@@ -1,0 +1,172 @@
+"""Sources, as files describe them: by their URL, which the service watches once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from actors.messages.requests import (
+    Bar,
+    Follows,
+    Hours,
+    Ignore,
+    PushFilter,
+    RenderWish,
+    Schedule,
+    Selector,
+    Subprotocols,
+    Tags,
+    Title,
+    Url,
+    WaitFor,
+)
+from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
+from sanderling.applying.references import Reference
+from storage.records.managed import Managed
+from storage.records.source import OWN_NAMESPACES, Follow, Render, tag_of
+from storage.records.tiers import SourceType
+from storage.records.times import interval_text, seconds_of
+
+SOURCES = "sources"
+
+
+class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A URL that is watched. What is left out is as of a new source."""
+
+    url: Url
+    type: SourceType | UnsetType = UNSET
+    title: Title | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
+    selector: Selector | UnsetType = UNSET
+    ignore: Ignore | UnsetType = UNSET
+    schedule: Schedule | UnsetType = UNSET
+    hours: Hours | UnsetType = UNSET
+    filter: PushFilter | UnsetType = UNSET
+    bar: Bar | UnsetType = UNSET
+    subprotocols: Subprotocols | UnsetType = UNSET
+    hello: Reference | UnsetType = UNSET
+    headers: Reference | UnsetType = UNSET
+    follow: Follows | UnsetType = UNSET
+    render: RenderWish | UnsetType = UNSET
+    wait_for: WaitFor | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    backfill: int | UnsetType = UNSET
+    verify: Literal["now", "later"] | UnsetType = UNSET
+
+
+class DetectionSeen(Struct, frozen=True):
+    """What is read of a detection. forced: its owner has said of what type it is, against what it looks like."""
+
+    forced: bool = False
+
+
+class SourceSeen(Struct):
+    """What is read of a source's record."""
+
+    id: str
+    url: str
+    title: str
+    type: SourceType
+    enabled: bool
+    tags: tuple[str, ...]
+    selector: str | None
+    ignore: tuple[str, ...]
+    filter: str | None
+    subprotocols: tuple[str, ...]
+    has_hello: bool
+    has_headers: bool
+    render: Render
+    wait_for: str | None
+    schedule: str | None
+    hours: str | None
+    bar: float | None
+    follow: Follow
+    created_at: str
+    updated_at: str
+    revision: str
+    detection: DetectionSeen = DetectionSeen()
+    updated_by: str = ""
+    managed: Managed | None = None
+
+
+DEFAULTS: Values = {
+    "title": "",
+    "tags": (),
+    "selector": None,
+    "ignore": (),
+    "schedule": None,
+    "hours": None,
+    "filter": None,
+    "bar": None,
+    "subprotocols": (),
+    "follow": "none",
+    "wait_for": None,
+    "enabled": True,
+}
+
+
+def url_of(text: str) -> str:
+    """Return a URL in its one spelling; as it is, if it has none: the service then says what is wrong.
+
+    >>> url_of("HTTPS://Example.org"), url_of("nonsense")
+    ('https://example.org/', 'nonsense')
+    """
+    with suppress(UrlRefused, ValueError):
+        return parse_url(text).text
+    return text
+
+
+def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return tags as they are kept, without the service's own, in one order."""
+    found = {tag_of(tag.strip()) for tag in tags}
+    return tuple(sorted(tag for tag in found if tag.partition(":")[0] not in OWN_NAMESPACES))
+
+
+def spelt(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a source in the one spelling in which they are compared."""
+    if "url" in values:
+        values["url"] = url_of(values["url"])
+    values["tags"], values["ignore"] = tags_of(values["tags"]), tuple(sorted(values["ignore"]))
+    values["title"] = " ".join(values["title"].split())
+    if values["schedule"] is not None:
+        values["schedule"] = interval_text(seconds_of(values["schedule"]))
+    return values
+
+
+def _there(record: SourceSeen, names: Names) -> There:
+    values = {name: getattr(record, name) for name in DEFAULTS}
+    values |= {"url": record.url, "type": record.type, "render": record.render}
+    sealed = (("hello", record.has_hello), ("headers", record.has_headers))
+    return There(record, spelt(values), frozenset(name for name, has in sealed if has))
+
+
+def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:
+    later = {"verify": "later"} if "url" in values else {}  # a source that is made: it may well not answer today
+    return {**later, **values, **secrets}
+
+
+KIND = Kind(
+    id=SOURCES,
+    noun="source",
+    table=SourceTable,
+    path="/v1/sources",
+    record=SourceSeen,
+    defaults=DEFAULTS,
+    spelt=spelt,
+    there=_there,
+    natural=lambda _name, values: values["url"],
+    alike=lambda _name, values: values["url"],
+    body=_body,
+    make=lambda _values, _ids: "/v1/sources",
+    query={"sort": "-added"},
+    new=frozenset(("backfill", "verify")),
+    secrets=("hello", "headers"),
+    fixed=("url",),
+    unique=True,
+    batch=20,
+)

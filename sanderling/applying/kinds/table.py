@@ -1,0 +1,13 @@
+"""The kinds of things that files describe, in the order in which they are made: a later one may name an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from sanderling.applying.kinds import alerts, destinations, publications, sources
+from sanderling.applying.kinds.kind import Kind
+
+KINDS: Final[Mapping[str, Kind]] = {
+    kind.id: kind for kind in (sources.KIND, alerts.KIND, destinations.KIND, publications.KIND)
+}

@@ -1,0 +1,261 @@
+"""The reading of a folder of files: what they want, and all that is wrong with all of them. Reads no clock."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from actors.catalogue.reading import Flaw, syntax_flaw
+from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS
+from sanderling.applying.kinds.kind import PART, Kind, Place, Wanted
+from sanderling.applying.kinds.sources import SOURCES
+from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.places import line_of
+from sanderling.applying.references import Reference, Secret, flaw_of
+from sanderling.applying.secret_places import looked_up
+from sanderling.applying.sides import Wish
+from storage.records.managed import Workspace
+
+LARGEST = 32 << 20
+"""Bytes of one file."""
+MOST_FILES = 1000
+MOST_FLAWS = 100
+"""Flaws that are told of; the rest is counted."""
+WORKSPACE = "workspace"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,98}")
+_NAMED = "a name is 1 to 99 letters, digits, spaces and the signs . _ -, and begins with a letter or a digit"
+_UNKNOWN = "there is no such key"
+_AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
+
+
+class BadFiles(Exception):
+    """Something is wrong with the files: all that was found, by file and line."""
+
+    def __init__(self, flaws: Sequence[Flaw]) -> None:
+        super().__init__(f"{len(flaws)} flaws")
+        self.flaws = tuple(sorted(flaws))
+
+
+def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> Wish:
+    """Return what the *.toml files of a folder want, also those in folders below it. Raises BadFiles, OSError.
+
+    workspace: a name for a folder that says none.
+    """
+    paths = [path for path in sorted(folder.rglob("*.toml")) if not _hidden(path.relative_to(folder))]
+    texts, flaws = dict[str, str](), list[Flaw]()
+    for path in paths[:MOST_FILES]:
+        name = path.relative_to(folder).as_posix()
+        try:
+            texts[name] = _text_of(path)
+        except ValueError as error:
+            flaws.append(Flaw(name, 0, str(error)))
+    flaws += [Flaw(path.name, 0, f"not read: at most {MOST_FILES} files") for path in paths[MOST_FILES:]]
+    reader = _Reader(texts, folder, variables, workspace)
+    reader.read()
+    if flaws or reader.flaws:
+        raise BadFiles([*flaws, *reader.flaws])
+    return Wish(reader.workspace, reader.wanted)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _text_of(path: Path) -> str:
+    with path.open("rb") as opened:
+        data = opened.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"larger than {LARGEST >> 20} MiB: cut it into several files")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ValueError(f"line {line} is not UTF-8: save the file as UTF-8") from None
+
+
+class _Reader:
+    """Reads the texts of files, one after the other, and keeps what is wrong."""
+
+    def __init__(self, texts: Mapping[str, str], folder: Path, variables: Mapping[str, str], said: str | None) -> None:
+        self._texts, self._folder, self._variables = texts, folder, variables
+        self.workspace = said or ""
+        self.flaws: list[Flaw] = []
+        self.wanted: dict[str, list[Wanted]] = {kind: [] for kind in KINDS}
+        self._places: dict[tuple[str, str], Place] = {}
+        self._tables: dict[str, dict[str, tuple[Place, Any]]] = {kind: {} for kind in KINDS}
+
+    def read(self) -> None:
+        """Read all; `wanted` and `flaws` hold what came of it."""
+        for file, text in self._texts.items():
+            try:
+                tree = tomllib.loads(text)
+            except (tomllib.TOMLDecodeError, RecursionError) as error:
+                self.flaws.append(syntax_flaw(str(error), text, file))
+            else:
+                self._file(file, tree)
+        if not (self.workspace or self.flaws):
+            file = next(iter(self._texts), "")
+            says = f'no file says whose files these are: write `{WORKSPACE} = "NAME"` at the top of one of them'
+            self.flaws.append(Flaw(file, 0, says))
+        for kind in KINDS.values():
+            if kind.id != DESTINATIONS:
+                self.wanted[kind.id] = [
+                    kind.wanted(name, place, table, self._finder(place))
+                    for name, (place, table) in self._tables[kind.id].items()
+                ]
+        self._destinations()
+        self._references()
+
+    def _file(self, file: str, tree: Mapping[str, Any]) -> None:
+        for key, value in tree.items():
+            if key == WORKSPACE:
+                self._workspace(file, value)
+            elif key not in KINDS:
+                near = _nearest(key, (*KINDS, WORKSPACE))
+                self._flaw(Place(file, ""), key, f"{_UNKNOWN}{near}", table=key)
+            elif not isinstance(value, dict):
+                self._flaw(Place(file, ""), key, f"write it as tables with names: [{key}.NAME]")
+            else:
+                for name, table in value.items():
+                    self._table(KINDS[key], name, table, Place(file, f"{key}.{name}"))
+
+    def _workspace(self, file: str, value: object) -> None:
+        try:
+            name = msgspec.convert(value, Workspace)
+        except msgspec.ValidationError:
+            says = f"{WORKSPACE}: at most 63 of a-z, 0-9, - and _, with a letter or a digit first"
+            self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
+            return
+        if self.workspace not in ("", name):
+            says = f"{WORKSPACE}: is {name} here and {self.workspace} elsewhere: one folder has one"
+            self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
+        self.workspace = self.workspace or name
+
+    def _table(self, kind: Kind, name: str, tree: object, place: Place) -> None:
+        if not _NAME.fullmatch(name):
+            return self._flaw(place, "", _NAMED)
+        if not isinstance(tree, dict):
+            return self._flaw(place, "", f"write it as a table: [{place.table}]")
+        if (kind.id, name) in self._places:
+            other = self._places[kind.id, name]
+            where = f"{other.file}:{line_of(self._texts[other.file], other.table)}"
+            return self._flaw(place, "", f"is in {where} as well: one of the two needs another name")
+        self._places[kind.id, name] = place
+        try:
+            table = msgspec.convert(tree, kind.table)
+        except msgspec.ValidationError:
+            for key, says in _wrong(kind.table, tree):
+                self._flaw(place, key, says)
+        else:
+            self._tables[kind.id][name] = (place, table)
+
+    def _finder(self, place: Place) -> Any:
+        def find(field: str, reference: Reference) -> Secret:
+            says = flaw_of(reference)
+            try:
+                secret = Secret(None, "") if says else looked_up(reference, self._folder, self._variables)
+            except ValueError as error:
+                says = str(error)
+            if says:
+                self._flaw(place, field.partition(PART)[0], says, shown=field)
+                return Secret(None, "")
+            return secret
+
+        return find
+
+    def _destinations(self) -> None:
+        """Want each destination once for each alert that names it."""
+        kind, used = KINDS[DESTINATIONS], set[str]()
+        for alert in self.wanted["alerts"]:
+            for name in dict.fromkeys(alert.values.pop(DESTINATIONS, ())):
+                found = self._tables[DESTINATIONS].get(name)
+                used.add(name)
+                if found is not None:
+                    place, table = found
+                    made = kind.wanted(f"{alert.name}{BETWEEN}{name}", place, table, self._finder(place))
+                    self.wanted[DESTINATIONS].append(made._replace(values={**made.values, "alert": alert.name}))
+                elif (DESTINATIONS, name) not in self._places:
+                    near = _nearest(name, self._tables[DESTINATIONS])
+                    says = f"there is no [destinations.{name}] in these files{near}"
+                    self._flaw(alert.place, "destinations", says)
+        for name, (place, _) in self._tables[DESTINATIONS].items():
+            if name not in used:
+                self._flaw(place, "", "no alert names it: write its name into an alert's `destinations`")
+
+    def _references(self) -> None:
+        """Refuse names of alerts and sources that these files have not; a URL may be of a source that is there."""
+        for kind in KINDS.values():
+            for wanted in self.wanted[kind.id]:
+                for field, of in kind.refers.items():
+                    for name in _names_in(wanted.values[field]):
+                        if (of, name) not in self._places and not (of == SOURCES and "://" in name):
+                            near = _nearest(name, self._tables[of])
+                            what = " or write the URL of a source that is there" if of == SOURCES else ""
+                            says = f"there is no [{of}.{name}] in these files{near}: add it,{what or ' or take it out'}"
+                            self._flaw(wanted.place, field, says)
+
+    def _flaw(self, place: Place, key: str, says: str, *, table: str = "", shown: str = "") -> None:
+        text = self._texts[place.file]
+        line = line_of(text, place.table, key) or _first_with(text, table)
+        named = ".".join(filter(None, (place.table, shown or key)))
+        self.flaws.append(Flaw(place.file, line, f"{named}: {says}" if named else says))
+
+
+def _names_in(value: object) -> Sequence[str]:
+    return (value,) if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
+
+
+def _first_with(text: str, table: str) -> int:
+    """Return the first line of a table, or of one below it."""
+    begins = re.compile(rf"\s*\[+\s*[\"']?{re.escape(table)}[\"']?\s*[.\]]") if table else None
+    for number, line in enumerate(text.splitlines(), 1):
+        if begins is not None and begins.match(line):
+            return number
+    return 0
+
+
+def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield all that is wrong with a table: the key and a sentence."""
+    types = get_type_hints(shape, include_extras=True)
+    for key, value in tree.items():
+        if key not in types:
+            near = _nearest(key, types) or f"; there are: {', '.join(types)}"
+            yield key, f"{_UNKNOWN}{near}"
+            continue
+        try:
+            msgspec.convert(value, types[key])
+        except msgspec.ValidationError as error:
+            yield key, _said(str(error), types[key])
+    for field in msgspec.structs.fields(shape):
+        if field.required and field.name not in tree:
+            yield field.name, "is missing: add it"
+
+
+def _said(message: str, type_: object) -> str:
+    """Return a message of msgspec as a sentence for who writes files."""
+    found = _AT.fullmatch(message)
+    says = found["says"] if found else message
+    if "Reference" in str(type_) and "`object`" in says and "got `str`" in says:
+        return 'a secret does not belong into a file: write { env = "NAME" } or { file = "path" }'
+    form = next((str(meta.extra["form"]) for meta in _metas(type_) if meta.extra and "form" in meta.extra), "")
+    says = says.replace("`object`", "a table").replace("`array`", "a list").replace("`str`", "a text")
+    says = says.replace("`int`", "a whole number").replace("`float`", "a number").replace("`bool`", "true or false")
+    return f"must be {form}" if form and "matching regex" in says else says[:1].lower() + says[1:]
+
+
+def _metas(type_: object) -> Iterator[msgspec.Meta]:
+    yield from getattr(type_, "__metadata__", ())
+    for part in getattr(type_, "__args__", ()):
+        yield from _metas(part)

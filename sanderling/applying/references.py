@@ -1,0 +1,34 @@
+"""Secrets by reference: where a file says that one is, and its value, which is never written, shown or stored. Pure."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+
+class Reference(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a secret is: in a variable of the environment, or in a file beside these."""
+
+    env: Annotated[str, Meta(min_length=1, max_length=200, description="The name of a variable")] | None = None
+    file: Annotated[str, Meta(min_length=1, max_length=1000, description="A path, from this folder")] | None = None
+
+    def __str__(self) -> str:
+        return f"${self.env}" if self.env is not None else f"the file {self.file}"
+
+
+class Secret(NamedTuple):
+    """A secret that is wanted. value: None where it can't be had here; says: where it is, in words."""
+
+    value: str | None
+    says: str
+
+    def __repr__(self) -> str:
+        return f"Secret({self.says!r})"
+
+
+def flaw_of(reference: Reference) -> str:
+    """Return what is wrong with a reference; "" when nothing is."""
+    if (reference.env is None) == (reference.file is None):
+        return 'name one place: { env = "NAME" } or { file = "path" }'
+    return ""

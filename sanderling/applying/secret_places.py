@@ -1,0 +1,32 @@
+"""The places where secrets are: variables of the environment, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sanderling.applying.references import Reference, Secret
+
+LARGEST = 32_768
+"""Bytes of a secret in a file."""
+
+
+def looked_up(reference: Reference, folder: Path, variables: Mapping[str, str]) -> Secret:
+    """Return the secret that a reference leads to. Raises ValueError for a file that can't be read."""
+    if reference.env is not None:
+        value = variables.get(reference.env, "").strip()
+        return Secret(value or None, str(reference))
+    path = folder / (reference.file or "")
+    try:
+        if not path.exists():
+            return Secret(None, str(reference))
+        with path.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
+        text = data.decode("utf-8").strip()
+    except OSError as error:
+        raise ValueError(f"{reference} can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{reference} is not text in UTF-8") from None
+    if len(data) > LARGEST:
+        raise ValueError(f"{reference} is larger than {LARGEST >> 10} KiB")
+    return Secret(text or None, str(reference))

@@ -1,0 +1,65 @@
+"""The state of a service: all that it has of each kind, read page by page through its API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import httpx
+import msgspec
+from msgspec import Struct
+
+from sanderling.applying.kinds.destinations import DESTINATIONS, OPTIONS
+from sanderling.applying.kinds.kind import Kind, Private
+from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.sides import State
+from sanderling.client.waiting_client import WaitingClient
+
+PAGE = 1000
+"""Records of one answer: as many as the API gives."""
+
+
+class _Address(Struct):
+    private: bool
+
+
+class _Option(Struct):
+    name: str
+    private: bool
+
+
+class _DestinationKind(Struct):
+    kind: str
+    address: _Address
+    options: list[_Option]
+
+
+async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -> State:
+    """Return what there is of some kinds. Raises CommandFailed."""
+    asked = [kind for kind in KINDS.values() if kind.id in kinds]
+    records = {kind.id: await _all(client, kind) for kind in asked}
+    found = await client.ask("GET", "/v1/destination-kinds") if DESTINATIONS in kinds else None
+    return State(records, {} if found is None else _private(found.content))
+
+
+def _private(content: bytes) -> Private:
+    return {
+        kind.kind: frozenset(
+            [f"{OPTIONS}{option.name}" for option in kind.options if option.private]
+            + (["url"] if kind.address.private else [])
+        )
+        for kind in msgspec.json.decode(content, type=list[_DestinationKind])
+    }
+
+
+async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
+    """Return all records of a kind."""
+    decode = msgspec.json.Decoder(list[kind.record]).decode  # type: ignore[name-defined]
+    found: list[Any] = []
+    query: Any = {**kind.query, "limit": PAGE}
+    while True:
+        answer = await client.ask("GET", kind.path, params=query)
+        found += decode(answer.content)
+        if "next" not in answer.links:
+            return found
+        query = httpx.URL(answer.links["next"]["url"]).query

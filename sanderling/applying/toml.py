@@ -1,0 +1,55 @@
+"""Values as TOML: what the files of `writing.py` are made of. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def key_of(name: str) -> str:
+    """Return a key, in quotes where it has to be.
+
+    >>> key_of("day-tickets"), key_of("no. 5")
+    ('day-tickets', '"no. 5"')
+    """
+    return name if _BARE.fullmatch(name) else text_of(name)
+
+
+def text_of(text: str) -> str:
+    """Return a text in quotes; one of several lines on lines of its own.
+
+    >>> text_of("ten\\nlines").splitlines()
+    ['\"\"\"', 'ten', 'lines\"\"\"']
+    """
+    several = "\n" in text and "\\" not in text
+    return f'"""\n{_quoted(text)[1:-1].replace(chr(92) + "n", chr(10))}"""' if several else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as JSON has it, which is as TOML has it but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def value_of(value: Any) -> str:
+    """Return a value.
+
+    >>> value_of(True), value_of(("a", "b")), value_of({"env": "X"}), value_of(0.5)
+    ('true', '["a", "b"]', '{ env = "X" }', '0.5')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key_of(name)} = {value_of(one)}" for name, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_inline(one) for one in value) + "]"
+    return repr(value)
+
+
+def _inline(value: Any) -> str:
+    return _quoted(value) if isinstance(value, str) else value_of(value)

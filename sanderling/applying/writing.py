@@ -1,0 +1,204 @@
+"""The files of a service as it is: what `sanderling apply` would make it of. Pure, but for `write`.
+
+What bears the mark of the workspace keeps its name; what bears none gets one. Secrets are not here: the files name a
+variable for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sanderling.applying.kinds.alerts import ALERTS
+from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS, OPTIONS
+from sanderling.applying.kinds.kind import Kind, Names, There
+from sanderling.applying.kinds.sources import SOURCES
+from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.reading import WORKSPACE
+from sanderling.applying.sides import State
+from sanderling.applying.toml import key_of, value_of
+from sanderling.exits import CommandFailed, Exit
+from storage.records.destination import WEBHOOK
+
+LONGEST = 60
+"""Letters of a name that is made here."""
+FILES = {"sources.toml": (SOURCES,), "alerts.toml": (ALERTS, DESTINATIONS), "publications.toml": ("publications",)}
+_HEAD = "# Written by `sanderling export --as-config`; `sanderling apply` reads it."
+_VARIABLES = "# These variables have to be set where it is applied, to what lets in:"
+
+
+class Written(NamedTuple):
+    """Files by name; the variables that they name; how much of each kind there is."""
+
+    files: Mapping[str, str]
+    variables: Sequence[str]
+    counts: Mapping[str, int]
+
+
+class _Table(NamedTuple):
+    name: str
+    fields: dict[str, Any]
+
+
+def written(state: State, workspace: str) -> Written:
+    """Return the files of all that belongs to a workspace, or to none."""
+    writer = _Writer(state, workspace)
+    tables = {kind.id: writer.tables(kind) for kind in KINDS.values()}
+    tables[DESTINATIONS] = _merged(tables[ALERTS], tables[DESTINATIONS])
+    files = {}
+    for number, (file, kinds) in enumerate(FILES.items()):
+        some = [(kind, table) for kind in kinds for table in tables[kind]]
+        if some or not number:
+            head = [_HEAD, *writer.head(kinds), *([f"\n{WORKSPACE} = {value_of(workspace)}"] if not number else [])]
+            files[file] = "\n".join([*head, *(line for kind, table in some for line in _lines(kind, table))]) + "\n"
+    return Written(files, [name for kind in KINDS for name in writer.variables[kind]], _counts(tables))
+
+
+def _counts(tables: Mapping[str, Sequence[_Table]]) -> Mapping[str, int]:
+    return {kind: len(found) for kind, found in tables.items()}
+
+
+def _lines(kind: str, table: _Table) -> Iterator[str]:
+    yield f"\n[{kind}.{key_of(table.name)}]"
+    order = KINDS[kind].table.__struct_fields__
+    for name in sorted(table.fields, key=order.index):
+        yield f"{name} = {value_of(table.fields[name])}"
+
+
+class _Writer:
+    """Makes tables of things, kind by kind."""
+
+    def __init__(self, state: State, workspace: str) -> None:
+        self._state, self._workspace = state, workspace
+        self._names = Names()
+        self._taken: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self.variables: dict[str, list[str]] = {kind: [] for kind in KINDS}
+
+    def head(self, kinds: Sequence[str]) -> Iterator[str]:
+        """Yield the lines of a file that say which variables it names."""
+        names = sorted(name for kind in kinds for name in self.variables[kind])
+        if names:
+            yield _VARIABLES
+            yield from (f"#   {name}" for name in names)
+
+    def tables(self, kind: Kind) -> list[_Table]:
+        there = [kind.there(record, self._names) for record in self._state.records[kind.id]]
+        mine = [one for one in there if one.mark is None or one.mark.workspace == self._workspace]
+        mine.sort(key=lambda one: (one.mark is None, one.record.created_at, one.record.id))
+        found = []
+        for one in mine:
+            name = one.known_as or self._new_name(kind, one)
+            self._taken[kind.id].add(name)
+            found.append(_Table(name, self._fields(kind, name, one)))
+            self._names.put(kind.id, one.record.id, name)
+        known = {one.record.id for one in mine}
+        for one in there if kind.id == SOURCES else ():
+            if one.record.id not in known:
+                self._names.put(kind.id, one.record.id, one.values["url"])
+        return sorted(found, key=lambda table: table.name)
+
+    def _new_name(self, kind: Kind, one: There) -> str:
+        taken = self._taken[kind.id]
+        stem = slug(_NAMED[kind.id](one)) or kind.noun
+        names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
+        name = next(name for name in names if name not in taken)
+        return name if kind.id != DESTINATIONS else f"{one.values['alert']}{BETWEEN}{name}"
+
+    def _fields(self, kind: Kind, name: str, one: There) -> dict[str, Any]:
+        fields = {
+            field: value
+            for field, value in one.values.items()
+            if value is not None and (field not in kind.defaults or value != kind.defaults[field])
+        }
+        if kind.named and fields.get(kind.named) == name:
+            del fields[kind.named]
+        fields = _TRIMMED[kind.id](fields, one, self._state) if kind.id in _TRIMMED else fields
+        for field in sorted({*one.sealed, *(["url"] if self._has_sealed_address(kind, one) else [])}):
+            fields[field] = {"env": self._variable(kind, name, field)}
+        options = {field: fields.pop(field) for field in sorted(fields) if field.startswith(OPTIONS)}
+        if options:
+            fields["options"] = {field.removeprefix(OPTIONS): value for field, value in options.items()}
+        return fields
+
+    def _has_sealed_address(self, kind: Kind, one: There) -> bool:
+        return kind.id == DESTINATIONS and "url" in self._state.private.get(one.values["kind"], ())
+
+    def _variable(self, kind: Kind, name: str, field: str) -> str:
+        stem = re.sub(r"[^A-Z0-9]+", "_", f"{name}_{field.removeprefix(OPTIONS)}".upper()).strip("_")
+        stem = f"{kind.noun.upper()}_{stem}" if stem[:1].isdigit() or stem.startswith("SANDERLING") else stem
+        while stem in self.variables[kind.id]:
+            stem += "_"
+        self.variables[kind.id].append(stem)
+        return stem
+
+
+def _source(fields: dict[str, Any], one: There, _state: State) -> dict[str, Any]:
+    record: Any = one.record
+    if not record.detection.forced:
+        del fields["type"]
+    if record.type != "html" or fields["render"] == "auto":
+        del fields["render"]
+    return fields
+
+
+def _destination(fields: dict[str, Any], one: There, _state: State) -> dict[str, Any]:
+    if fields.get("kind", WEBHOOK) == WEBHOOK and not fields["most_at_once"]:
+        del fields["most_at_once"]
+    if " · " in fields["label"]:  # made of the alert's name, and made again of it
+        del fields["label"]
+    return fields
+
+
+_TRIMMED: Mapping[str, Callable[[dict[str, Any], There, State], dict[str, Any]]] = {
+    SOURCES: _source,
+    DESTINATIONS: _destination,
+}
+_NAMED: Mapping[str, Callable[[There], str]] = {
+    SOURCES: lambda one: one.values["title"] or one.values["url"].partition("://")[2],
+    ALERTS: lambda one: one.values["name"],
+    DESTINATIONS: lambda one: one.values["kind"],
+    "publications": lambda one: one.values["title"],
+}
+"""By what something without a name in files is called there."""
+
+
+def _merged(alerts: Sequence[_Table], destinations: Sequence[_Table]) -> list[_Table]:
+    """Return each destination once: those of several alerts that have one name and are alike are one in the files."""
+    found: dict[str, _Table] = {}
+    by_alert = {alert.name: alert for alert in alerts}
+    for one in destinations:
+        fields = {name: value for name, value in one.fields.items() if name != "alert"}
+        alert = by_alert.get(one.fields["alert"])
+        if alert is None:
+            continue  # of an alert that other files describe
+        stem = name = one.name.partition(BETWEEN)[2]
+        number = 1
+        while name in found and found[name].fields != fields:
+            number += 1
+            name = f"{stem}-{number}"
+        found[name] = _Table(name, fields)
+        alert.fields.setdefault(DESTINATIONS, []).append(name)
+    return [found[name] for name in sorted(found)]
+
+
+def slug(text: str) -> str:
+    """Return a name made of a text.
+
+    >>> slug("shore.example/Prices?x=1"), slug("---")
+    ('shore-example-prices-x-1', '')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:LONGEST].strip("-")
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files into a folder that has none of them. Raises CommandFailed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.rglob("*.toml")):
+            raise CommandFailed(f"{folder}: there are TOML files already: name an empty folder.", Exit.USAGE)
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{folder}: cannot be written: {error.strerror or error}.", Exit.USAGE) from None
