@@ -62,16 +62,18 @@ class Actor:
     async def run(self) -> None:
         """Do all. What is refused hinders nothing else. Raises CommandFailed when the service or the key is gone."""
         acts = [act for act in self._plan.acts if act.verb != "keep"]
-        for (verb, kind), group in groupby(acts, lambda act: (act.verb == "delete", act.kind)):
-            await self._stage(KINDS[kind], list(group), gone=verb)
+        for (_, name), group in groupby(acts, lambda act: (act.verb == "delete", act.kind)):
+            kind = KINDS[name]
+            some = list(group)
+            making = [act for act in some if act.verb == "make"]
+            parts = [making[start : start + kind.batch] for start in range(0, len(making), kind.batch)]
+            # Lists show what is oldest first: so what is made one by one is made in the order of the files.
+            await self._stage(kind, parts, at_once=AT_ONCE if kind.batch > 1 else 1)
+            await self._stage(kind, [[act] for act in some if act.verb != "make"], at_once=AT_ONCE)
 
-    async def _stage(self, kind: Kind, acts: Sequence[Act], *, gone: bool) -> None:
-        """Do what may be done at once: of one kind, either deletions or all else."""
-        making = [act for act in acts if act.verb == "make"]
-        parts: deque[Sequence[Act]] = deque(
-            making[start : start + kind.batch] for start in range(0, len(making), kind.batch)
-        )
-        parts.extend([act] for act in acts if act.verb != "make")
+    async def _stage(self, kind: Kind, some: Sequence[Sequence[Act]], *, at_once: int) -> None:
+        """Do what needs no order."""
+        parts = deque(some)
 
         async def work() -> None:
             while parts:
@@ -82,7 +84,7 @@ class Actor:
                     await self._one(kind, part[0])
 
         async with trio.open_nursery() as nursery:
-            for _ in range(min(AT_ONCE, len(parts))):
+            for _ in range(min(at_once, len(parts))):
                 nursery.start_soon(work)
 
     async def _one(self, kind: Kind, act: Act) -> None:

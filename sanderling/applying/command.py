@@ -12,7 +12,7 @@ import trio
 
 from sanderling.applying import showing
 from sanderling.applying.acting import Actor, Done, compared
-from sanderling.applying.planning import Options, Plan, doubts_of, plan_of, too_many
+from sanderling.applying.planning import Options, Plan, plan_of, too_many
 from sanderling.applying.reading import MOST_FLAWS, BadFiles, read_folder
 from sanderling.applying.sides import State, Wish
 from sanderling.applying.state import state_of
@@ -83,9 +83,9 @@ async def planned(client: WaitingClient, folder: Path, asked: Asked) -> Plan:
         raise _unreadable(folder, wish)
     if isinstance(state, Exception):
         raise state
-    doubts = doubts_of(wish, state)
-    other = await compared(client, doubts) if doubts else frozenset()
-    return plan_of(wish, state, Options(asked.adopt, asked.delete), other)
+    options = Options(asked.adopt, asked.delete)
+    plan = plan_of(wish, state, options)
+    return plan_of(wish, state, options, await compared(client, plan.doubts)) if plan.doubts else plan
 
 
 def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:

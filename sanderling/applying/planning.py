@@ -70,7 +70,8 @@ class Doubt(NamedTuple):
 class Plan(NamedTuple):
     """Acts in the order in which they are done. notes: what a person should know; faults: why it can't be done.
 
-    managed: how many things the files have at the service now. names: of all that is there.
+    managed: how many things the files have at the service now. names: of all that is there. doubts: secrets that the
+    service has to compare.
     """
 
     workspace: str
@@ -79,6 +80,7 @@ class Plan(NamedTuple):
     faults: Sequence[str]
     managed: int
     names: Names
+    doubts: Sequence[Doubt] = ()
 
     def of(self, *verbs: Verb) -> list[Act]:
         return [act for act in self.acts if act.verb in verbs]
@@ -96,20 +98,17 @@ class Options(NamedTuple):
     delete: bool = True
 
 
-def doubts_of(wish: Wish, state: State) -> list[Doubt]:
-    """Return the secrets that the service has to compare before `plan_of` can decide."""
-    planner = _Planner(wish, state, Options(adopt=True), frozenset())
-    planner.run()
-    return planner.doubts
+def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt] = frozenset()) -> Plan:
+    """Return what is to be done. other: the secrets that the service has otherwise.
 
-
-def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt]) -> Plan:
-    """Return what is to be done. other: the secrets that the service has otherwise."""
+    A plan with `doubts` is one for the case that there are none: who has asked the service makes it once more.
+    """
     planner = _Planner(wish, state, options, other)
     planner.run()
     deletions = [act for act in planner.acts if act.verb in ("delete", "keep")][::-1]
     acts = [act for act in planner.acts if act.verb not in ("delete", "keep")] + deletions
-    return Plan(wish.workspace, acts, planner.notes, planner.faults, planner.managed, planner.names)
+    found = (planner.notes, planner.faults, planner.managed, planner.names)
+    return Plan(wish.workspace, acts, *found, planner.doubts)
 
 
 def too_many(plan: Plan) -> str:
@@ -265,6 +264,8 @@ class _Planner:
 
     def _settled(self, kind: Kind, wanted: Wanted) -> Wanted:
         """Return what is wanted in the spelling in which it is compared, its secrets told from the rest."""
+        if not kind.refers:
+            return wanted  # it was spelt when it was read
         values = dict(wanted.values)
         for field, of in kind.refers.items():
             if of == SOURCES:
@@ -284,7 +285,7 @@ class _Planner:
         if "://" not in name:
             return name
         if not self._by_url:
-            self._by_url = {url_of(one.values["url"]): one.name for one in self._wish.wanted[SOURCES]}
+            self._by_url = {one.values["url"]: one.name for one in self._wish.wanted[SOURCES]}
         url = url_of(name)
         if url in self._by_url:
             return self._by_url[url]
@@ -326,7 +327,7 @@ class _Planner:
     def _secrets(self, kind: Kind, wanted: Wanted, there: There) -> Iterator[Change]:
         """Yield the secrets that are to change; nothing of them is told."""
         for name, secret in wanted.secrets.items():
-            has = name in there.sealed or name in there.values or name in ("url", "secret")
+            has = name in there.sealed or name in there.values or name == "secret"
             if secret.value is None and has:
                 says = f"{kind.id}.{wanted.name}: {name} is not compared, as {secret.says} is not there"
                 self.notes.append(says)
@@ -334,7 +335,7 @@ class _Planner:
                 self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, nor is it at the service")
             elif self._is_other(kind, wanted, there, name, secret.value):
                 yield Change(name, None, None, secret=True)
-        for name in sorted(there.sealed - wanted.secrets.keys()):
+        for name in sorted(there.sealed - wanted.secrets.keys() - {"url"}):
             yield Change(name, "a secret", None, secret=True)
 
     def _is_other(self, kind: Kind, wanted: Wanted, there: There, name: str, value: str) -> bool:
@@ -342,7 +343,7 @@ class _Planner:
         if name in there.values and name not in self._state.private.get(str(wanted.values.get("kind")), ()):
             spelt = kind.spelt({**wanted.values, name: value})
             return bool(spelt.get(name) != there.values[name])
-        if name not in there.sealed and name not in ("url", "secret"):
+        if name not in there.sealed and name != "secret":
             return True
         doubt = Doubt(kind.id, there.record.id, name, value)
         self.doubts.append(doubt)

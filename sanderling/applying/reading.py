@@ -142,7 +142,7 @@ class _Reader:
         if not _NAME.fullmatch(name):
             return self._flaw(place, "", _NAMED)
         if not isinstance(tree, dict):
-            return self._flaw(place, "", f"write it as a table: [{place.table}]")
+            return self._flaw(Place(place.file, kind.id), name, f"write it as a table: [{place.table}]")
         if (kind.id, name) in self._places:
             other = self._places[kind.id, name]
             where = f"{other.file}:{line_of(self._texts[other.file], other.table)}"
@@ -182,8 +182,7 @@ class _Reader:
                     made = kind.wanted(f"{alert.name}{BETWEEN}{name}", place, table, self._finder(place))
                     self.wanted[DESTINATIONS].append(made._replace(values={**made.values, "alert": alert.name}))
                 elif (DESTINATIONS, name) not in self._places:
-                    near = _nearest(name, self._tables[DESTINATIONS])
-                    says = f"there is no [destinations.{name}] in these files{near}"
+                    says = f"there is no [destinations.{name}] in these files{self._near(DESTINATIONS, name)}"
                     self._flaw(alert.place, "destinations", says)
         for name, (place, _) in self._tables[DESTINATIONS].items():
             if name not in used:
@@ -196,10 +195,12 @@ class _Reader:
                 for field, of in kind.refers.items():
                     for name in _names_in(wanted.values[field]):
                         if (of, name) not in self._places and not (of == SOURCES and "://" in name):
-                            near = _nearest(name, self._tables[of])
-                            what = " or write the URL of a source that is there" if of == SOURCES else ""
-                            says = f"there is no [{of}.{name}] in these files{near}: add it,{what or ' or take it out'}"
+                            url = ", or write the URL of a source that is there" if of == SOURCES else ""
+                            says = f"there is no [{of}.{name}] in these files{self._near(of, name)}{url}"
                             self._flaw(wanted.place, field, says)
+
+    def _near(self, kind: str, name: str) -> str:
+        return _nearest(name, [known for of, known in self._places if of == kind])
 
     def _flaw(self, place: Place, key: str, says: str, *, table: str = "", shown: str = "") -> None:
         text = self._texts[place.file]

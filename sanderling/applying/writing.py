@@ -115,15 +115,12 @@ class _Writer:
         if kind.named and fields.get(kind.named) == name:
             del fields[kind.named]
         fields = _TRIMMED[kind.id](fields, one, self._state) if kind.id in _TRIMMED else fields
-        for field in sorted({*one.sealed, *(["url"] if self._has_sealed_address(kind, one) else [])}):
+        for field in sorted(one.sealed):
             fields[field] = {"env": self._variable(kind, name, field)}
         options = {field: fields.pop(field) for field in sorted(fields) if field.startswith(OPTIONS)}
         if options:
             fields["options"] = {field.removeprefix(OPTIONS): value for field, value in options.items()}
         return fields
-
-    def _has_sealed_address(self, kind: Kind, one: There) -> bool:
-        return kind.id == DESTINATIONS and "url" in self._state.private.get(one.values["kind"], ())
 
     def _variable(self, kind: Kind, name: str, field: str) -> str:
         stem = re.sub(r"[^A-Z0-9]+", "_", f"{name}_{field.removeprefix(OPTIONS)}".upper()).strip("_")

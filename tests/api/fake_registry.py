@@ -199,7 +199,7 @@ class FakeRegistry:
             if view.source.url == new.url:
                 return AddedSource(view, created=False)
         given = settings_of(new) | {"tags": (*new.tags, *message.mark), "type": new.type or "feed"}
-        source = a_source(len(self.views) + 1, **given)
+        source = a_source(len(self.views) + len(self.deleted) + 1, **given, updated_by=message.by)
         if refusal is not None:
             source = replace(source, detection=replace(source.detection, pending=True))
         view = self.views[source.id] = SourceView(source, SourceRuntime())
@@ -208,7 +208,8 @@ class FakeRegistry:
     def _edit(self, message: EditSource) -> SourceView:
         self._refuse_stale(message)
         view = self.views[message.source]
-        view = self.views[message.source] = SourceView(replace(view.source, **settings_of(message.patch)), view.hot)
+        edited = replace(view.source, **settings_of(message.patch), updated_by=message.by)
+        view = self.views[message.source] = SourceView(edited, view.hot)
         return view
 
 

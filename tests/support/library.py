@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from sanderling.real_world import wall
 from storage.records.health import Health
 from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.managed import Managed
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sqlite import open_sqlite
 
@@ -16,19 +18,24 @@ _SOON = 3_000_000
 _AT_ONCE = 500
 
 
-def fill(data: Path, count: int, tags: tuple[str, ...] = ("label:library",)) -> None:
-    """Put sources into a data folder that no service has open. None of them is due for most of an hour."""
+def fill(data: Path, count: int, tags: tuple[str, ...] = ("label:library",), workspace: str = "") -> None:
+    """Put sources into a data folder that no service has open. None of them is due for most of an hour.
+
+    workspace: whose files describe them, as `site-0` and so on.
+    """
     data.mkdir(parents=True, exist_ok=True)
-    trio.run(_fill, data, count, tags)
+    trio.run(_fill, data, count, tags, workspace)
 
 
-async def _fill(data: Path, count: int, tags: tuple[str, ...]) -> None:
+async def _fill(data: Path, count: int, tags: tuple[str, ...], workspace: str) -> None:
     now = Millis(round(1000 * wall()))
     storage = await open_sqlite(data, clock=wall, owner="library", warn=print)
     for start in range(0, count, _AT_ONCE):
         async with trio.open_nursery() as nursery:
             for number in range(start, min(count, start + _AT_ONCE)):
                 source, hot = a_source(number, now, tags)
+                if workspace:
+                    source = replace(source, managed=Managed(workspace, f"site-{number}", "url=00000000"))
                 nursery.start_soon(storage.sources.add, source, SourceState(source.id, hot, b""), storage.lease)
     await storage.aclose()
 

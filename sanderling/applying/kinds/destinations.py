@@ -19,6 +19,8 @@ DESTINATIONS = "destinations"
 BETWEEN = "/"
 """Between the name of an alert and that of its destination."""
 OPTIONS = f"options{PART}"
+UNSEEN = "/…"
+"""The end of an address of which the service tells no more than the host."""
 OptionGiven = OptionValue | Reference
 
 
@@ -103,7 +105,11 @@ def _there(record: DestinationSeen, names: Names) -> There:
         del values["enabled"]  # it is held back until then, and this says nothing of what was wished
     values |= {f"{OPTIONS}{name}": value for name, value in record.options.items()}
     values["alert"] = names.name_of(ALERTS, record.alert_id)
-    return There(record, spelt(values), frozenset(f"{OPTIONS}{name}" for name in record.private))
+    sealed = {f"{OPTIONS}{name}" for name in record.private}
+    if record.url.endswith(UNSEEN):
+        del values["url"]
+        sealed.add("url")
+    return There(record, spelt(values), frozenset(sealed))
 
 
 def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:

@@ -140,7 +140,10 @@ class Kind(NamedTuple):
     batch: int = 1
 
     def wanted(self, name: str, place: Place, table: Struct, found: Callable[[str, Reference], Secret]) -> Wanted:
-        """Return what a table asks for. found: looks a secret up, by the name of its field."""
+        """Return what a table asks for. found: looks a secret up, by the name of its field.
+
+        What refers to others has the names that stand in the file, and is not spelt before they are known.
+        """
         values = dict(self.defaults) | ({self.named: name} if self.named else {})
         new, secrets = dict[str, Any](), dict[str, Secret]()
         for field in table.__struct_fields__:
@@ -152,7 +155,7 @@ class Kind(NamedTuple):
                     secrets[part] = found(part, value)
                 else:
                     (new if field in self.new else values)[part] = value
-        return Wanted(name, place, values, new, secrets)
+        return Wanted(name, place, values if self.refers else self.spelt(values), new, secrets)
 
 
 def _parts(field: str, given: Any) -> Iterator[tuple[str, Any]]:

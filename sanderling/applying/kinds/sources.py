@@ -108,6 +108,7 @@ DEFAULTS: Values = {
     "wait_for": None,
     "enabled": True,
 }
+_COMPARED = (*DEFAULTS, "url", "type", "render")
 
 
 def url_of(text: str) -> str:
@@ -139,10 +140,12 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _there(record: SourceSeen, names: Names) -> There:
-    values = {name: getattr(record, name) for name in DEFAULTS}
-    values |= {"url": record.url, "type": record.type, "render": record.render}
+    """Return a record as values. All is in the service's own spelling, of which there may be many thousands."""
+    values = {name: getattr(record, name) for name in _COMPARED}
+    values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
+    values["ignore"] = tuple(sorted(record.ignore))
     sealed = (("hello", record.has_hello), ("headers", record.has_headers))
-    return There(record, spelt(values), frozenset(name for name, has in sealed if has))
+    return There(record, values, frozenset(name for name, has in sealed if has))
 
 
 def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:

@@ -407,3 +407,52 @@ async def test_a_full_disk_is_503_with_retry_after_and_changes_nothing(house: Ho
     house.storage.disk.full = False
     assert len((await client.get("/v1/alerts")).json()) == 1
     assert (await client.get(path)).json()["label"] == "hook.test · price OR plan"
+
+
+OWN = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
+
+
+async def test_a_secret_may_be_ones_own_and_is_not_told_again(house: House, client: httpx.AsyncClient) -> None:
+    record = await hooked(client, secret=OWN)
+    assert "secret" not in record
+    (kept,) = await house.storage.alerts.destinations()
+    assert [secret.value for secret in kept.secrets] == [OWN]
+
+
+async def test_another_secret_signs_at_once_and_the_one_before_it_for_a_day(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    record = await hooked(client)
+    path = f"/v1/destinations/{record['id']}"
+    changed = await client.patch(path, json={"secret": OWN})
+    assert changed.status_code == 200 and "secret" not in changed.json()
+    (kept,) = await house.storage.alerts.destinations()
+    assert [(secret.value, secret.until is None) for secret in kept.secrets] == [(OWN, True), (record["secret"], False)]
+    assert (await client.patch(path, json={"secret": OWN})).json()["revision"] == changed.json()["revision"]
+
+
+async def test_a_secret_of_a_kind_that_signs_nothing_or_that_could_be_guessed_is_refused(
+    client: httpx.AsyncClient,
+) -> None:
+    record = await hooked(client)
+    alert = f"/v1/alerts/{record['alert_id']}/destinations"
+    phone = {"kind": "ntfy", "options": {"topic": "prices-k3f9x2"}, "secret": OWN}
+    assert (await client.post(alert, json=phone)).status_code == 422
+    short = f"whsec_{'A' * 33}"  # no base64 of whole bytes
+    for answer in (
+        await client.post(alert, json=HOOK | {"secret": short}),
+        await client.patch(f"/v1/destinations/{record['id']}", json={"secret": short}),
+    ):
+        assert (answer.status_code, answer.json()["errors"][0]["location"]) == (422, "body.secret")
+        assert short not in answer.text
+
+
+async def test_a_record_says_who_set_it_last_and_whose_files_describe_it(client: httpx.AsyncClient) -> None:
+    mark = {"workspace": "shop", "name": "prices/hook", "applied": "url=5b0e6a3c"}
+    record = await hooked(client, managed=mark)
+    assert (record["managed"], record["updated_by"]) == (mark, "test")
+    path = f"/v1/destinations/{record['id']}"
+    assert (await client.patch(path, json={"label": "other"})).json()["managed"] == mark
+    assert (await client.patch(path, json={"managed": None})).json()["managed"] is None
+    wrong = await client.patch(path, json={"managed": {"workspace": "No!", "name": "x"}})
+    assert wrong.status_code == 400

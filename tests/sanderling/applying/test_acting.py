@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sanderling.applying.showing import lines_of
+from tests.api.house import make_house, running
+from tests.sanderling.applying.folder import Killed, Service, files
+
+BEFORE = """
+[sources.tickets]
+url = "https://shore.test/tickets"
+tags = ["shop"]
+[sources.terms]
+url = "https://shore.test/terms"
+[sources.news]
+url = "https://shore.test/news"
+[alerts.prices]
+query = "price"
+sources = ["tickets", "terms"]
+destinations = ["hook", "old"]
+[alerts.gone]
+query = "gone"
+destinations = ["hook"]
+[destinations.hook]
+url = "https://hook.test/in"
+[destinations.old]
+url = "https://old.test/in"
+[publications.prices]
+title = "Prices"
+alerts = ["prices"]
+"""
+AFTER = """
+[sources.tickets]
+url = "https://shore.test/tickets"
+tags = ["shop", "topic:prices"]
+schedule = "1h"
+[sources.conditions]
+url = "https://shore.test/terms"
+[sources.news]
+url = "https://shore.test/news/en"
+[sources.map]
+url = "https://shore.test/map"
+enabled = false
+[alerts.prices]
+query = "price OR ticket"
+sources = ["conditions", "map", "news"]
+destinations = ["hook", "new"]
+[alerts.closed]
+query = "closed"
+destinations = ["hook"]
+[destinations.hook]
+url = "https://hook.test/in"
+delivery_mode = "hourly"
+[destinations.new]
+url = "https://new.test/in"
+secret = { env = "SECRET" }
+[publications.prices]
+title = "Prices and more"
+alerts = ["prices", "closed"]
+"""
+SECRET = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
+
+
+async def empty(service: Service, folder: Path) -> bool:
+    plan = await service.plan(folder)
+    return plan.empty and not plan.faults
+
+
+async def test_files_are_applied_and_a_second_plan_is_empty(service: Service, tmp_path: Path) -> None:
+    folder = files(tmp_path / "f", all=BEFORE)
+    done, _ = await service.apply(folder)
+    assert [one.became for one in done] == ["made"] * 9
+    assert await empty(service, folder)
+    (record,) = [one for one in await service.ask("GET", "/v1/alerts") if one["name"] == "prices"]
+    assert (record["name"], record["filter_query"], len(record["source_ids"])) == ("prices", "price", 2)
+    assert (record["managed"]["workspace"], record["managed"]["name"]) == ("shop", "prices")
+
+
+async def test_what_changed_is_changed_what_is_gone_goes_and_the_rest_keeps_its_id(
+    service: Service, tmp_path: Path
+) -> None:
+    service.variables = {"SECRET": SECRET}
+    await service.apply(files(tmp_path / "f", all=BEFORE))
+    before = {one["url"]: one["id"] for one in await service.ask("GET", "/v1/sources")}
+    (alert,) = [one for one in await service.ask("GET", "/v1/alerts") if one["name"] == "prices"]
+    done, _ = await service.apply(folder := files(tmp_path / "f", all=AFTER))
+    assert {f"{one.act.verb} {one.act.kind}.{one.act.name}" for one in done if one.became != "refused"} == {
+        "change sources.tickets",
+        "change sources.conditions",
+        "make sources.news",
+        "make sources.map",
+        "delete sources.news",
+        "change alerts.prices",
+        "make alerts.closed",
+        "delete alerts.gone",
+        "change destinations.prices/hook",
+        "make destinations.prices/new",
+        "make destinations.closed/hook",
+        "delete destinations.prices/old",
+        "delete destinations.gone/hook",
+        "change publications.prices",
+    }
+    after = {one["url"]: one for one in await service.ask("GET", "/v1/sources")}
+    assert after["https://shore.test/terms"]["id"] == before["https://shore.test/terms"]
+    assert after["https://shore.test/map"]["enabled"] is False
+    now = await service.ask("GET", f"/v1/alerts/{alert['id']}")
+    wanted = ("terms", "map", "news/en")
+    assert set(now["source_ids"]) == {after[f"https://shore.test/{path}"]["id"] for path in wanted}
+    assert await empty(service, folder)
+
+
+async def cut_at(tmp_path: Path, at: int, *, sent: bool) -> tuple[Any, bool, list[str]]:
+    """Return all records after an apply that is killed at a request, and a whole one; and whether a plan is empty."""
+    async with running(make_house()) as house:
+        service = await Service.of(house)
+        service.variables = {"SECRET": SECRET}
+        await service.apply(files(tmp_path / "f", all=BEFORE))
+        folder, killed, asked = files(tmp_path / "f", all=AFTER), False, list[str]()
+        try:
+            _, asked = await service.apply(folder, at, sent=sent)
+        except* Killed:
+            killed = True
+        assert killed == (at > 0)
+        done, _ = await service.apply(folder)
+        assert not [one for one in done if one.became == "refused"], done
+        return await service.everything(), await empty(service, folder), asked
+
+
+@pytest.mark.parametrize("sent", [False, True])
+async def test_killed_at_any_request_it_ends_where_a_whole_run_ends(
+    autojump_clock: object, tmp_path: Path, *, sent: bool
+) -> None:
+    whole, _, asked = await cut_at(tmp_path, 0, sent=sent)
+    reads = sum(one.startswith("GET") for one in asked)
+    assert len(asked) - reads > 10
+    for at in range(reads + 1, len(asked) + 1):
+        found, is_empty, _ = await cut_at(tmp_path, at, sent=sent)
+        assert is_empty, f"cut at {asked[at - 1]}"
+        assert found == whole, f"cut at {asked[at - 1]}"
+
+
+# --- drawn worlds ----------------------------------------------------------------------------------------------------
+
+PATHS = [f"https://shore.test/{number}" for number in range(6)]
+HOOKS = ["https://a.test/in", "https://b.test/in"]
+
+
+def drawn(chance: random.Random) -> str:
+    """Return some files."""
+    urls = chance.sample(PATHS, chance.randrange(1, 6))
+    names = dict(zip(chance.sample("abcdefgh", len(urls)), urls, strict=True))
+    lines = list[str]()
+    for name, url in names.items():
+        lines += [f"[sources.{name}]", f'url = "{url}"', f"tags = {chance.sample(['t', 'topic:x', 'u'], 2)}"]
+        lines += chance.choice([[], ['schedule = "90m"'], ["enabled = false"], ['title = "T"'], ['selector = "main"']])
+    hooks = chance.sample("xyz", chance.randrange(1, 3))
+    alerts = chance.sample("pqrs", chance.randrange(1, 4))
+    for name in alerts:
+        over = chance.sample(sorted(names), chance.randrange(1, len(names) + 1))
+        lines += [f"[alerts.{name}]", f'query = "{chance.choice(["price", "plan", ""])}"', f"sources = {over}"]
+        lines += [f"destinations = {hooks}", *chance.choice([[], ['channel = "c"'], ['match = "added"']])]
+    for name in hooks:
+        lines += [f"[destinations.{name}]", f'url = "{chance.choice(HOOKS)}"']
+        lines += chance.choice([[], ['delivery_mode = "daily"', "digest_hour = 7"], ["enabled = false"]])
+    if chance.random() < 0.7:
+        lines += ["[publications.n]", 'title = "N"', f"alerts = {chance.sample(alerts, 1)}"]
+    return "\n".join(lines)
+
+
+async def unmanaged(service: Service) -> list[Any]:
+    return [
+        one
+        for kind in ("sources", "alerts", "destinations", "publications")
+        for one in await service.ask("GET", f"/v1/{kind}")
+        if one["managed"] is None
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_of_drawn_files_after_drawn_files_the_plan_is_empty_and_nothing_else_is_touched(
+    service: Service, tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    made = await service.ask("POST", "/v1/sources", json={"url": "https://other.test/", "tags": ["t"]})
+    alert = await service.ask("POST", "/v1/alerts", json={"filter_query": "price", "source_ids": [made["id"]]})
+    await service.ask("POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": HOOKS[0]})
+    await service.ask("POST", "/v1/publications", json={"title": "Others", "alert_ids": [alert["id"]]})
+    theirs = await unmanaged(service)
+    for _ in range(3):
+        folder = files(tmp_path / "f", all=drawn(chance))
+        done, _ = await service.apply(folder)
+        assert not [one for one in done if one.became == "refused"], done
+        plan = await service.plan(folder)
+        assert plan.empty, "\n".join(lines_of(plan))
+        assert await unmanaged(service) == theirs

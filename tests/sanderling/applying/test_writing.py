@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sanderling.applying.reading import read_folder
+from sanderling.applying.state import state_of
+from sanderling.applying.writing import write, written
+from sanderling.exits import CommandFailed
+from tests.api.house import make_house, running
+from tests.sanderling.applying.folder import Service, files
+
+CHAT = "https://hooks.slack.com/services/T0/B0/X"
+SECRETS = {"PRICES_SLACK_URL": CHAT, "SHORE_TEST_TERMS_HEADERS": "Cookie: id=1"}
+
+
+async def fill(service: Service) -> None:
+    """Make things by hand: of each kind some, with every sort of value."""
+    tickets = await service.ask(
+        "POST", "/v1/sources", json={"url": "https://shore.test/tickets", "title": "Day tickets"}
+    )
+    terms = {
+        "url": "https://shore.test/terms",
+        "headers": "Cookie: id=1",
+        "tags": ["shop"],
+        "schedule": "90m",
+        "ignore": [".ad", 'a[title="x\\y"]'],
+        "bar": 0.4,
+        "enabled": False,
+    }
+    await service.ask("POST", "/v1/sources", json=terms)
+    prices = {"filter_query": 'price OR "new\tplan"', "name": "Prices", "source_ids": [tickets["id"]], "notices": []}
+    alert = await service.ask("POST", "/v1/alerts", json=prices)
+    path = f"/v1/alerts/{alert['id']}/destinations"
+    quiet = {"from": "22:00", "to": "07:00", "weekdays": ["mon"]}
+    await service.ask("POST", path, json={"url": "https://hook.test/in", "quiet_hours": quiet})
+    message = {"message": "{{ title }}\n\n{{ summary }}"}
+    await service.ask("POST", path, json={"kind": "slack", "url": CHAT, "options": message, "label": "Team"})
+    everything = await service.ask("POST", "/v1/alerts", json={"filter_query": "", "tags": ["shop"]})
+    await service.ask("POST", "/v1/publications", json={"title": "All", "alert_ids": [everything["id"]]})
+
+
+async def exported(service: Service, folder: Path, workspace: str = "main") -> list[str]:
+    made = written(await state_of(service.client()), workspace)
+    write(folder, made.files)
+    return list(made.variables)
+
+
+async def test_an_export_applied_to_the_same_service_changes_nothing_of_it(service: Service, tmp_path: Path) -> None:
+    await fill(service)
+    variables = await exported(service, tmp_path / "out")
+    assert set(variables) == set(SECRETS)
+    before = await service.everything()
+    for known in ({}, SECRETS):
+        service.variables = known
+        plan = await service.plan(tmp_path / "out", adopt=True)
+        assert not plan.faults and {act.verb for act in plan.acts} == {"take over"}
+        assert [act.changes for act in plan.acts if act.changes] == []
+    await service.apply(tmp_path / "out", adopt=True)
+    assert (await service.plan(tmp_path / "out")).empty
+    assert without_marks(await service.everything()) == without_marks(before)
+
+
+def without_marks(found: dict[str, list[dict[str, object]]]) -> object:
+    return {kind: [{**one, "managed": None} for one in records] for kind, records in found.items()}
+
+
+async def test_an_export_applied_to_an_empty_service_makes_the_same_things(
+    service: Service, tmp_path: Path, autojump_clock: object
+) -> None:
+    await fill(service)
+    await exported(service, tmp_path / "out")
+    async with running(make_house()) as house:
+        other = await Service.of(house)
+        other.variables = SECRETS
+        await other.apply(tmp_path / "out")
+        a, b = await other.everything(), await service.everything()
+        print([(x, y) for k in a for x, y in zip(a[k], b[k]) if {**x, "managed": 0} != {**y, "managed": 0}])
+        assert without_marks(a) == without_marks(b)
+        assert (await other.plan(tmp_path / "out")).empty
+        await exported(other, tmp_path / "again")
+    for path in (tmp_path / "out").iterdir():
+        assert (tmp_path / "again" / path.name).read_text() == path.read_text()
+
+
+async def test_no_secret_is_in_an_export_and_what_other_files_describe_is_not_either(
+    service: Service, tmp_path: Path
+) -> None:
+    await fill(service)
+    theirs = 'workspace = "theirs"\n[sources.theirs]\nurl = "https://theirs.test/"\n'
+    await service.apply(files(tmp_path / "theirs", all=theirs))
+    await exported(service, tmp_path / "out")
+    text = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    assert "theirs" not in text and "whsec_" not in text and "T0/B0" not in text and "Cookie" not in text
+
+
+async def test_what_is_managed_keeps_its_name_and_one_destination_of_two_alerts_stays_one(
+    service: Service, tmp_path: Path
+) -> None:
+    folder = files(
+        tmp_path / "f",
+        all='[sources."no. 5"]\nurl = "https://shore.test/5"\n[alerts.a]\nquery = "a"\ndestinations = ["hook"]\n'
+        '[alerts.b]\nquery = "b"\ndestinations = ["hook"]\n[destinations.hook]\nurl = "https://hook.test/in"\n',
+    )
+    await service.apply(folder)
+    await exported(service, tmp_path / "out", "shop")
+    wish = read_folder(tmp_path / "out", {})
+    names = {kind: sorted(one.name for one in some) for kind, some in wish.wanted.items()}
+    assert names == {
+        "sources": ["no. 5"],
+        "alerts": ["a", "b"],
+        "destinations": ["a/hook", "b/hook"],
+        "publications": [],
+    }
+    assert list(tomllib.loads((tmp_path / "out/alerts.toml").read_text())["destinations"]) == ["hook"]
+    assert (await service.plan(tmp_path / "out")).empty
+
+
+def test_files_that_are_there_are_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    with pytest.raises(CommandFailed, match="there are TOML files already"):
+        write(tmp_path, {"sources.toml": ""})
