@@ -33,6 +33,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "message-templates",
             "receivers",
             "templates",
+            "configuration",
             "streams",
             "clients",
             "history",

@@ -44,7 +44,7 @@ async def test_what_is_not_there_is_never_the_same(client: httpx.AsyncClient) ->
     assert await same(client, *asked) == [False] * 4
 
 
-async def test_trying_many_values_is_slowed_down_and_the_right_one_is_not(client: httpx.AsyncClient) -> None:
+async def test_x20_trying_many_values_is_slowed_down_and_the_right_one_is_not(client: httpx.AsyncClient) -> None:
     source = (await client.post("/v1/sources", json={"url": "https://a.test/", "headers": HEADERS})).json()["id"]
     for _ in range(WRONG.burst // 100):
         assert await same(client, *[("source", source, "headers", "wrong")] * 100) == [False] * 100
