@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -101,9 +101,9 @@ class _Reader:
             else:
                 self._file(file, tree)
         if not (self.workspace or self.flaws):
-            file = next(iter(self._texts), "")
             says = f'no file says whose files these are: write `{WORKSPACE} = "NAME"` at the top of one of them'
-            self.flaws.append(Flaw(file, 0, says))
+            none = "there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"
+            self.flaws.append(Flaw(next(iter(self._texts), str(self._folder)), 0, says if self._texts else none))
         for kind in KINDS.values():
             if kind.id != DESTINATIONS:
                 self.wanted[kind.id] = [
@@ -151,8 +151,8 @@ class _Reader:
         try:
             table = msgspec.convert(tree, kind.table)
         except msgspec.ValidationError:
-            for key, says in _wrong(kind.table, tree):
-                self._flaw(place, key, says)
+            for key, shown, says in _wrong(kind.table, tree):
+                self._flaw(place, key, says, shown=shown)
         else:
             self._tables[kind.id][name] = (place, table)
 
@@ -227,36 +227,81 @@ def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield all that is wrong with a table: the key and a sentence."""
+def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield all that is wrong with a table: the key, the place in its value, and a sentence."""
     types = get_type_hints(shape, include_extras=True)
     for key, value in tree.items():
         if key not in types:
             near = _nearest(key, types) or f"; there are: {', '.join(types)}"
-            yield key, f"{_UNKNOWN}{near}"
+            yield key, key, f"{_UNKNOWN}{near}"
             continue
         try:
             msgspec.convert(value, types[key])
         except msgspec.ValidationError as error:
-            yield key, _said(str(error), types[key])
+            found = _AT.fullmatch(str(error))
+            assert found is not None  # the expression matches every text
+            path = (found["path"] or "").replace("[...]", "")
+            yield key, f"{key}{path}", _said(found["says"], _type_at(types[key], path))
     for field in msgspec.structs.fields(shape):
         if field.required and field.name not in tree:
-            yield field.name, "is missing: add it"
+            yield field.name, field.name, "is missing: add it"
 
 
-def _said(message: str, type_: object) -> str:
-    """Return a message of msgspec as a sentence for who writes files."""
-    found = _AT.fullmatch(message)
-    says = found["says"] if found else message
-    if "Reference" in str(type_) and "`object`" in says and "got `str`" in says:
+def _said(says: str, type_: object) -> str:
+    """Return what msgspec says of a value of a type, as a sentence for who writes files."""
+    if Reference in _shapes(type_) and "`object`" in says and "got `str`" in says:
         return 'a secret does not belong into a file: write { env = "NAME" } or { file = "path" }'
+    if unknown := re.search(r"unknown field `([^`]*)`", says):
+        known = ", ".join(field.encode_name for shape in _shapes(type_) for field in _fields(shape))
+        return f"{_UNKNOWN}: {unknown[1]}; there are: {known}"
+    if says.startswith("Invalid enum value"):
+        return f"must be one of: {', '.join(map(str, _choices(type_)))}"
     form = next((str(meta.extra["form"]) for meta in _metas(type_) if meta.extra and "form" in meta.extra), "")
-    says = says.replace("`object`", "a table").replace("`array`", "a list").replace("`str`", "a text")
-    says = says.replace("`int`", "a whole number").replace("`float`", "a number").replace("`bool`", "true or false")
-    return f"must be {form}" if form and "matching regex" in says else says[:1].lower() + says[1:]
+    if form and "matching regex" in says:
+        return f"must be {form}"
+    said = re.sub(
+        "`([a-z| ]+)`", lambda found: " or ".join(_WORDS.get(one, one) for one in found[1].split(" | ")), says
+    )
+    return f"{said[:1].lower()}{said[1:]}"
+
+
+def _type_at(type_: object, path: str) -> object:
+    """Return the type of a part of a value, by the names of fields that lead to it."""
+    for step in re.findall(r"\.([\w-]+)", path):
+        fields = (field for shape in _shapes(type_) for field in _fields(shape))
+        type_ = next((field.type for field in fields if field.encode_name == step), type_)
+    return type_
+
+
+_WORDS: Mapping[str, str] = {
+    "object": "a table",
+    "array": "a list",
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+}
+
+
+def _inside(type_: object) -> Iterator[object]:
+    """Yield a type, and those that it is made of, structs aside."""
+    yield type_
+    for part in getattr(type_, "__args__", ()):
+        yield from _inside(part)
+
+
+def _shapes(type_: object) -> list[type[Struct]]:
+    return [one for one in _inside(type_) if isinstance(one, type) and issubclass(one, Struct)]
+
+
+def _fields(shape: type[Struct]) -> Sequence[msgspec.structs.FieldInfo]:
+    return msgspec.structs.fields(shape)
+
+
+def _choices(type_: object) -> list[object]:
+    return [choice for one in _inside(type_) if get_origin(one) is Literal for choice in get_args(one)]
 
 
 def _metas(type_: object) -> Iterator[msgspec.Meta]:
-    yield from getattr(type_, "__metadata__", ())
-    for part in getattr(type_, "__args__", ()):
-        yield from _metas(part)
+    for one in _inside(type_):
+        yield from getattr(one, "__metadata__", ())

@@ -14,6 +14,7 @@ from sanderling.applying.kinds.kind import Kind, Private
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.sides import State
 from sanderling.client.waiting_client import WaitingClient
+from sanderling.exits import CommandFailed
 
 PAGE = 1000
 """Records of one answer: as many as the API gives."""
@@ -59,7 +60,11 @@ async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
     query: Any = {**kind.query, "limit": PAGE}
     while True:
         answer = await client.ask("GET", kind.path, params=query)
-        found += decode(answer.content)
+        try:
+            found += decode(answer.content)
+        except msgspec.MsgspecError as error:
+            says = f"The service's {kind.id} are not as this program knows them ({error}): are both of one version?"
+            raise CommandFailed(says) from None
         if "next" not in answer.links:
             return found
         query = httpx.URL(answer.links["next"]["url"]).query
