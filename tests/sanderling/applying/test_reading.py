@@ -118,6 +118,36 @@ prices = 7
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("bar = 7", "bar: expected a number <= 0.9"),
+        ('render = "sometimes"', "render: must be one of: never, auto, always"),
+        ('tags = "one"', "tags: expected a list, got a text"),
+        ("tags = [1]", "tags[0]: expected a text, got a whole number"),
+        ('headers = { evn = "A" }', "headers: there is no such key: evn; there are: env, file"),
+    ],
+)
+def test_a_wrong_value_is_told_with_what_may_stand_there(tmp_path: Path, line: str, says: str) -> None:
+    folder = files(tmp_path / "f", all=f'[sources.x]\nurl = "https://shore.test/"\n{line}\n')
+    assert flaws(folder) == [f"all.toml:3: sources.x.{says}"]
+
+
+def test_a_wrong_value_in_a_table_inside_a_table_is_told_with_its_whole_path(tmp_path: Path) -> None:
+    more = GOOD + 'quiet_hours = { from = "25:00", to = "07:00" }\noptions = { a = 3 }\n'
+    assert flaws(files(tmp_path / "f", all=more)) == [
+        "all.toml:17: destinations.hook.quiet_hours.from: must be a time of day as HH:MM, from 00:00 to 23:59",
+        "all.toml:18: destinations.hook.options: expected a text or a table, got a whole number",
+    ]
+
+
+def test_an_empty_folder_is_refused_unless_the_workspace_is_named(tmp_path: Path) -> None:
+    assert flaws(tmp_path) == [
+        f"{tmp_path}: there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"
+    ]
+    assert not any(read_folder(tmp_path, {}, "shop").wanted.values())
+
+
 def test_files_that_say_no_workspace_are_refused_unless_it_is_said_elsewhere(tmp_path: Path) -> None:
     folder = tmp_path / "f"
     folder.mkdir()
