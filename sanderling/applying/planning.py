@@ -310,6 +310,8 @@ class _Planner:
     def _found(self, kind: Kind, wanted: Wanted, there: There) -> None:
         mark = there.mark
         changes = [*changes_of(kind, wanted, there, self.names), *self._secrets(kind, wanted, there)]
+        if wanted.values.get("enabled") and "enabled" not in there.values and any(one.secret for one in changes):
+            changes.append(Change("enabled", False, True))  # it was held back for want of this secret
         if mark is None:
             if not self._options.adopt:
                 what = there.values.get("url") if kind.unique else f"one that is like it ({there.record.id})"

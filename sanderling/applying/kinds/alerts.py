@@ -10,10 +10,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.messages.requests import Tag
 from api.schemas.alerts import SOURCES_OWN, Channel, FilterQuery, LanguageCode, Match, Name, NoticeAfter, Notices
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
-from sanderling.applying.kinds.sources import SOURCES
+from sanderling.applying.kinds.sources import SOURCES, tags_of
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
 from storage.records.managed import Managed
-from storage.records.source import tag_of
 
 ALERTS = "alerts"
 SourceName = Annotated[
@@ -71,11 +70,6 @@ DEFAULTS: Values = {
     "enabled": True,
 }
 _WIRE = {"query": "filter_query"}
-
-
-def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Return tags as events carry them, in one order."""
-    return tuple(sorted({tag_of(tag.strip()) for tag in tags}))
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:

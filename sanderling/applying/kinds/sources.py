@@ -123,9 +123,12 @@ def url_of(text: str) -> str:
 
 
 def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Return tags as they are kept, without the service's own, in one order."""
-    found = {tag_of(tag.strip()) for tag in tags}
-    return tuple(sorted(tag for tag in found if tag.partition(":")[0] not in OWN_NAMESPACES))
+    """Return tags as they are kept, in one order.
+
+    >>> tags_of(("topic:ai", " shop", "label:shop"))
+    ('label:shop', 'topic:ai')
+    """
+    return tuple(sorted({tag_of(tag.strip()) for tag in tags}))
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:

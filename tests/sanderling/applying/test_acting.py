@@ -197,3 +197,22 @@ async def test_of_drawn_files_after_drawn_files_the_plan_is_empty_and_nothing_el
         plan = await service.plan(folder)
         assert plan.empty, "\n".join(lines_of(plan))
         assert await unmanaged(service) == theirs
+
+
+async def test_what_is_refused_hinders_nothing_else_and_a_source_that_has_no_successor_stays(
+    service: Service, tmp_path: Path
+) -> None:
+    await service.apply(files(tmp_path / "f", all=BEFORE))
+    wrong = BEFORE.replace("shore.test/tickets", "shore.test/refused").replace('["shop"]', '["template:mine"]')
+    done, _ = await service.apply(files(tmp_path / "f", all=wrong.replace('"price"', '"offer"')))
+    assert {(one.act.verb, one.act.kind, one.act.name, one.became) for one in done} == {
+        ("make", "sources", "tickets", "refused"),
+        ("change", "alerts", "prices", "refused"),
+        ("delete", "sources", "tickets", "refused"),
+    }
+    says = [one.says for one in done]
+    assert "the service's own" in says[0] and says[1:] == [
+        "it names tickets, which is not there",
+        "it stays, as what was to take its place was refused",
+    ]
+    assert "https://shore.test/tickets" in {one["url"] for one in await service.ask("GET", "/v1/sources")}

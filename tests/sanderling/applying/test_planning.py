@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sanderling.applying.planning import Plan, too_many
 from sanderling.applying.showing import as_json, lines_of
+from storage.records.destination import Secret
 from tests.api.house import House
 from tests.sanderling.applying.folder import Service, files
 
@@ -258,6 +260,20 @@ async def test_the_secret_of_a_webhook_may_be_given_and_turned(service: Service,
     service.variables = {"SECRET": SECRET.replace("bm90", "bm91")}
     (act,) = (await service.plan(folder)).acts
     assert [(change.field, change.secret) for change in act.changes] == [("secret", True)]
+
+
+async def test_what_came_without_its_secret_gets_it_and_goes_on(service: Service, house: House, tmp_path: Path) -> None:
+    folder = files(tmp_path / "f", all=ONE + 'secret = { env = "SECRET" }\n')
+    service.variables = {"SECRET": SECRET}
+    await service.apply(folder)
+    (kept,) = await house.storage.alerts.destinations()
+    imported = {"secrets": (Secret("whsec_that_nobody_knows"),), "enabled": False, "was_enabled": True}
+    await house.storage.alerts.edit_destination(kept.id, lambda old: replace(old, **imported))
+    assert (await of(service, "destinations"))["needs_secret"] is True
+    await service.apply(folder)
+    record = await of(service, "destinations")
+    assert (record["needs_secret"], record["enabled"]) == (False, True)
+    assert (await service.plan(folder)).empty
 
 
 async def test_a_secret_that_the_service_makes_is_not_printed(service: Service, tmp_path: Path) -> None:
