@@ -310,8 +310,12 @@ class _Planner:
     def _found(self, kind: Kind, wanted: Wanted, there: There) -> None:
         mark = there.mark
         changes = [*changes_of(kind, wanted, there, self.names), *self._secrets(kind, wanted, there)]
-        if wanted.values.get("enabled") and "enabled" not in there.values and any(one.secret for one in changes):
-            changes.append(Change("enabled", False, True))  # it was held back for want of this secret
+        if wanted.values.get("enabled") and "enabled" not in there.values:  # it is held back at the service
+            if any(one.secret for one in changes):
+                changes.append(Change("enabled", False, True))
+            else:
+                says = "nothing is sent to it yet: it needs a secret, or who is told has not agreed"
+                self.notes.append(f"{kind.id}.{wanted.name}: {says}")
         if mark is None:
             if not self._options.adopt:
                 what = there.values.get("url") if kind.unique else f"one that is like it ({there.record.id})"
