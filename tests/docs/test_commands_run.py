@@ -25,6 +25,7 @@ ELSEWHERE = {
     "README.md": "tests/docs/test_readme.py, tests/api/contract/test_guide.py",
     "docs/api.md": "tests/api/contract/test_guide.py",
     "docs/backup.md": "tests/docs/test_backup_page.py",
+    "docs/configuration.md": "tests/docs/test_configuration_page.py",
     "docs/console.md": "tests/sanderling/console: they take the whole terminal",
     "docs/coverage.md": "tests/sanderling/client/test_coverage.py: they name a source of the reader's",
     "docs/install.md": "tests/sanderling/releases, operations/installing: they change the machine; make binary-check",
