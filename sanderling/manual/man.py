@@ -18,6 +18,7 @@ ENDS = {
     Exit.WELL: "Done.",
     Exit.FAILED: "It failed; standard error says why.",
     Exit.USAGE: "The command line was not understood.",
+    Exit.DIFFERS: "apply --plan --exit-code: something is to be done.",
     Exit.BAD_SETTING: "A setting is wrong.",
     Exit.UNREACHABLE: "The service can't be reached.",
     Exit.GAVE_UP: "The service gave up; start it again.",
