@@ -216,3 +216,17 @@ async def test_what_is_refused_hinders_nothing_else_and_a_source_that_has_no_suc
         "it stays, as what was to take its place was refused",
     ]
     assert "https://shore.test/tickets" in {one["url"] for one in await service.ask("GET", "/v1/sources")}
+
+
+async def test_what_somebody_has_deleted_is_made_anew_under_the_same_name_and_content(
+    service: Service, tmp_path: Path
+) -> None:
+    folder = files(tmp_path / "f", all=BEFORE)
+    await service.apply(folder)
+    for _ in range(2):
+        (alert,) = [one for one in await service.ask("GET", "/v1/alerts") if one["name"] == "prices"]
+        await service.ask("DELETE", f"/v1/alerts/{alert['id']}")
+        done, _ = await service.apply(folder)
+        made = {f"{one.act.kind}.{one.act.name}" for one in done if one.became == "made"}
+        assert made == {"alerts.prices", "destinations.prices/hook", "destinations.prices/old"}
+        assert await empty(service, folder)
