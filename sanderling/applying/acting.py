@@ -224,7 +224,8 @@ class Actor:
     def _body(self, kind: Kind, wanted: Wanted) -> dict[str, Any]:
         secrets = {name: secret.value for name, secret in wanted.secrets.items()}
         values = {**wanted.values, **wanted.new}
-        return kind.body(values, secrets, self._names.id_of) | {"managed": self._mark(kind, wanted)}
+        body = kind.body(values, secrets, self._names.id_of)
+        return {**kind.making, **body, "managed": self._mark(kind, wanted)}
 
     def _mark(self, kind: Kind, wanted: Wanted) -> dict[str, str]:
         mark = Managed(self._plan.workspace, wanted.name, applied_of(kind, wanted))

@@ -110,5 +110,6 @@ KIND = Kind(
     body=_body,
     make=lambda _values, _ids: "/v1/alerts",
     named="name",
+    making={"default_destinations": False},  # the files say who is told
     refers={"sources": SOURCES},
 )

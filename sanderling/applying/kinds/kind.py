@@ -114,8 +114,8 @@ class Kind(NamedTuple):
     natural: what one is known by under another name. unique: the service has no two that are alike in that, so what
     is there already is not made again. alike: by what one is known that nobody manages. fixed: values that can't be
     changed: what has others is another one.
-    body: values and secrets (None: taken away) as the API takes them. make: the path of what makes one; batch: how
-    many it makes at once.
+    body: values and secrets (None: taken away) as the API takes them. make: the path of what makes one; making: what is
+    asked for then beside the values; batch: how many are made at once.
     """
 
     id: str
@@ -136,6 +136,7 @@ class Kind(NamedTuple):
     refers: Mapping[str, str] = {}
     secrets: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    making: Mapping[str, Any] = {}
     unique: bool = False
     batch: int = 1
 

@@ -152,8 +152,7 @@ def _there(record: SourceSeen, names: Names) -> There:
 
 
 def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:
-    later = {"verify": "later"} if "url" in values else {}  # a source that is made: it may well not answer today
-    return {**later, **values, **secrets}
+    return {**values, **secrets}
 
 
 KIND = Kind(
@@ -173,6 +172,7 @@ KIND = Kind(
     new=frozenset(("backfill", "verify")),
     secrets=("hello", "headers"),
     fixed=("url",),
+    making={"verify": "later"},  # it may well not answer today
     unique=True,
     batch=20,
 )

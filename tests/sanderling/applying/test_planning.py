@@ -317,3 +317,16 @@ async def test_another_kind_of_destination_is_another_destination(service: Servi
 async def test_colours_are_for_terminals(service: Service, tmp_path: Path, *, on: bool) -> None:
     plan = await service.plan(files(tmp_path / "f", all=ONE))
     assert ("\x1b[32m+" in "\n".join(lines_of(plan, colour=on))) is on
+
+
+async def test_the_files_alone_say_who_is_told_whatever_defaults_a_tag_has(service: Service, tmp_path: Path) -> None:
+    folder = files(tmp_path / "f", all=ONE)
+    await service.apply(folder)
+    hook = await of(service, "destinations")
+    await service.ask("PUT", "/v1/tags/label:shop", json={"destinations": [hook["id"]]})
+    over = '[alerts.shop]\nquery = "sale"\ntags = ["shop"]\n'
+    await service.apply(folder := files(tmp_path / "f", all=ONE + over))
+    assert len(await service.ask("GET", "/v1/destinations")) == 1
+    by_hand = await service.ask("POST", "/v1/alerts", json={"filter_query": "x", "tags": ["shop"]})
+    (copied,) = await service.ask("GET", f"/v1/alerts/{by_hand['id']}/destinations")
+    assert copied["managed"] is None and (await service.plan(folder)).empty
