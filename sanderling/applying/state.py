@@ -62,7 +62,7 @@ async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
         answer = await client.ask("GET", kind.path, params=query)
         try:
             found += decode(answer.content)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             says = f"The service's {kind.id} are not as this program knows them ({error}): are both of one version?"
             raise CommandFailed(says) from None
         if "next" not in answer.links:
