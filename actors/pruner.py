@@ -1,8 +1,8 @@
 """Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
 
-Bins that have expired go the same way, with what they captured, and so do deleted sources that have rested, kept
-answers of repeatable calls and the dashboard's sessions. When much of the storage's room is free afterwards, some of it
-goes back to the disk.
+Bins that have expired go the same way, with what they captured, and so do pictures of pages, deleted sources that have
+rested, kept answers of repeatable calls and the dashboard's sessions. When much of the storage's room is free
+afterwards, some of it goes back to the disk.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
 MOST_HEARTBEATS: Final = 1_000
 """Heartbeats that are kept: they come on top of the events that retention counts, and push none of them out."""
+PICTURES_AT_ONCE: Final = 50
+"""Of some hundred KB each."""
 DAYS_AT_ONCE: Final = 500
 """Days of single sources, of some hundred bytes each."""
 PAUSE: Final = 0.05
@@ -47,6 +49,13 @@ _DAY_MS: Final = 86_400_000
 LAST: Final = Seq((1 << 63) - 1)
 
 
+def room_of_pictures(settings: Settings) -> int:
+    """Return how many bytes pictures may take: no more than a quarter of a bounded database, which is for events."""
+    if not settings.retention_bytes:
+        return settings.screenshot_bytes
+    return min(settings.screenshot_bytes, settings.retention_bytes // 4)
+
+
 class Pruner:
     """The actor that applies retention. `found`: the newest position when the data were opened."""
 
@@ -55,6 +64,8 @@ class Pruner:
         self._storage = storage
         age = Millis(round(settings.retention_days * _DAY_MS))
         self._coverage_days = settings.coverage_days
+        self._picture_age = Millis(round(settings.screenshot_days * _DAY_MS))
+        self._picture_room = room_of_pictures(settings)
         self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
         self._trust = Trust(millis_of(found) if found else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
@@ -82,8 +93,8 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, deleted sources, sessions, days of looks and kept answers that have expired, heartbeats beyond
-        their bound, and retractions of what is gone; return how many went. A full disk ends it early.
+        """Delete bins, deleted sources, sessions, pictures, days of looks and kept answers that have expired,
+        heartbeats beyond their bound, and retractions of what is gone; return how many went. A full disk ends it early.
 
         Nothing has expired by a clock that is not believed.
         """
@@ -99,6 +110,10 @@ class Pruner:
         swept += await self._swept("days", lambda: self._storage.coverage.forget(day, DAYS_AT_ONCE), DAYS_AT_ONCE)
         swept += await self._swept("heartbeats", self._forget_heartbeats, SLICE)
         floor = (await self._storage.log.bounds()).floor
+        aged, pictures, room = Millis(now - self._picture_age), self._storage.pictures, self._picture_room
+        swept += await self._swept(
+            "pictures", lambda: pictures.prune(aged, floor, room, PICTURES_AT_ONCE), PICTURES_AT_ONCE
+        )
         rested, sources = Millis(now - RESTS), self._storage.sources
         swept += await self._swept("sources", lambda: sources.forget_deleted(rested, SOURCES_AT_ONCE), SOURCES_AT_ONCE)
         swept += await self._swept(

@@ -197,6 +197,10 @@ class Settings:
     retention_bytes: int = _setting(
         0, "How large the database may be, deleted room in it aside; 0 is without bound.", "B", 0, 1 << 50
     )
+    screenshot_days: float = _setting(30.0, "How long pictures of rendered pages are kept.", "d", 0.01, 36_500)
+    screenshot_bytes: int = _setting(
+        1 << 30, "How much room all pictures of rendered pages may take; the oldest go first.", "B", 0, 1 << 50
+    )
     sweep: float = _setting(1800.0, "How often the lazily saved state of all sources is written.", "s", 10, 86_400)
 
     keepalive: float = _setting(15.0, "Time between keepalive comments on a silent stream.", "s", 1, 300)

@@ -139,7 +139,7 @@ class RenderRequest(NamedTuple):
 
     headers: sent to the origin of `url` only, beside the browser's own. wait_for: a CSS selector that must be there
     before the page counts as ready. deadline: seconds for everything. most_requests, most_bytes: of all that the page
-    asks for; beyond them nothing more is let out. screenshot: whether a PNG is wanted.
+    asks for; beyond them nothing more is let out. screenshot: whether a picture is wanted.
     """
 
     url: str
@@ -163,7 +163,7 @@ class FilledBy(NamedTuple):
 class Rendered(NamedTuple):
     """A page as a browser shows it.
 
-    url: the final one. html: the document as it is now, UTF-8. settled: it was the same twice. screenshot: a PNG, b""
+    url: the final one. html: the document as it is now, UTF-8. settled: it was the same twice. screenshot: a WebP, b""
     when none was wanted or made. filled_by: the largest first.
     """
 

@@ -48,7 +48,7 @@ MOST_TRACKED: Final = 2_000
 WORLD: Final = "sanderling"
 NO_WINDOWS: Final = "window.open = () => null"
 """As a browser answers whose user wants no pop-ups; those that come all the same are closed, at more cost."""
-SHOT_WIDTH, SHOT_HEIGHT = 1280, 4000
+SHOT_WIDTH, SHOT_HEIGHT, SHOT_QUALITY = 1280, 4000, 60
 _DROPPED: Final = frozenset({"Image", "Font", "Media", "TextTrack", "Ping", "CSPViolationReport"})
 _SHOWN_DROPPED: Final = frozenset({"Media", "TextTrack", "Ping", "CSPViolationReport"})
 _ENDLESS: Final = frozenset({"EventSource", "WebSocket", "Ping", "CSPViolationReport", "Media", "Prefetch"})
@@ -466,7 +466,14 @@ class Look:
         self.state, self._asking = State.SHOWING, True
         height = max(1, min(self._height, SHOT_HEIGHT))
         clip = {"x": 0, "y": 0, "width": SHOT_WIDTH, "height": height, "scale": 1}
-        yield self._told("Page.captureScreenshot", "shown", format="png", clip=clip, captureBeyondViewport=True)
+        yield self._told(
+            "Page.captureScreenshot",
+            "shown",
+            format="webp",
+            quality=SHOT_QUALITY,
+            clip=clip,
+            captureBeyondViewport=True,
+        )
 
     def _was_shown(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         self.screenshot = b64decode(str(params.get("data", "")))

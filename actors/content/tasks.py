@@ -23,6 +23,7 @@ from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import read_feed
 from actors.content.list_looks import look_list, read_item
 from actors.content.messages.listings import ListRequest
+from actors.content.messages.picking import PickRequest
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import (
     HIGHEST_BAR,
@@ -45,10 +46,10 @@ from actors.content.pages.offers import keys_of
 from actors.content.pages.page import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.pages.preview import preview_page
-from actors.content.values.amounts import Writing
+from actors.content.picking.picker import pick
+from actors.content.picking.values import writing_of
 from actors.content.values.kinds import kinds_of
 from actors.content.wording.fingerprint import content_hash, simhash
-from actors.content.wording.language import code_of
 
 _encode = msgspec.msgpack.encode
 
@@ -73,6 +74,10 @@ def _preview_page(request: bytes) -> bytes:
         return _encode(PagePreviewAnswer(preview_page(msgspec.msgpack.decode(request, type=PageRequest))))
     except NoParts as error:
         return _encode(PagePreviewAnswer(None, error.reason))
+
+
+def _pick(request: bytes) -> bytes:
+    return _encode(pick(msgspec.msgpack.decode(request, type=PickRequest)))
 
 
 def _selectors(request: bytes) -> bytes:
@@ -194,19 +199,8 @@ def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageRe
         simhash=simhash(text.whole or reading.title),
         truncated=text.truncated,
         summary="" if look.diff is None else of_change(look.diff, look.weighed, reading.title),
-        changes=() if look.diff is None else kinds_of(look.diff, _writing_of(root, reading)),
+        changes=() if look.diff is None else kinds_of(look.diff, writing_of(root, reading)),
     )
-
-
-def _writing_of(root: Element, reading: PageReading) -> Writing:
-    """Return how a document writes its numbers: by what it declares of its language, else by its words."""
-    if format_of(root) in _OF_PROGRAMS:
-        return Writing(exact=True)
-    return Writing(reading.evidence.language or code_of(reading.blocks))
-
-
-_OF_PROGRAMS = frozenset({"json"})
-"""Formats whose numbers a program wrote."""
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
@@ -218,6 +212,7 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "look_list": _look_list,
     "read_item": _read_item,
     "preview_page": _preview_page,
+    "pick": _pick,
     "selectors": _selectors,
     "frame": _frame,
     "block_keys": _block_keys,

@@ -131,6 +131,13 @@ DefaultDestinations = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})], ...],
     Meta(max_length=20, description="Ids of destinations of any alert"),
 ]
+Screenshots = Annotated[
+    bool,
+    Meta(
+        description="Whether a picture of the page is kept with each change, and of the first look, while a browser "
+        "shows it; for as long as `screenshot_days` says"
+    ),
+]
 Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
 
 
@@ -159,6 +166,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     follow: Follows = "none"
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
+    screenshots: Screenshots = False
     title: Title = ""
     enabled: bool = True
     managed: ManagedBy = None
@@ -184,6 +192,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     headers: Headers | UnsetType | None = UNSET
     render: RenderWish | UnsetType = UNSET
     wait_for: WaitFor | UnsetType | None = UNSET
+    screenshots: Screenshots | UnsetType = UNSET
     schedule: Schedule | UnsetType | None = UNSET
     hours: Hours | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET

@@ -16,6 +16,7 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
+from actors.picks import Picked, PickWish
 from actors.practice.documents import What
 from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
@@ -58,6 +59,24 @@ class PreviewSource:
     selector: str | None
     ignore: tuple[str, ...]
     reply: Reply[Preview]
+
+
+@dataclass(frozen=True, slots=True)
+class PickFromUrl:
+    """Show the blocks of a URL's page to choose from, without adding it. Fails as DetectUrl does."""
+
+    request: DetectRequest
+    wish: PickWish
+    reply: Reply[Picked]
+
+
+@dataclass(frozen=True, slots=True)
+class PickFromSource:
+    """Show the blocks of a source's page to choose from, as it is now. Fails as PreviewSource does."""
+
+    source: SourceId
+    wish: PickWish
+    reply: Reply[Picked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +230,8 @@ RegistryMessage = (
     AddSource
     | DetectUrl
     | PreviewSource
+    | PickFromUrl
+    | PickFromSource
     | EditSource
     | Teach
     | DeleteSource
@@ -236,6 +257,7 @@ OfOneSource = (
     | EditSource
     | ExamineSource
     | ExplainSource
+    | PickFromSource
     | PreviewSource
     | ShowTold
     | Teach

@@ -14,9 +14,9 @@ from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, in_the_text, lines_of
 from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import say
-from api.dashboard.screen import Page, Screen, Visit
+from api.dashboard.screen import Page, Screen, Shown, Visit
 from api.dashboard.typed_changes import typed_lines
-from api.operations import events
+from api.operations import events, pictures
 from api.operations.why import event_why
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert
@@ -25,6 +25,7 @@ from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Delta, Diff, Event, Stored
 from storage.records.identity import SourceId, millis_of
+from storage.records.picture import Side
 from storage.records.tiers import Kind
 
 MOST_RECIPIENTS: Final = 20
@@ -118,6 +119,7 @@ async def show(visit: Visit) -> Page:
             "cut": event.content_truncated is True,
             "versioned": watched is not None and event.delta is not UNSET and watched.source.type == "html",
             "alerts": alerts,
+            "pictures": await pictures.of_event(visit, event.id),
             "earlier": "" if earlier is None else _decode(earlier.body).id,
             "later": "" if later is None else _decode(later.body).id,
             "why": await event_why(visit, event.id, named=False),
@@ -145,4 +147,20 @@ def curl(visit: Visit, path: str, *options: str) -> str:
     return " ".join(words)
 
 
-SCREENS = (Screen(path="/events/{id}", run=show, query=EventQuery),)
+class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """side: of the change."""
+
+    side: Side = "after"
+
+
+async def screenshot(visit: Visit) -> Shown:
+    """Show a picture of the page before an event, or after it. Raises NotFound."""
+    query: ScreenshotQuery = visit.query
+    found = await pictures.picture(visit, visit.path["id"], query.side)
+    return Shown(found.body, found.media, pictures.headers_of(found, f"{visit.path['id']}-{query.side}"))
+
+
+SCREENS = (
+    Screen(path="/events/{id}", run=show, query=EventQuery),
+    Screen(path="/events/{id}/screenshot", run=screenshot, query=ScreenshotQuery),
+)

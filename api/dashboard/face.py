@@ -26,7 +26,7 @@ from api.dashboard.language.speaking import say, speak
 from api.dashboard.moments import zone_of
 from api.dashboard.notes import Notes
 from api.dashboard.preferences import NONE, preferences_of, spoken_to
-from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Visit
+from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Shown, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.dashboard.undoing import Undos
 from api.hosts import is_ours
@@ -118,7 +118,7 @@ class Dashboard:
 
     def sign_off(self, response: Response) -> None:
         """Bound what the page may do in a browser."""
-        response.headers["Content-Security-Policy"] = POLICY
+        response.headers.setdefault("Content-Security-Policy", POLICY)  # a picture has one that allows nothing
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -293,6 +293,8 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
         case Download():
             named = f"attachment; filename*=UTF-8''{quote(reply.name)}"
             return Response(reply.body, 200, {"Content-Disposition": named}, content_type=reply.media)
+        case Shown():
+            return Response(reply.body, 200, dict(reply.headers), content_type=reply.media)
         case LiveStream():
             return _fed(visit, reply.reader, MEDIA[reply.reader.form], reply.headers)
         case ExportedFile():

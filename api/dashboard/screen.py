@@ -129,6 +129,15 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture that a page shows. headers: those with which nothing else can be made of it."""
+
+    body: bytes
+    media: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class LiveStream:
     """A stream: fed by this reader until the client goes, or its session ends."""
 
@@ -143,7 +152,7 @@ class ExportedFile:
     opened: OpenExport
 
 
-Reply = Page | Go | Download | LiveStream | ExportedFile
+Reply = Page | Go | Download | Shown | LiveStream | ExportedFile
 Run = Callable[[Visit], Awaitable[Reply]]
 
 

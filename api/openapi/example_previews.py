@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
+from api.schemas.picks import PageBlocks
 from api.schemas.previews import DetectAnswer, Preview
 
 _FOUND: dict[str, Any] = {
@@ -93,4 +94,65 @@ _PAGE: dict[str, Any] = {
         "filled_by": [{"url": "https://shore.example/api/prices", "size": 14331}],
     },
 }
-ALL: tuple[Struct, ...] = (convert(_FOUND, DetectAnswer), convert(_PAGE, Preview))
+_TICKET: dict[str, Any] = {
+    "number": 7,
+    "mark": "d54adf93",
+    "text": "14.50 €",
+    "length": 7,
+    "kind": "cell",
+    "heading": "Prices",
+    "row": "Day ticket",
+    "column": "Price",
+    "why": "",
+    "watched": True,
+    "selector": "//tr[*[1][normalize-space()='Day ticket']]/*[2]",
+    "item": False,
+    "values": [
+        {
+            "text": "14.50 €",
+            "type": "money",
+            "number": 1450,
+            "scale": 2,
+            "unit": "EUR",
+            "subject": "price",
+            "condition": 'label:"Day ticket · Price" price',
+        }
+    ],
+}
+_KEPT: dict[str, Any] = {
+    "selector": "#prices tr > td:nth-of-type(2)",
+    "ignore": [],
+    "texts": ["14.50 €", "7.00 €"],
+    "count": 2,
+    "digest": "22c643e920c2fcdb",
+    "items": 0,
+}
+_BLOCKS: dict[str, Any] = {
+    "fetched_at": "2026-04-21T10:24:07.120Z",
+    "title": "Prices",
+    "format": "html",
+    "total": 24,
+    "found": 24,
+    "first": 0,
+    "blocks": [_TICKET],
+    "no_parts": "",
+    "now": _KEPT | {"selector": None, "texts": ["Prices", "Day ticket", "14.50 €"], "count": 18},
+    "choice": {
+        "block": _TICKET,
+        "reaches": [
+            {"name": "this", "selector": _TICKET["selector"], "blocks": 1},
+            {"name": "like", "selector": _KEPT["selector"], "blocks": 2},
+            {"name": "part", "selector": "#prices", "blocks": 6},
+        ],
+        "reach": "like",
+        "kept": _KEPT,
+    },
+    "gone": False,
+    "listed": 0,
+    "partial": False,
+}
+ALL: tuple[Struct, ...] = (
+    convert(_FOUND, DetectAnswer),
+    convert(_PAGE, Preview),
+    convert(_BLOCKS, PageBlocks),
+)

@@ -67,6 +67,7 @@ from api.v1 import (
     looks,
     message_preview,
     metrics,
+    picks,
     practice,
     previews,
     publications,
@@ -98,7 +99,7 @@ NOUNS: Final = (
         "Watching",
         "How it goes: health, looks, coverage, values, versions, previews, and why something was told or not.",
         (
-            *(*previews.ROUTES, *status.ROUTES, *looks.ROUTES, *coverage.ROUTES),
+            *(*previews.ROUTES, *picks.ROUTES, *status.ROUTES, *looks.ROUTES, *coverage.ROUTES),
             *(*why.ROUTES, *values.ROUTES, *versions.ROUTES),
         ),
         about_watching.OPERATIONS,

@@ -23,6 +23,8 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
+    PickFromSource,
+    PickFromUrl,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
@@ -38,6 +40,7 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
+from actors.picks import Picked, PickWish
 from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
@@ -251,6 +254,17 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
     return await asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
+
+
+async def pick_from_url(call: OperationContext, request: DetectRequest, wish: PickWish) -> Picked:
+    """Show the blocks of a URL's page to choose from. Raises as `detect` does."""
+    return await asked(call, lambda reply: PickFromUrl(request, wish, reply), looks=True)
+
+
+async def pick_from_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page to choose from. Raises as `preview` does."""
+    source = known(id)
+    return await asked(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
 
 
 async def examine(call: OperationContext, id: str) -> SourceExamination:

@@ -105,6 +105,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     has_headers: bool
     render: Render
     wait_for: str | None
+    screenshots: bool
     rendered: bool
     schedule: str | None
     hours: str | None

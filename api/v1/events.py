@@ -11,13 +11,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.operations import events
+from api.operations import events, pictures
 from api.pagination import next_link
 from api.route import Answer, Call, Route
+from api.schemas.pictures import ScreenshotQuery
 from api.schemas.queries import EventsQuery
 from api.schemas.sources import Time
 from storage.records.event import Event, Stored
 from storage.records.identity import Millis
+from storage.records.picture import Side
 from storage.records.times import rfc3339
 
 
@@ -52,6 +54,13 @@ async def one(call: Call) -> Answer:
     return Answer((await events.named(call, call.path["id"])).body)
 
 
+async def screenshot(call: Call) -> Answer:
+    """Return a picture of the page before an event, or after it."""
+    side: Side = call.query.side
+    found = await pictures.picture(call, call.path["id"], side)
+    return Answer(found.body, media=found.media, headers=pictures.headers_of(found, f"{call.path['id']}-{side}"))
+
+
 def _route(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
     return Route(
         method="GET",
@@ -75,4 +84,14 @@ ROUTES = (
         headers=("Link",),
     ),
     _route("/{id}", one, "Read one event.", Event, refuses=("not-found",)),
+    _route(
+        "/{id}/screenshot",
+        screenshot,
+        "Read a picture of the rendered page, before the event or after it.",
+        str,
+        query=ScreenshotQuery,
+        media="image/webp",
+        also=("image/png", "image/jpeg"),
+        refuses=("not-found",),
+    ),
 )

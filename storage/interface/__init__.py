@@ -24,6 +24,7 @@ from storage.interface.log import EventLog
 from storage.interface.members import Members
 from storage.interface.outbox import Outbox
 from storage.interface.people import People
+from storage.interface.pictures import Pictures
 from storage.interface.publications import Publications
 from storage.interface.saved_views import SavedViews
 from storage.interface.sharing import Sharing
@@ -76,6 +77,10 @@ class Storage(Protocol):
     @property
     def coverage(self) -> Coverage:
         """What is known of looks."""
+
+    @property
+    def pictures(self) -> Pictures:
+        """Pictures of rendered pages."""
 
     @property
     def people(self) -> People:

@@ -16,6 +16,7 @@ from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.managed import Managed
+from storage.records.picture import Picture
 from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
@@ -118,6 +119,8 @@ class Source(Struct, frozen=True):
     wait_for: str | None = None
     """A CSS selector that must be there before a rendered page is read."""
 
+    screenshots: bool = False
+    """Whether a picture of a rendered page is kept with each of its changes."""
     follow: Follow = "none"
     """Whether each new item of a list, or entry of a feed, is told with the text of its own page."""
     updated_by: str = ""
@@ -238,7 +241,8 @@ class Harvest(Struct, frozen=True):
     The service's own harvest has the source SERVICE and no state. With a `debtor` it is the notice which this
     destination owes: committed only while it does, and in the same transaction it no longer does. `born`: a source that
     is added with its first state, in the same transaction. `follows`: of a heartbeat, the position of the one before (0
-    for none): committed only while that is the newest.
+    for none): committed only while that is the newest. `picture`: of the page, kept with the event that
+    tells its change; without such an event as that of the first look.
     """
 
     source: SourceId
@@ -247,6 +251,7 @@ class Harvest(Struct, frozen=True):
     debtor: str | None = None
     born: Source | None = None
     follows: Seq | None = None
+    picture: Picture | None = None
 
     def pays(self, owed: str | None) -> bool:
         """Whether this is the notice that is owed."""

@@ -22,6 +22,7 @@ Setting = Literal[
     "headers",
     "render",
     "wait_for",
+    "screenshots",
     "follow",
 ]
 """Fields of a source that only some tiers have."""
@@ -64,7 +65,19 @@ class Tier(NamedTuple):
 
 _WEB: Final = ("http", "https")
 _PAGE: Final = frozenset[Setting](
-    {"selector", "ignore", "bar", "noise", "schedule", "hours", "headers", "render", "wait_for", "follow"}
+    {
+        "selector",
+        "ignore",
+        "bar",
+        "noise",
+        "schedule",
+        "hours",
+        "headers",
+        "render",
+        "wait_for",
+        "screenshots",
+        "follow",
+    }
 )
 _FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "follow"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello"})

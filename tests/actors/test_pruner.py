@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from actors import pruner as pruner_module
-from actors.pruner import MOST_BACK, Pruner
+from actors.pruner import MOST_BACK, Pruner, room_of_pictures
 from actors.recorder.identifiers import Identifiers
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
@@ -21,6 +21,7 @@ from storage.records.cursor import EVERYTHING, MATCHED, Filter
 from storage.records.event import Heartbeat
 from storage.records.identity import SERVICE, START, Millis, Seq
 from storage.records.kept_call import KeptCall
+from storage.records.picture import Picture
 from storage.records.session import Password, Session
 from storage.records.source import RESTS, Harvest
 from storage.records.tiers import Kind
@@ -28,6 +29,7 @@ from storage.retention import LITTLE, STEP, FreeSpace
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.build import NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 from tests.support.disks import set_cursor
+from tests.support.pictures import PNG
 
 DAY = 86_400_000
 
@@ -209,6 +211,27 @@ async def test_a_deleted_source_is_forgotten_when_it_has_rested(autojump_clock: 
     clock.now = Millis(NOW + RESTS + 1)
     assert await pruner.sweep() == 1
     assert await storage.sources.get(a_source_id(), deleted=True) is None
+
+
+async def test_pictures_go_when_they_are_old_and_when_they_take_too_much_room(autojump_clock: object) -> None:
+    clock = Clock()
+    storage = await a_log(clock, [], Disk())
+    mint = Identifiers(lambda: clock.now, random.Random(1).getrandbits)
+    for number in (1, 2):
+        source = a_source(number + 1, url=f"https://{number}.test/")
+        picture = Picture("image/png", PNG, Millis(NOW + number))
+        born = Harvest(source.id, (), a_state(source.id), born=source, picture=picture)
+        await storage.log.append([born], storage.lease, mint, partial(stamp, 0))
+    pruner, _ = a_pruner(storage, clock, screenshot_days=1)
+    clock.now = Millis(NOW + DAY + 2)
+    assert await pruner.sweep() == 1
+    tight, _ = a_pruner(storage, clock, screenshot_days=90, screenshot_bytes=10)
+    assert await tight.sweep() == 1
+
+
+@pytest.mark.parametrize(("bound", "pictures", "room"), [(0, 1 << 30, 1 << 30), (4_000, 5_000, 1_000), (4_000, 7, 7)])
+def test_pictures_take_a_quarter_of_a_bounded_database_at_most(bound: int, pictures: int, room: int) -> None:
+    assert room_of_pictures(Settings(retention_bytes=bound, screenshot_bytes=pictures)) == room
 
 
 async def test_r7_a_clock_that_is_ahead_at_the_start_deletes_nothing_and_says_so(autojump_clock: object) -> None:

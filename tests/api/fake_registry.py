@@ -22,6 +22,8 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
+    PickFromSource,
+    PickFromUrl,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
@@ -42,6 +44,7 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
+from actors.picks import Picked, PickPage
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
 from actors.selecting import folders_of, picks
@@ -72,6 +75,7 @@ class FakeRegistry:
         self.deleted: dict[str, SourceView] = {}
         self.preview = Preview(NOW)
         self.storage: Storage | None = None
+        self.picked = Picked(NOW, PickPage("Page", "html", 0, 0, 0, (), "", None))
 
     async def run(self) -> None:
         while True:
@@ -97,6 +101,14 @@ class FakeRegistry:
                     raise self.refusals[url]
                 kind = message.request.type or "feed"
                 return Previewed(a_source(1, url=url, type=kind).detection, self.preview)
+            case PickFromUrl():
+                if message.request.url in self.refusals:
+                    raise self.refusals[message.request.url]
+                return self.picked
+            case PickFromSource():
+                if message.source in self.refusals:
+                    raise self.refusals[self._known(message.source)]
+                return self.picked
             case PreviewSource():
                 self._known(message.source)
                 return self.preview

@@ -20,7 +20,9 @@ from tests.support.build import a_source
 
 WRITES_NOTHING = {
     "POST /v1/sources/detect",
+    "POST /v1/sources/blocks",
     "POST /v1/sources/{id}/preview",
+    "POST /v1/sources/{id}/blocks",
     "POST /v1/sources/{id}/check",
     "POST /v1/alerts/preview",
     "POST /v1/destinations/preview",

@@ -24,6 +24,7 @@ LETS_OUT = {
     "POST /v1/destinations/{id}/replay": "stream:read",
     "POST /v1/templates/{template_id}/instantiate": "stream:read",
     "POST /v1/sources/{id}/preview": "sources:read",
+    "POST /v1/sources/{id}/blocks": "sources:read",
 }
 ROUTES = [route for route in all_routes() if route.label in LETS_OUT]
 

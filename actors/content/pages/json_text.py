@@ -32,10 +32,11 @@ class Number(str):
 
 
 class Line(NamedTuple):
-    """What is read as one thing, and the place of what holds it, "" for the document itself."""
+    """What is read as one thing, and the place of what holds it, "" for the document itself. at: its own place."""
 
     text: str
     place: str = ""
+    at: Location = ()
 
 
 def read(text: str) -> Any:
@@ -64,35 +65,35 @@ def lines(value: Any, place: str = "") -> Iterator[Line]:
 
     place: where the value stands.
     """
-    yield from _lines(value, "", place, place, 0)
+    yield from _lines(value, "", place, place, ())
 
 
 def written(value: Any, location: Location) -> str:
     """Return a place in a document as people write it: plans[Team].price."""
     place = ""
     for key in location:
-        place = f"{place}{_item(value, key, _key_of(value))}" if isinstance(key, int) else _member(place, key)
+        place = f"{place}{_item(value, key, key_of(value))}" if isinstance(key, int) else _member(place, key)
         value = value[key]
     return place[:_ON_ONE_LINE]
 
 
-def _lines(value: Any, name: str, place: str, above: str, depth: int) -> Iterator[Line]:
-    """name: what the line begins with. place: of the value. above: of what holds it."""
-    short = _short(value, _ON_ONE_LINE if depth else _ON_ONE_LINE // 4)
+def _lines(value: Any, name: str, place: str, above: str, at: Location) -> Iterator[Line]:
+    """name: what the line begins with. place: of the value. above: of what holds it. at: the way to the value."""
+    short = _short(value, _ON_ONE_LINE if at else _ON_ONE_LINE // 4)
     is_group = isinstance(value, (dict, list))
-    if short is not None or not is_group or depth > _DEEPEST:
+    if short is not None or not is_group or len(at) > _DEEPEST:
         whole = json.dumps(value, ensure_ascii=False)[: 2 * LONGEST] if short is None else short
-        yield Line(f"{name}{whole}", place if is_group or not name else above)
+        yield Line(f"{name}{whole}", place if is_group or not name else above, at)
         return
     if name:
-        yield Line(name.rstrip(), above)
+        yield Line(name.rstrip(), above, at)
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _lines(item, f"{_quoted(key)}: ", _member(place, key), place, depth + 1)
+            yield from _lines(item, f"{_quoted(key)}: ", _member(place, key), place, (*at, key))
     else:
-        learned = _key_of(value)
-        for at, item in enumerate(value):
-            yield from _lines(item, "", f"{place}{_item(value, at, learned)}"[:_ON_ONE_LINE], place, depth + 1)
+        learned = key_of(value)
+        for number, item in enumerate(value):
+            yield from _lines(item, "", f"{place}{_item(value, number, learned)}"[:_ON_ONE_LINE], place, (*at, number))
 
 
 def _member(place: str, key: str) -> str:
@@ -103,7 +104,7 @@ def _item(items: Sequence[Any], at: int, key: str | None) -> str:
     return f"[{at if key is None else items[at][key]}]"
 
 
-def _key_of(items: Any) -> str | None:
+def key_of(items: Any) -> str | None:
     """Return the member that tells the items of a list apart; None where none does, or it is no list of objects."""
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) and item for item in items):
         return None

@@ -71,8 +71,7 @@ def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
     rows = _unshown(blocks, offers) if offers else []
     if not rows:
         return blocks
-    # After the page's own heading: what stands outside of a text weighs little.
-    at = next((i + 1 for i, trait in enumerate(blocks.traits) if trait & TOP), 0)
+    at = place_of_offers(blocks)
     places = blocks.places or (None,) * len(blocks.texts)
     return Blocks(
         (*blocks.texts[:at], *(text for text, _ in rows), *blocks.texts[at:]),
@@ -81,6 +80,11 @@ def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
         blocks.partial,
         (*places[:at], *(place for _, place in rows), *places[at:]),
     )
+
+
+def place_of_offers(blocks: Blocks) -> int:
+    """Return before which block they come: after the page's own heading, as what stands outside of a text is light."""
+    return next((i + 1 for i, trait in enumerate(blocks.traits) if trait & TOP), 0)
 
 
 def keys_of(offers: Sequence[Offer]) -> list[str]:

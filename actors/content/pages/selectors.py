@@ -30,14 +30,14 @@ _TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
 
 def select(root: Element, selector: str) -> list[Element]:
     """Return the outermost elements that match, in document order. Raises ContentError when it is no selector."""
-    found = [_element(match) for match in _matches(root, selector)]
+    found = [_element(match) for match in matches(root, selector)]
     inside = set(found)
     return [element for element in found if not any(above in inside for above in element.iterancestors())]
 
 
 def remove(root: Element, selector: str) -> int:
     """Take every matching element out of the tree; the text after it stays. Returns how many matched."""
-    found = [match for match in _matches(root, selector) if isinstance(match, etree._Element)]
+    found = [match for match in matches(root, selector) if isinstance(match, etree._Element)]
     for element in found:
         parent = element.getparent()
         if parent is None:
@@ -113,7 +113,8 @@ def find_in_json(value: object, selector: str, figure: Callable[[object], object
         raise ContentError(f"The selector {selector[:_SHOWN]!r} visits more of this document than is read.") from None
 
 
-def _matches(root: Element, selector: str) -> list[Element | str]:
+def matches(root: Element, selector: str) -> list[Element | str]:
+    """Return what a selector matches, in document order: elements, and of an XPath texts. Raises ContentError."""
     try:
         found = _compiled(selector)(root)
     except etree.LxmlError as error:

@@ -33,6 +33,12 @@ _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 _HIDING = markup.HIDEABLE - {"class"}
 _TELLING = _HIDING | TOLD | MARKED | {"data-cfemail"}
 """Attributes that need a look; most elements have none of them."""
+Note: TypeAlias = tuple[int, Any, bool]
+"""Of a text: how many rows there were before it, the element, and whether it stands after that and not in it.
+
+Its block is the first row of a block that follows these rows.
+"""
+Notes: TypeAlias = list[Note] | None
 _INLINE, _LINK, _UNSEEN, _BREAK, _PLACING, _UNSEEN_BREAK = range(6)
 _KINDS = {
     **dict.fromkeys(markup.BREAKS, _BREAK),
@@ -44,6 +50,7 @@ _KINDS = {
 _SKIPPED = frozenset({_UNSEEN, _UNSEEN_BREAK})
 _DATA_NAME = re.compile(r"data-[a-z][a-z0-9-]*")
 _UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "value", "alt", "width", "height", "onclick")
+_NOTHING = dict[str, str]()
 _BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
 _ENDS = {tag: (tag,) for tag in PLACING}
 
@@ -60,15 +67,14 @@ class WalkedTree(Struct, frozen=True):
     judged: bool
 
 
-def walk(root: markup.Element, *, judge_furniture: bool = True) -> WalkedTree:  # noqa: PLR0915  one hot loop
-    """Return what is visible under an element."""
+def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = None) -> WalkedTree:  # noqa: PLR0915
+    """Return what is visible under an element. notes: is given where each text stands, if anybody wants to know."""
     rows, above = list[Any](), list[tuple[int, int]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
     is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
-    trait_of, nothing = traits_of if judge_furniture else plain_traits, dict[str, str]()
+    trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
     held, trait, deepest, links, in_links = "", 0, 0, 0, 0
-    skips, shown = markup.MOST_SKIPS if judge_furniture else 0, markup.around_heading(root)
-    steps = etree.iterwalk(root, events=("start", "end"))
+    shown, steps = markup.around_heading(root), etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
         if event == "end":
             kind, outer = pop()
@@ -84,7 +90,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> WalkedTree:  
             text = element.tail if above else None
         else:
             tag, items, text = element.tag, element.items(), element.text
-            named = dict(items) if items else nothing
+            named = dict(items) if items else _NOTHING
             common = not items or is_common(named)
             kind = kind_of(tag, _INLINE)
             push((kind, trait))
@@ -114,8 +120,9 @@ def walk(root: markup.Element, *, judge_furniture: bool = True) -> WalkedTree:  
             if kind in _SKIPPED:
                 steps.skip_subtree()
                 continue
-        # Space outside of a block's text is most of a page's text nodes.
-        if text and (held or not text.isspace()):
+        if text and (held or not text.isspace()):  # most of a page's text nodes are space outside of blocks
+            if notes is not None and not text.isspace():
+                notes.append((len(rows), element, event == "end"))
             held = held + text if held else text
             in_links += len(text) if links else 0
     rows += [(held, trait, in_links)] if held else []

@@ -30,6 +30,7 @@ from actors.sources.detection.handshake import Greeting, shake_hands
 from actors.sources.looks.access import Access, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.looking import shown_as
+from actors.sources.looks.pictures import without_picture
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show
 from actors.sources.ports import Ports
@@ -62,7 +63,7 @@ class ClassifyRequest(Struct, frozen=True):
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
     subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. render: whether a
-    browser shows a page, once `wait_for` is there.
+    browser shows a page, once `wait_for` is there, and with `screenshots` takes a picture of it.
     """
 
     type: SourceType | None = None
@@ -73,6 +74,7 @@ class ClassifyRequest(Struct, frozen=True):
     headers: str | None = None
     render: Render = "never"
     wait_for: str | None = None
+    screenshots: bool = False
 
     def __repr__(self) -> str:
         return f"ClassifyRequest({self.type})"
@@ -177,9 +179,11 @@ async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) ->
     name = shelved_as(text, look.headers, shown_as(wanted.wait_for))
     if look.recent and (kept := ports.shelf.find(name, RECENT)) is not None:
         return kept.fetched, kept.at
-    shown = await show(ports, look.claim, text, look.access, wanted.wait_for, robots=False)
+    shown = await show(
+        ports, look.claim, text, look.access, wanted.wait_for, robots=False, screenshot=wanted.screenshots
+    )
     at = ports.world.now()
-    ports.shelf.put(name, shown, at)
+    ports.shelf.put(name, without_picture(shown), at)
     return shown, at
 
 

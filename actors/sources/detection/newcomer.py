@@ -93,6 +93,7 @@ async def find_out(ports: Ports, source: Source, claim: Ticket) -> Classificatio
         headers=source.headers,
         render=source.render,
         wait_for=source.wait_for,
+        screenshots=source.screenshots,
     )
     try:
         return await found_out(ports, parse_url(source.url), wanted, claim)

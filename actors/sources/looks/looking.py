@@ -44,7 +44,15 @@ async def look_at(
     access = access_of(source)
     try:
         if source.is_web_page and source.render == "always":
-            fetched = await show(ports, claim, source.watch_url, access, source.wait_for, robots=robots)
+            fetched = await show(
+                ports,
+                claim,
+                source.watch_url,
+                access,
+                source.wait_for,
+                robots=robots,
+                screenshot=source.screenshots,
+            )
         else:
             fetched = await fetch(
                 ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators, access=access
@@ -73,7 +81,7 @@ async def _unless_empty(
     if not rendered and lacks(ports):
         return without_validators(plain)
     try:
-        return await show(ports, claim, plain.url, access, source.wait_for, robots=False)
+        return await show(ports, claim, plain.url, access, source.wait_for, robots=False, screenshot=source.screenshots)
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise

@@ -71,11 +71,18 @@ def may_be_shell(body: bytes) -> bool:
 
 
 async def show(
-    ports: Ports, claim: Ticket, text: str, access: Access, wait_for: str | None, *, robots: bool = True
+    ports: Ports,
+    claim: Ticket,
+    text: str,
+    access: Access,
+    wait_for: str | None,
+    *,
+    robots: bool = True,
+    screenshot: bool = False,
 ) -> FetchedResponse:
     """Return a page as a browser shows it. Raises LookFailed, also when robots.txt forbids it, and UrlRefused.
 
-    robots: False when robots.txt was asked about this very address a moment ago.
+    robots: False when robots.txt was asked about this very address a moment ago. screenshot: with a picture of it.
     """
     url = parse_url(text, schemes=("http", "https"))
     if why := lacks(ports):
@@ -85,7 +92,7 @@ async def show(
     async with ports.egress.hosts.turn(url.host, claim):
         try:
             with step(claim.steps, "render", {"url.full": url.text, "server.address": url.host}):
-                rendered = await _render(ports, url, access, wait_for)
+                rendered = await _render(ports, url, access, wait_for, screenshot=screenshot)
         except LookFailed as error:
             raise _told(ports, claim, url, error) from None
         answered(ports, url)
@@ -106,7 +113,7 @@ async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
     return msgspec.msgpack.decode(answer, type=Finding).shell
 
 
-async def _render(ports: Ports, url: Url, access: Access, wait_for: str | None) -> Rendered:
+async def _render(ports: Ports, url: Url, access: Access, wait_for: str | None, *, screenshot: bool) -> Rendered:
     """Have the browser show a page. Raises LookFailed."""
     browser, deadline = ports.world.browser, ports.settings.look_timeout
     assert browser is not None, "what lacks was asked before"
@@ -116,6 +123,7 @@ async def _render(ports: Ports, url: Url, access: Access, wait_for: str | None) 
         headers=tuple((name.decode(), value.decode()) for name, value in access.to(url)),
         wait_for=wait_for or "",
         deadline=deadline,
+        screenshot=screenshot,
     )
     try:
         with trio.fail_after(PATIENCE * deadline):

@@ -28,6 +28,7 @@ from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.looks import progress, records
 from actors.sources.looks.fetch import host_of, refusal
 from actors.sources.looks.looking import look_at
+from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
 from actors.sources.looks.telling import NotedJail, tell_failure, tell_look
@@ -38,6 +39,7 @@ from storage.errors import StorageError, Unavailable
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
+from storage.records.picture import Picture
 from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators
 from storage.records.tiers import SourceType
 from storage.records.trail import Row, Verdict, look, noted
@@ -224,7 +226,8 @@ class PolledSource:
             tell_look(steps, live.source, row, len(found))
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
-        await self._settle(_trailed(after, row), at, found, base)
+        picture = picture_to_keep(live.source, fetched, reading, found, at)
+        await self._settle(_trailed(after, row), at, found, base, picture=picture)
 
     async def _find_out(self, claim: Ticket) -> tuple[FetchedResponse, Millis, Reading]:
         """Find out what a source is that has yet to answer, and read the same body for the baseline.
@@ -276,6 +279,7 @@ class PolledSource:
         base: bytes | None = None,
         *,
         looked: bool = True,
+        picture: Picture | None = None,
     ) -> None:
         """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
         source = self._live.source
@@ -285,7 +289,7 @@ class PolledSource:
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
             self._hops.know(base)
-            await self._send(self._harvest(drafts, after, base), looked=looked)
+            await self._send(replace(self._harvest(drafts, after, base), picture=picture), looked=looked)
         else:
             self._keep(after)
 

@@ -31,6 +31,8 @@ from actors.messages.sources import (
     ExplainSource,
     ListSources,
     OfOneSource,
+    PickFromSource,
+    PickFromUrl,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
@@ -43,6 +45,7 @@ from actors.notices import draft
 from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports, limits_of
+from actors.sources.registry.chooser import Chooser
 from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.inheriting import Inheriting
 from actors.sources.registry.lanes import Lane, Lanes
@@ -76,6 +79,7 @@ class Registry:
         self.table = SourceIndex(ports, sources)
         self.watchman = OverdueMonitor()
         self._service = SourceService(ports, self.table)
+        self._chooser = Chooser(ports, self._service)
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
         sharing, locks = ports.storage.sharing, self._service.locks
@@ -171,6 +175,10 @@ class Registry:
                 return await self._service.detect(message.request)
             case PreviewSource():
                 return await self._service.preview(message)
+            case PickFromUrl():
+                return await self._chooser.of_url(message)
+            case PickFromSource():
+                return await self._chooser.of_source(message)
             case EditSource():
                 return await self._service.edit(message.source, message.patch, message.expected, message.by)
             case Teach():

@@ -19,6 +19,8 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
+    PickFromSource,
+    PickFromUrl,
     PreviewSource,
     RegistryMessage,
 )
@@ -65,7 +67,14 @@ class Lanes:
         match message:
             case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
                 return None
-            case AddSource() | DetectUrl() | PreviewSource() | ExplainSource(look=True):
+            case (
+                AddSource()
+                | DetectUrl()
+                | PreviewSource()
+                | PickFromUrl()
+                | PickFromSource()
+                | ExplainSource(look=True)
+            ):
                 return self.network
             case _:
                 return self.storage

@@ -31,6 +31,7 @@ from actors.sources.detection.naming import named
 from actors.sources.index import SourceIndex, renewed, stored_anew
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.looking import look_at, shelf_name
+from actors.sources.looks.pictures import picture_to_keep, without_picture
 from actors.sources.looks.reading import Reading, in_jail
 from actors.sources.page.preview import Narrowing, check_css, check_selectors, preview_page
 from actors.sources.page.reader import PageReader
@@ -71,6 +72,13 @@ class SourceService:
 
     async def detect(self, request: DetectRequest) -> Previewed:
         """Classify a URL without adding it, and show what watching it would tell."""
+        found = await self.classified(request)
+        shown = await BEHAVIOURS[found.type].preview(self._ports, found, request)
+        known = await self._ports.storage.sources.by_url(parse_url(request.url).text)
+        return Previewed(found.detection, shown, None if known is None else known.id)
+
+    async def classified(self, request: DetectRequest) -> Classification:
+        """Find out what a URL is for who asks; a body of the last minute will do."""
         url = parse_url(request.url)
         part = Narrowing(request.selector, request.ignore)
         _check_filter(request.filter)
@@ -86,22 +94,23 @@ class SourceService:
             render=request.render,
             wait_for=request.wait_for,
         )
-        found = await classify(self._ports, url, wanted)
-        shown = await BEHAVIOURS[found.type].preview(self._ports, found, request)
-        known = await self._ports.storage.sources.by_url(url.text)
-        return Previewed(found.detection, shown, None if known is None else known.id)
+        return await classify(self._ports, url, wanted)
 
     async def preview(self, wish: PreviewSource) -> Preview:
         """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
-        live = self._table.get(wish.source)
+        fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
+        own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
+        shown = self._ports.tags.of(own)
+        return Preview(at, page=await preview_page(self._ports, fetched, Narrowing(shown.selector, shown.ignore)))
+
+    async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
+        """Return a source's page to show a part of it. Raises Unprocessable: no page, no selectors; TooSoon."""
+        live = self._table.get(source)
         if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
-        await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
-        shown = self._ports.tags.of(replace(live.source, selector=wish.selector, ignore=wish.ignore))
-        part = Narrowing(shown.selector, shown.ignore)
+        await check_selectors(self._ports, part)
         async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
-            fetched, at = await self._body(live)
-        return Preview(at, page=await preview_page(self._ports, fetched, part))
+            return await self._body(live)
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
@@ -124,7 +133,7 @@ class SourceService:
         except LookFailed as failure:
             raise refused(failure, url) from None
         at = self._ports.world.now()
-        shelf.put(shelf_name(live.source, rendered=fetched.rendered is not None), fetched, at)
+        shelf.put(shelf_name(live.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
         return fetched, at
 
     async def add(self, message: AddSource) -> AddedSource:
@@ -156,6 +165,7 @@ class SourceService:
                         headers=new.headers,
                         render=new.render,
                         wait_for=new.wait_for,
+                        screenshots=new.screenshots,
                     ),
                 )
             except (Unprocessable, Overloaded) as error:
@@ -265,7 +275,7 @@ class SourceService:
         _check_only_its_own(after.tier.polled, after)
         _check_headers(after.headers)
         check_hours(given.get("hours"))
-        if {"render", "wait_for", "headers", "type"} & given.keys():
+        if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
             await _check_rendering(self._ports, after)
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
@@ -450,7 +460,7 @@ class SourceService:
             **given,
         )
         if not source.is_web_page:
-            source = replace(source, render="never", wait_for=None)
+            source = replace(source, render="never", wait_for=None, screenshots=False)
         live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
         live.tags = self._ports.tags
         return live
@@ -471,8 +481,9 @@ class SourceService:
             raise refused(failure, source.url) from None
         live.source = source = named(source, reading.title)
         state = first_state(found.fetched, reading, now, self._ports, live)
-        if reading.drafts:
-            harvest = Harvest(source.id, reading.drafts, state, born=source)
+        picture = picture_to_keep(source, found.fetched, reading, reading.drafts, now)
+        if reading.drafts or picture is not None:
+            harvest = Harvest(source.id, reading.drafts, state, born=source, picture=picture)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
             await storage.sources.add(source, state, storage.lease)
@@ -530,6 +541,8 @@ async def _check_rendering(ports: Ports, asked: NewSource | DetectRequest | Sour
     is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
     if not is_page and asked.render == "always":
         raise Unprocessable("body.render: only a page is rendered", "body.render")
+    if not is_page and getattr(asked, "screenshots", False):
+        raise Unprocessable("body.screenshots: only a page has them", "body.screenshots")
     if not is_page and asked.wait_for:
         raise Unprocessable("body.wait_for: only a page has it", "body.wait_for")
     if asked.render == "always" and asked.headers and given_request(asked.headers).body is not None:

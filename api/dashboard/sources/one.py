@@ -14,13 +14,13 @@ from api.dashboard.difference import Changed, Line, lines_of
 from api.dashboard.forms import Form
 from api.dashboard.items import Item, item_of
 from api.dashboard.language.speaking import say
-from api.dashboard.screen import Download, Page, Screen, Visit
+from api.dashboard.screen import Download, Page, Screen, Shown, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.inherited import inherited
 from api.dashboard.sources.timeline import timeline
 from api.dashboard.sources.values import drawn
-from api.operations import coverage, events, sources, values
+from api.operations import coverage, events, pictures, sources, values
 from api.operations.past import END
 from api.operations.why import notes_of
 from api.schemas.queries import EventsQuery
@@ -144,6 +144,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": next((one for one in told.events if one.lines), None) if not query.cursor else None,
+        "picture": await pictures.newest(visit, view.source),
         "course": course(scores.read(hot.scores), visit.now, visit.zone),
         "history": await _history(visit, id),
         "values": drawn(await values.values(visit, id), visit.now, lambda at: visit.moment(at).words),
@@ -157,6 +158,12 @@ async def receipt(visit: Visit) -> Download:
     """Give the signed receipt of the last 7 days."""
     made = await coverage.coverage(visit, sources.known(visit.path["id"]))
     return Download("coverage.json", await coverage.signed(visit, made), "application/json")
+
+
+async def screenshot(visit: Visit) -> Shown:
+    """Show the source's newest picture. Raises NotFound."""
+    found = await pictures.newest_picture(visit, visit.path["id"])
+    return Shown(found.body, found.media, pictures.headers_of(found, visit.path["id"]))
 
 
 def _next(view: SourceView) -> Millis | None:
@@ -193,5 +200,6 @@ def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[LookRow]:
 SCREENS = (
     Screen(path=PATH, run=show, query=ShowQuery),
     Screen(path=f"{PATH}/coverage", run=receipt),
+    Screen(path=f"{PATH}/screenshot", run=screenshot),
     Screen(method="POST", path=f"{PATH}/why", run=look_why, form=Why, again=show),
 )

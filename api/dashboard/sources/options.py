@@ -38,6 +38,7 @@ class Options(Form, frozen=True):
     follow: bool = False
     render: ask.RenderWish | None = None
     wait_for: ask.WaitFor | None = None
+    screenshots: bool = False
 
     @property
     def wanted(self) -> str | None:

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, changing, comparing, deleted, inherited, listing, moving, one, tagging, told
+from api.dashboard.sources import (
+    add,
+    changing,
+    choosing,
+    comparing,
+    deleted,
+    inherited,
+    listing,
+    moving,
+    one,
+    pricing,
+    tagging,
+    told,
+)
 
 SCREENS: tuple[Screen, ...] = (
     *listing.SCREENS,
@@ -16,4 +29,6 @@ SCREENS: tuple[Screen, ...] = (
     *tagging.SCREENS,
     *inherited.SCREENS,
     *changing.SCREENS,
+    *choosing.SCREENS,
+    *pricing.SCREENS,
 )

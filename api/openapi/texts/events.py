@@ -45,4 +45,14 @@ A key may have 2 exports at once, the service 4.""",
         tag="Events",
         explains="Byte for byte as it was signed, streamed and delivered.",
     ),
+    "GET /v1/events/{id}/screenshot": Operation(
+        name="readScreenshot",
+        tag="Events",
+        explains="""\
+Of a source with `screenshots` whose page a browser shows: a picture is kept of the first look and with each change \
+that is told, for `screenshot_days` and within `screenshot_bytes`. `before` is the newest one from before this event. \
+It is sent as a picture and nothing else: its first bytes say which kind it is, and a policy without any right stands \
+beside it. 404 where none is kept.""",
+        shows={200: {"image/webp": "RIFF....WEBPVP8 ", "image/png": "PNG....IHDR", "image/jpeg": "JFIF"}},
+    ),
 }

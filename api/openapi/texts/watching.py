@@ -26,6 +26,34 @@ Fetches a watched page and shows its blocks as another `selector` or `ignore` wo
 What is left out of the request is as it is in the source.""",
         asks={"Another part of the page": {"selector": "main", "ignore": [".visitors-online"]}},
     ),
+    "POST /v1/sources/blocks": Operation(
+        name="pickFromUrl",
+        tag="Watching",
+        explains="""\
+A page is read into blocks: paragraphs, items, cells, headings. Each has a `selector` that chooses it alone and that \
+is made to last: by ids and classes that people gave, by the label of its row or the heading above it, and by its \
+place only where nothing else tells it from others. `press` one by its `number` and `mark` to see how far the choice \
+may reach and what would be kept; then add the source with that `selector` and `ignore`. JSON gets JSONPaths, a text \
+lines. Nothing is added, and nothing of a page is ever sent on as HTML.""",
+        asks={
+            "All blocks": {"url": records.PAGE},
+            "All that are like one": {
+                "url": records.PAGE,
+                "press": {"number": 7, "mark": "d54adf93", "act": "only", "reach": "like"},
+            },
+        },
+    ),
+    "POST /v1/sources/{id}/blocks": Operation(
+        name="pickFromSource",
+        tag="Watching",
+        explains="""\
+As POST /v1/sources/blocks, of a page that is watched: fetched now, or within the last minute. Nothing is changed; \
+PATCH does that, with `kept.selector` and `kept.ignore`.""",
+        asks={
+            "What is watched now": {},
+            "All but one": {"press": {"number": 12, "mark": "82e8e416", "act": "without"}},
+        },
+    ),
     "GET /v1/sources/{id}/health": Operation(
         name="readHealth",
         tag="Watching",

@@ -69,6 +69,16 @@ export abstract class Operations implements Asks {
     return this.ask<r.Preview>("POST", `/v1/sources/${part(id)}/preview`, { body });
   }
 
+  /** Show the blocks of a URL's page to choose from, each with its selector. */
+  pickFromUrl(body: r.UrlBlocksRequest): Promise<r.PageBlocks> {
+    return this.ask<r.PageBlocks>("POST", "/v1/sources/blocks", { body });
+  }
+
+  /** Show the blocks of a watched page to choose from, each with its selector. */
+  pickFromSource(id: string, body: r.SourceBlocksRequest): Promise<r.PageBlocks> {
+    return this.ask<r.PageBlocks>("POST", `/v1/sources/${part(id)}/blocks`, { body });
+  }
+
   /** Read what the watching does now. */
   readStatus(id: string): Promise<r.SourceStatus> {
     return this.ask<r.SourceStatus>("GET", `/v1/sources/${part(id)}/status`);
@@ -142,6 +152,11 @@ export abstract class Operations implements Asks {
   /** Read one event. */
   readEvent(id: string): Promise<r.Event> {
     return this.ask<r.Event>("GET", `/v1/events/${part(id)}`);
+  }
+
+  /** Read a picture of the rendered page, before the event or after it. */
+  readScreenshot(id: string, options: { side?: "after" | "before" } = {}): Promise<string> {
+    return this.ask<string>("GET", `/v1/events/${part(id)}/screenshot`, { query: { side: options.side }, text: true });
   }
 
   /** Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV. */

@@ -170,6 +170,38 @@ export interface BinRecord {
   expires_at: string;
 }
 
+/**
+ * The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps; null
+ * where nothing can choose it.
+ */
+export interface BlockChoice {
+  block: PageBlock;
+  reaches: Array<BlockReach>;
+  reach: "like" | "part" | "this" | (string & {});
+  kept: KeptBlocks | null;
+}
+
+/** How far a choice may reach, the selector for it, and how many blocks that chooses. */
+export interface BlockReach {
+  name: "like" | "part" | "this" | (string & {});
+  selector: string;
+  blocks: number;
+}
+
+/**
+ * A value of a block. `condition` is how an alert's query names it: its subject (`price`), and, where something
+ * names the place, `label:` or `path:`. `number` has `scale` decimal places; null where the value is no number.
+ */
+export interface BlockValue {
+  text: string;
+  type: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
+  number: number | null;
+  scale: number;
+  unit: string;
+  subject: string;
+  condition: string;
+}
+
 /** The circuit breaker: open means that the source is left alone until `retry_at`. */
 export interface Breaker {
   state: "closed" | "half-open" | "open" | (string & {});
@@ -825,6 +857,19 @@ export interface Instantiation {
 }
 
 /**
+ * What a choice keeps, read as a look would: the first 100 `texts` of `count`. `digest` changes when something
+ * else is kept; figures that run do not change it. `items`: how many it has, read as a list (`follow`).
+ */
+export interface KeptBlocks {
+  selector: string | null;
+  ignore: Array<string>;
+  texts: Array<string>;
+  count: number;
+  digest: string;
+  items: number;
+}
+
+/**
  * A version of a page. `version`: the id of the event that told it; `start` is what stood there before the oldest
  * change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the `main_text` that
  * its event carries, or only a `part`.
@@ -1176,6 +1221,11 @@ export interface NewSource {
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
+  /**
+   * Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
+   * as long as `screenshot_days` says. Default: false
+   */
+  screenshots?: boolean;
   /** Your own name for it, of one line. Default: "" */
   title?: string;
   /** Default: true */
@@ -1287,6 +1337,50 @@ export interface PacePreview {
 }
 
 /**
+ * A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
+ * `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is left
+ * out of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses this block
+ * alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`).
+ */
+export interface PageBlock {
+  number: number;
+  mark: string;
+  text: string;
+  length: number;
+  kind: "cell" | "control" | "heading" | "item" | "text" | (string & {});
+  heading: string;
+  row: string;
+  column: string;
+  why: string;
+  watched: boolean;
+  selector: string;
+  item: boolean;
+  values: Array<BlockValue>;
+}
+
+/**
+ * A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of `total`.
+ * `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present choice keeps,
+ * null where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was is not there any
+ * more. `listed`: items of the page, read as a list. `partial`: the page is longer than what is read.
+ */
+export interface PageBlocks {
+  fetched_at: string;
+  title: string;
+  format: string;
+  total: number;
+  found: number;
+  first: number;
+  blocks: Array<PageBlock>;
+  no_parts: string;
+  now: KeptBlocks | null;
+  choice: BlockChoice | null;
+  gone: boolean;
+  listed: number;
+  partial: boolean;
+}
+
+/**
  * A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it
  * has when it is read as a list (`follow`); `items` are the first 20. `matched`: how many elements `selector`
  * keeps, null without one. `partial`: the page is longer than what is read.
@@ -1319,6 +1413,16 @@ export interface PracticeRecord {
   what: "feed" | "page" | (string & {});
   changes: number;
   source: SourceRecord;
+}
+
+/** A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. */
+export interface PressedBlock {
+  number: number;
+  mark: string;
+  /** `only` this; this `also`, beside what `selector` chooses; all `without` this. Default: "only" */
+  act?: "also" | "only" | "without";
+  /** `this` block alone; all that are `like` it; the `part` of the page that it stands in. Default: "this" */
+  reach?: "like" | "part" | "this";
 }
 
 /** What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. */
@@ -1612,6 +1716,18 @@ export interface SourceBatch {
   sources: Array<NewSource>;
 }
 
+/** What is to be shown of a watched page. What is left out of the choice is as it is in the source. */
+export interface SourceBlocksRequest {
+  selector?: string | null;
+  /** Selectors of what not to watch */
+  ignore?: Array<string>;
+  /** How many of the blocks to skip; an answer has 100. Default: 0 */
+  first?: number;
+  /** Only blocks with all of these words. Default: "" */
+  find?: string;
+  press?: PressedBlock | null;
+}
+
 /** How a source is doing. Before the first success `last_success_at` is the time of creation. */
 export interface SourceHealth {
   score: number;
@@ -1645,6 +1761,11 @@ export interface SourcePatch {
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
+  /**
+   * Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
+   * as long as `screenshot_days` says
+   */
+  screenshots?: boolean;
   schedule?: string | null;
   hours?: string | null;
   bar?: number | null;
@@ -1684,6 +1805,7 @@ export interface SourceRecord {
   has_headers: boolean;
   render: "always" | "auto" | "never" | (string & {});
   wait_for: string | null;
+  screenshots: boolean;
   rendered: boolean;
   schedule: string | null;
   hours: string | null;
@@ -2052,6 +2174,27 @@ export interface UnknownTime {
   from: string;
   to: string;
   why: "clock" | "coarse" | "crash" | "no_record" | "not_added" | "not_stored" | "restore" | "retention" | (string & {});
+}
+
+/** A URL whose page is to be chosen from; the fields mean what they do in POST /v1/sources. */
+export interface UrlBlocksRequest {
+  /** http, https, ws or wss */
+  url: string;
+  selector?: string | null;
+  /** Selectors of what not to watch. Default: [] */
+  ignore?: Array<string>;
+  headers?: string | null;
+  /**
+   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+   * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+   */
+  render?: "always" | "auto" | "never";
+  wait_for?: string | null;
+  /** How many of the blocks to skip; an answer has 100. Default: 0 */
+  first?: number;
+  /** Only blocks with all of these words. Default: "" */
+  find?: string;
+  press?: PressedBlock | null;
 }
 
 /**

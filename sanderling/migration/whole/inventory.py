@@ -73,6 +73,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "password": "the dashboard's password",
     "set_up_link": "set-up links",
     "session": "sessions",
+    "picture": "pictures of rendered pages (new ones are made with new changes)",
     "outbox": "deliveries that wait (destination.missed_after says from where to replay)",
     "digest": "digests that wait (as deliveries)",
     "attempt": "the log of delivery attempts",

@@ -16,7 +16,7 @@ from storage.records.source import Harvest, SourceState, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.secrets.connection import Connection
-from storage.sql.stores import heartbeats, scan, weights
+from storage.sql.stores import heartbeats, pictures, scan, weights
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import by_url, encode_hot, insert
 from storage.sql.transaction import MOST_ROWS, Readers, Space, Transaction, Writer
@@ -53,7 +53,7 @@ class SqlLog:
         mint.raise_floor(before)
         answers: list[Answer] = []
         rows: list[tuple[Seq, int, int, bytes]] = []
-        states = _States()
+        shown, states = list[pictures.PictureRow](), _States()
         states.know(transaction, [harvest.state for harvest in harvests if harvest.state and not harvest.born])
         for harvest in harvests:
             key = _admitted(transaction, harvest, states)
@@ -62,9 +62,13 @@ class SqlLog:
                 continue
             events = list(self._minted(harvest, mint, stamp))
             rows += [(event.seq, key, event.kind, event.body) for event in events]
+            if harvest.picture is not None:
+                shown.append((key, _of_change(harvest, events), harvest.picture))
             answers.append(events)
         transaction.put_events(rows)
         states.write(transaction)
+        if shown:
+            pictures.keep(transaction, shown)
         if rows:
             transaction.newest = rows[-1][0]
             transaction.afterwards.append(partial(self._show, before, answers))
@@ -201,6 +205,12 @@ class SqlLog:
             return len(doomed)
 
         return await self._writer.submit(job, rows=limit)
+
+
+def _of_change(harvest: Harvest, events: Sequence[Stored]) -> Seq:
+    """Return the position of the event that tells a page's change, START when there is none."""
+    told = (event.seq for draft, event in zip(harvest.drafts, events, strict=True) if draft.delta is not None)
+    return next(told, START)
 
 
 class _States:

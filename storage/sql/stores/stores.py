@@ -21,6 +21,7 @@ from storage.sql.stores.keys import SqlKeys
 from storage.sql.stores.log import SqlLog
 from storage.sql.stores.outbox import SqlOutbox
 from storage.sql.stores.people import SqlPeople
+from storage.sql.stores.pictures import SqlPictures
 from storage.sql.stores.publications import SqlPublications
 from storage.sql.stores.saved_views import SqlSavedViews
 from storage.sql.stores.sources import SqlSources
@@ -60,6 +61,7 @@ class Stores:
         self.coverage = SqlCoverage(writer, readers, lease)
         self.people = SqlPeople(writer, readers, own, lease)
         self.outbox = SqlOutbox(writer, readers)
+        self.pictures = SqlPictures(writer, readers, lease)
         self.saved_views = SqlSavedViews(writer, readers, lease)
         self.tag_defaults = SqlTagDefaults(writer, readers, lease)
         self.publications = SqlPublications(writer, readers, own, lease, vault)

@@ -283,6 +283,22 @@ def tag_defaults(db: Database, _: Vault | None) -> None:
     db.conn.execute("INSERT INTO fact VALUES('tag_defaults', 0)")
 
 
+_PICTURES = (
+    """CREATE TABLE picture(
+        number INTEGER PRIMARY KEY, key INTEGER NOT NULL REFERENCES source(key) ON DELETE CASCADE,
+        seq INTEGER NOT NULL, at INTEGER NOT NULL, media TEXT NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL,
+        UNIQUE(key, seq)
+    ) STRICT""",
+    "CREATE INDEX picture_at ON picture(at, size)",
+)
+
+
+def pictures(db: Database, _: Vault | None) -> None:
+    """Pictures of rendered pages."""
+    for statement in _PICTURES:
+        db.conn.execute(statement)
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -299,6 +315,7 @@ STEPS: Sequence[Step] = (
     saved_views,
     coverage,
     tag_defaults,
+    pictures,
 )
 
 

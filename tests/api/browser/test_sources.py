@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.api.browser import axe
 from tests.api.browser.conftest import NewTab
-from tests.api.browser.origin import Entry, Origin
+from tests.api.browser.origin import Answer, Entry, Origin
 from tests.api.browser.tab import Tab
 from tests.api.browser.world import TICKETS
 
@@ -29,3 +30,32 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     tab.press("Show what is in it").press("Add 1").sees("1 of 1 done: 1 new")  # without a reload
     tab.open("/sources?tag=sea")
     assert tab.page.locator("tbody tr").count() == 1 and fits(tab)
+
+
+SHOP = """<!doctype html><meta charset=utf-8><title>Shore shop</title><body><nav><a href=/>Home</a></nav><main>
+<h1>Shore shop</h1><h2>Prices</h2>
+<table class=prices><tr><th>Ticket<th>Price<tr><td>Adult<td>14.50 €<tr><td>Child<td>7.00 €</table>
+<h2>News</h2><ul class=news><li><a href=/n/1>The harbour is open again</a>
+<li><a href=/n/2>The museum is open again</a><li><a href=/n/3>The pier is open again</a></ul>
+<p dir=rtl>الأسعار تتغير كل يوم<p>チケットの料金は季節によって変わります。</p><p>
+"""
+
+
+def test_what_is_watched_is_chosen_from_the_pages_own_blocks_and_a_price_becomes_an_alert(
+    new_tab: NewTab, origin: Origin
+) -> None:
+    origin.says["/shop"] = Answer(SHOP + "A long text, and then more of it. " * 40)
+    tab = new_tab(viewport={"width": 390, "height": 844})
+    tab.open("/sources/add").fill(urls=f"{origin.url}/shop").press("Look at it").press("Choose on the page")
+    assert axe.check(tab) == [] and fits(tab)
+    tab.press("Leave this out (block 2)").sees("Left out by:")
+    assert axe.check(tab) == [] and fits(tab)
+    tab.press("Choose more").press("Use this").press("Choose on the page").press("This is the price (block 9)")
+    assert axe.check(tab) == [] and fits(tab)
+    tab.page.locator("[name='price.amount']").fill("6.50")
+    tab.press("Write the alert").sees("Here is the alert for it.")
+    assert tab.page.locator("[name=filter_query]").input_value() == 'label:"Child · Price" price<6.50EUR'
+    tab.open("/sources").follow("Shore shop").follow("Choose what is watched")
+    tab.press("Follow these links (block 11)").sees("It has 3 items.")
+    tab.press("Save").sees("Saved.")
+    assert fits(tab)

@@ -57,6 +57,7 @@ def furnish(service: Service, origin: Origin) -> World:
         "import": "/sources/import",
         "source, changed": f"/sources/{ids['tickets']}?text=leash#why",
         "source, failing": f"/sources/{ids['gone']}",
+        "source, chosen from": f"/sources/{ids['tickets']}/pick",
         "source, edited": f"/sources/{ids['tickets']}/edit",
         "source, versions compared": f"/sources/{ids['tickets']}/compare?show=text",
         "alerts": "/alerts",

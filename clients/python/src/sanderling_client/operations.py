@@ -184,6 +184,33 @@ class Operations(Asks):
         )
         return found
 
+    def pick_from_url(
+        self,
+        body: r.UrlBlocksRequest,
+    ) -> r.PageBlocks:
+        """Show the blocks of a URL's page to choose from, each with its selector."""
+        found: r.PageBlocks = self._ask(
+            "POST",
+            "/v1/sources/blocks",
+            (r.PageBlocks,),
+            body=body,
+        )
+        return found
+
+    def pick_from_source(
+        self,
+        id: str,
+        body: r.SourceBlocksRequest,
+    ) -> r.PageBlocks:
+        """Show the blocks of a watched page to choose from, each with its selector."""
+        found: r.PageBlocks = self._ask(
+            "POST",
+            f"/v1/sources/{part(id)}/blocks",
+            (r.PageBlocks,),
+            body=body,
+        )
+        return found
+
     def read_status(
         self,
         id: str,
@@ -404,6 +431,21 @@ class Operations(Asks):
             "GET",
             f"/v1/events/{part(id)}",
             (r.Event,),
+        )
+        return found
+
+    def read_screenshot(
+        self,
+        id: str,
+        *,
+        side: Literal["after", "before"] | None = None,
+    ) -> str:
+        """Read a picture of the rendered page, before the event or after it."""
+        found: str = self._ask(
+            "GET",
+            f"/v1/events/{part(id)}/screenshot",
+            (str,),
+            query={"side": side},
         )
         return found
 
@@ -1413,6 +1455,33 @@ class AsyncOperations(AsyncAsks):
         )
         return found
 
+    async def pick_from_url(
+        self,
+        body: r.UrlBlocksRequest,
+    ) -> r.PageBlocks:
+        """Show the blocks of a URL's page to choose from, each with its selector."""
+        found: r.PageBlocks = await self._ask(
+            "POST",
+            "/v1/sources/blocks",
+            (r.PageBlocks,),
+            body=body,
+        )
+        return found
+
+    async def pick_from_source(
+        self,
+        id: str,
+        body: r.SourceBlocksRequest,
+    ) -> r.PageBlocks:
+        """Show the blocks of a watched page to choose from, each with its selector."""
+        found: r.PageBlocks = await self._ask(
+            "POST",
+            f"/v1/sources/{part(id)}/blocks",
+            (r.PageBlocks,),
+            body=body,
+        )
+        return found
+
     async def read_status(
         self,
         id: str,
@@ -1633,6 +1702,21 @@ class AsyncOperations(AsyncAsks):
             "GET",
             f"/v1/events/{part(id)}",
             (r.Event,),
+        )
+        return found
+
+    async def read_screenshot(
+        self,
+        id: str,
+        *,
+        side: Literal["after", "before"] | None = None,
+    ) -> str:
+        """Read a picture of the rendered page, before the event or after it."""
+        found: str = await self._ask(
+            "GET",
+            f"/v1/events/{part(id)}/screenshot",
+            (str,),
+            query={"side": side},
         )
         return found
 

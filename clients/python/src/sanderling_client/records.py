@@ -161,6 +161,39 @@ class BinRecord(Struct, frozen=True, kw_only=True):
     expires_at: str
 
 
+class BlockChoice(Struct, frozen=True, kw_only=True):
+    """The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps;
+    null where nothing can choose it.
+    """
+
+    block: PageBlock
+    reaches: list[BlockReach]
+    reach: str
+    kept: KeptBlocks | None
+
+
+class BlockReach(Struct, frozen=True, kw_only=True):
+    """How far a choice may reach, the selector for it, and how many blocks that chooses."""
+
+    name: str
+    selector: str
+    blocks: int
+
+
+class BlockValue(Struct, frozen=True, kw_only=True):
+    """A value of a block. `condition` is how an alert's query names it: its subject (`price`), and, where something
+    names the place, `label:` or `path:`. `number` has `scale` decimal places; null where the value is no number.
+    """
+
+    text: str
+    type: str
+    number: int | None
+    scale: int
+    unit: str
+    subject: str
+    condition: str
+
+
 class Breaker(Struct, frozen=True, kw_only=True):
     """The circuit breaker: open means that the source is left alone until `retry_at`."""
 
@@ -843,6 +876,19 @@ class Instantiation(Struct, frozen=True, kw_only=True):
     """Default: false"""
 
 
+class KeptBlocks(Struct, frozen=True, kw_only=True):
+    """What a choice keeps, read as a look would: the first 100 `texts` of `count`. `digest` changes when something
+    else is kept; figures that run do not change it. `items`: how many it has, read as a list (`follow`).
+    """
+
+    selector: str | None
+    ignore: list[str]
+    texts: list[str]
+    count: int
+    digest: str
+    items: int
+
+
 class KeptVersion(Struct, frozen=True, kw_only=True):
     """A version of a page. `version`: the id of the event that told it; `start` is what stood there before the
     oldest change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the
@@ -1209,6 +1255,10 @@ class NewSource(Struct, frozen=True, kw_only=True):
     rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
     """
     wait_for: str | UnsetType | None = UNSET
+    screenshots: bool | UnsetType = UNSET
+    """Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
+    as long as `screenshot_days` says. Default: false
+    """
     title: str | UnsetType = UNSET
     """Your own name for it, of one line. Default: "" """
     enabled: bool | UnsetType = UNSET
@@ -1322,6 +1372,51 @@ class PacePreview(Struct, frozen=True, kw_only=True):
     skip_days: list[int]
 
 
+class PageBlock(Struct, frozen=True, kw_only=True):
+    """A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
+    `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is
+    left out of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses
+    this block alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`).
+    """
+
+    number: int
+    mark: str
+    text: str
+    length: int
+    kind: str
+    heading: str
+    row: str
+    column: str
+    why: str
+    watched: bool
+    selector: str
+    item: bool
+    values: list[BlockValue]
+
+
+class PageBlocks(Struct, frozen=True, kw_only=True):
+    """A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of
+    `total`. `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present
+    choice keeps, null where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was
+    is not there any more. `listed`: items of the page, read as a list. `partial`: the page is longer than what
+    is read.
+    """
+
+    fetched_at: str
+    title: str
+    format: str
+    total: int
+    found: int
+    first: int
+    blocks: list[PageBlock]
+    no_parts: str
+    now: KeptBlocks | None
+    choice: BlockChoice | None
+    gone: bool
+    listed: int
+    partial: bool
+
+
 class PagePreview(Struct, frozen=True, kw_only=True):
     """A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it
     has when it is read as a list (`follow`); `items` are the first 20. `matched`: how many elements `selector`
@@ -1357,6 +1452,17 @@ class PracticeRecord(Struct, frozen=True, kw_only=True):
     what: str
     changes: int
     source: SourceRecord
+
+
+class PressedBlock(Struct, frozen=True, kw_only=True):
+    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do."""
+
+    number: int
+    mark: str
+    act: Literal["also", "only", "without"] | UnsetType = UNSET
+    """`only` this; this `also`, beside what `selector` chooses; all `without` this. Default: "only" """
+    reach: Literal["like", "part", "this"] | UnsetType = UNSET
+    """`this` block alone; all that are `like` it; the `part` of the page that it stands in. Default: "this" """
 
 
 class Preview(Struct, frozen=True, kw_only=True):
@@ -1674,6 +1780,19 @@ class SourceBatch(Struct, frozen=True, kw_only=True):
     sources: list[NewSource]
 
 
+class SourceBlocksRequest(Struct, frozen=True, kw_only=True):
+    """What is to be shown of a watched page. What is left out of the choice is as it is in the source."""
+
+    selector: str | UnsetType | None = UNSET
+    ignore: list[str] | UnsetType = UNSET
+    """Selectors of what not to watch"""
+    first: int | UnsetType = UNSET
+    """How many of the blocks to skip; an answer has 100. Default: 0"""
+    find: str | UnsetType = UNSET
+    """Only blocks with all of these words. Default: "" """
+    press: PressedBlock | UnsetType | None = UNSET
+
+
 class SourceHealth(Struct, frozen=True, kw_only=True):
     """How a source is doing. Before the first success `last_success_at` is the time of creation."""
 
@@ -1707,6 +1826,10 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     rendered look costs 100 plain ones; feeds are never rendered
     """
     wait_for: str | UnsetType | None = UNSET
+    screenshots: bool | UnsetType = UNSET
+    """Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
+    as long as `screenshot_days` says
+    """
     schedule: str | UnsetType | None = UNSET
     hours: str | UnsetType | None = UNSET
     bar: float | UnsetType | None = UNSET
@@ -1745,6 +1868,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     has_headers: bool
     render: str
     wait_for: str | None
+    screenshots: bool
     rendered: bool
     schedule: str | None
     hours: str | None
@@ -2126,6 +2250,27 @@ class UnknownTime(Struct, frozen=True, kw_only=True):
     from_: str = field(name="from")
     to: str
     why: str
+
+
+class UrlBlocksRequest(Struct, frozen=True, kw_only=True):
+    """A URL whose page is to be chosen from; the fields mean what they do in POST /v1/sources."""
+
+    url: str
+    """http, https, ws or wss"""
+    selector: str | UnsetType | None = UNSET
+    ignore: list[str] | UnsetType = UNSET
+    """Selectors of what not to watch. Default: []"""
+    headers: str | UnsetType | None = UNSET
+    render: Literal["always", "auto", "never"] | UnsetType = UNSET
+    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
+    rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+    """
+    wait_for: str | UnsetType | None = UNSET
+    first: int | UnsetType = UNSET
+    """How many of the blocks to skip; an answer has 100. Default: 0"""
+    find: str | UnsetType = UNSET
+    """Only blocks with all of these words. Default: "" """
+    press: PressedBlock | UnsetType | None = UNSET
 
 
 class Value(Struct, frozen=True, kw_only=True):

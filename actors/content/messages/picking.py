@@ -1,0 +1,16 @@
+"""The request to pick a part of a page, and its answer. No parser is imported."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from actors.picks import PickWish
+
+
+class PickRequest(Struct, frozen=True):
+    """Answered by a `PickPage`. url: where the page was found, after redirects."""
+
+    body: bytes
+    content_type: str
+    url: str
+    wish: PickWish = PickWish()

@@ -1,0 +1,301 @@
+"""Selectors of HTML for elements that a person chose: such as will choose them on the page of next month, too.
+
+There are many ways to name an element. Each is made of *steps*, and each step has a cost, by how often such a step was
+wrong on later versions of real pages (`python -m bench.picking`): an id that a person gave costs little, the third
+`div` of a `div` much. They are tried by cost, and the first that chooses exactly these elements of this page is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, Literal, NamedTuple
+
+from lxml import etree
+
+from actors.content.bodies.markup import Element
+from actors.content.pages import selectors
+from actors.content.picking.naming import NEVER, cost_of
+
+Kind = Literal["css", "xpath"]
+
+LONGEST: Final = 600
+"""Characters of a selector that is proposed."""
+_TRIES = 5
+"""Ways that are tried on the page for one element."""
+_ANCHORS = 10
+_MOST_ANCHORS = 200
+_CLIMBS = 4
+_CLASSES = 6
+_MARKS = ("itemprop", "data-testid", "data-test", "data-qa", "data-field", "property", "role", "name", "headers")
+_LANDMARKS = frozenset({"main", "h1", "article", "table", "dl", "address", "header", "footer", "nav", "aside", "form"})
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary")
+_TAG = re.compile(r"[a-z][a-z0-9-]*")
+_QUOTABLE = re.compile(r"[^\"'\\\x00-\x1f]{1,120}")
+_WORDS = re.compile(r"[^\W\d_]{2}")
+_PREFIX = re.compile(r"[^\d:：\"'\\]{2,40}[:：]")
+_LONGEST_WORDS = 80
+_AFTER_HEADING = 4
+_LINK_PATH = re.compile(r"(?:https?://[^/]+)?/?[^?#]{3,100}")
+
+
+class Step(NamedTuple):
+    """A way to name an element, in CSS and in XPath, and its cost. key: under which the index has all such elements."""
+
+    css: str
+    xpath: str
+    cost: float
+    key: tuple[str, ...]
+
+
+class Way(NamedTuple):
+    """A selector, and its cost. `css` is "" where only XPath can say it. sure: the index says that it chooses one
+    element, so it need not be tried.
+    """
+
+    cost: float
+    css: str
+    xpath: str
+    sure: bool = True
+
+
+class PageIndex:
+    """The elements of a page by their names, in the page's order.
+
+    order: the number of each. last: the number of the last one inside of it.
+    """
+
+    def __init__(self, root: Element) -> None:
+        self.root = root
+        self.order: dict[Element, int] = {}
+        self.last: dict[Element, int] = {}
+        self.headings: list[Element] = []
+        self._by_key: dict[tuple[str, ...], list[int]] = {}
+        self._elements: list[Element] = []
+        self._steps: dict[Element, list[Step]] = {}
+        for event, element in etree.iterwalk(root, events=("start", "end")):
+            if not isinstance(element.tag, str):
+                continue
+            if event == "end":
+                self.last[element] = len(self._elements) - 1
+                continue
+            self.order[element] = len(self._elements)
+            for step in _steps(element):
+                self._by_key.setdefault(step.key, []).append(len(self._elements))
+            if element.tag in _HEADINGS:
+                self.headings.append(element)
+            self._elements.append(element)
+
+    def steps(self, element: Element) -> list[Step]:
+        """Return the ways to name an element by itself, the cheapest first."""
+        known = self._steps.get(element)
+        if known is None:
+            self._steps[element] = known = sorted(_steps(element), key=lambda step: step.cost)
+        return known
+
+    def is_alone(self, step: Step) -> bool:
+        """Return whether a step names one element only."""
+        return len(self._by_key[step.key]) == 1
+
+    def is_alone_in(self, anchor: Step, step: Step) -> bool:
+        """Return whether a step names one element only, of those that stand in what an anchor names."""
+        anchors, found = self._by_key[anchor.key], set[int]()
+        if len(anchors) > _MOST_ANCHORS:
+            return False
+        places = self._by_key[step.key]
+        for anchor_at in anchors:
+            first, end = bisect_right(places, anchor_at), self.last[self._elements[anchor_at]]
+            found.update(place for place in places[first : first + 2] if place <= end)
+            if len(found) > 1:
+                return False
+        return len(found) == 1
+
+    def count(self, step: Step, first: int, last: int) -> int:
+        """Return how many elements that a step names have a number from `first` to `last`."""
+        places = self._by_key[step.key]
+        return bisect_right(places, last) - bisect_left(places, first)
+
+
+def selector_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> str:
+    """Return a selector that chooses one of these elements, each of which will do, and nothing else of the page.
+
+    kind: of which it has to be, None where either will do.
+    """
+    wanted, tries = targets[:_CLIMBS], _TRIES
+    ways = (way for target in wanted for way in _ways(index, target) if way.css or kind != "css")
+    for way in sorted(ways, key=lambda way: (way.cost, len(way.xpath))):
+        selector = way.xpath if kind == "xpath" or not way.css else way.css
+        if len(selector) > LONGEST or (not way.sure and tries <= 0):
+            continue
+        tries -= not way.sure
+        if way.sure or _chooses(index, selector, wanted):
+            return selector
+    last = from_top(wanted[0])
+    return last.xpath if kind == "xpath" else last.css
+
+
+def _chooses(index: PageIndex, selector: str, wanted: Sequence[Element]) -> bool:
+    found = selectors.select(index.root, selector)
+    return len(found) == 1 and any(found[0] is target for target in wanted)
+
+
+def _ways(index: PageIndex, target: Element) -> Iterator[Way]:
+    steps = index.steps(target)
+    above = [each for each in target.iterancestors() if each.tag not in ("html", "body")][:_ANCHORS]
+    for step in steps:
+        if index.is_alone(step):
+            yield Way(step.cost, step.css, f"//{step.xpath}")
+            break
+    for far, around in enumerate(above):
+        for anchor in index.steps(around)[:3]:
+            for step in steps[:5]:
+                if index.is_alone_in(anchor, step):
+                    cost = anchor.cost + step.cost + 0.5 + 0.05 * far
+                    yield Way(cost, f"{anchor.css} {step.css}", f"//{anchor.xpath}//{step.xpath}")
+                    break
+    yield from _after_headings(index, target)
+    yield from _by_labels(target)
+    yield from _by_own_words(target)
+    yield from _by_place(index, target, above)
+
+
+def _steps(element: Element) -> Iterator[Step]:
+    tag = element.tag
+    if not isinstance(tag, str) or not _TAG.fullmatch(tag):
+        return
+    id = element.get("id") or ""
+    if (cost := cost_of(id)) < NEVER:
+        yield Step(f"#{id}", f"*[@id='{id}']", 1 + cost, ("id", id))
+    for name in _MARKS:
+        value = element.get(name) or ""
+        if value and _QUOTABLE.fullmatch(value) and cost_of(value) < NEVER:
+            cost = 4 if name in ("role", "name") else 2
+            yield Step(f'{tag}[{name}="{value}"]', f"{tag}[@{name}='{value}']", cost, (name, tag, value))
+    named = list(dict.fromkeys((element.get("class") or "").split()))[:_CLASSES]
+    for one in named:
+        if (cost := cost_of(one)) < NEVER:
+            yield Step(f"{tag}.{one}", f"{tag}[{_has_class(one)}]", 2.5 + cost, ("class", tag, one))
+    yield Step(tag, tag, 4 if tag in _LANDMARKS else 6, ("tag", tag))
+
+
+def _has_class(name: str) -> str:
+    return f"contains(concat(' ',normalize-space(@class),' '),' {name} ')"
+
+
+def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
+    """Yield ways by the headings that stand before an element: "the first table after Prices"."""
+    at, tag = index.order[target], target.tag
+    step = next((step for step in index.steps(target) if step.key[0] == "tag"), None)
+    if step is None or tag in _HEADINGS:
+        return
+    before = bisect_left(index.headings, at, key=index.order.__getitem__)
+    for heading in reversed(index.headings[max(0, before - 2) : before]):
+        words = words_of(heading)
+        if not words or heading in target.iterancestors():
+            continue
+        nth = index.count(step, index.last[heading] + 1, at)
+        if 0 < nth <= _AFTER_HEADING:
+            spoken = f"//{heading.tag}[normalize-space()='{words}']/following::{tag}[{nth}]"
+            yield Way(7 + 2 * nth + 2 * _unsteady(words), "", spoken, sure=False)
+
+
+def words_of(element: Element) -> str:
+    """Return what an element says, "" for what can't stand in a selector or is no words."""
+    words = " ".join("".join(islice(element.itertext(), 20)).split())
+    if len(words) > _LONGEST_WORDS or not _QUOTABLE.fullmatch(words) or not _WORDS.search(words):
+        return ""
+    return words
+
+
+def _unsteady(words: str) -> int:
+    return sum(1 for sign in words if sign.isdigit())
+
+
+def _by_labels(target: Element) -> Iterator[Way]:
+    """Yield ways by what names an element: the first cell of its row, the term before it, the text beside it."""
+    tag = target.tag
+    parent, before = target.getparent(), next(target.itersiblings("*", preceding=True), None)
+    if parent is None or before is None or not isinstance(tag, str) or not _TAG.fullmatch(tag):
+        return
+    if tag in ("td", "th") and parent.tag == "tr":
+        first = parent[0]
+        if words := words_of(first):
+            place = parent.index(target) + 1
+            row = f"//tr[*[1][normalize-space()='{words}']]/*[{place}]"
+            yield Way(4.5 + 0.5 * _unsteady(words), "", row, sure=False)
+    elif (words := words_of(before)) and not _unsteady(words):
+        cost = 4.5 if tag == "dd" and before.tag == "dt" else 8.0
+        beside = f"//{before.tag}[normalize-space()='{words}']/following-sibling::*[1]"
+        if _TAG.fullmatch(before.tag):
+            yield Way(cost, "", beside, sure=False)
+
+
+def _by_own_words(target: Element) -> Iterator[Way]:
+    """Yield ways by where a link leads, and by the label that a text begins with ("Version: 2.1")."""
+    tag = target.tag
+    if not isinstance(tag, str) or not _TAG.fullmatch(tag):
+        return
+    href = target.get("href") or "" if tag == "a" else ""
+    if href and _QUOTABLE.fullmatch(href) and _LINK_PATH.fullmatch(href):
+        yield Way(6, f'a[href="{href}"]', f"//a[@href='{href}']", sure=False)
+    said = " ".join("".join(islice(target.itertext(), 20)).split())
+    if (prefix := _PREFIX.match(said)) and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]):
+        yield Way(6.5, "", f"//{tag}[starts-with(normalize-space(),'{prefix[0]}')]", sure=False)
+
+
+def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> Iterator[Way]:
+    """Yield ways down from an element with a name: `#prices > ul > li:nth-of-type(2)`."""
+    css, xpath, cost = "", "", 0.0
+    below = target
+    for around in above:
+        step_css, step_xpath, step_cost = _nth(below)
+        css, xpath = f" > {step_css}{css}", f"/{step_xpath}{xpath}"
+        cost += step_cost
+        below = around
+        for anchor in index.steps(around)[:3]:
+            if index.is_alone(anchor):
+                yield Way(anchor.cost + cost + 1, f"{anchor.css}{css}", f"//{anchor.xpath}{xpath}")
+                break
+
+
+def _nth(element: Element) -> tuple[str, str, float]:
+    """Return an element's place among those beside it: in CSS, in XPath, and the cost."""
+    tag = element.tag
+    if not _TAG.fullmatch(tag):
+        place = sum(1 for _ in element.itersiblings("*", preceding=True)) + 1
+        return f"*:nth-child({place})", f"*[{place}]", 4.0
+    before = sum(1 for _ in element.itersiblings(tag, preceding=True))
+    if not before and next(element.itersiblings(tag), None) is None:
+        return tag, tag, 1.0
+    return f"{tag}:nth-of-type({before + 1})", f"{tag}[{before + 1}]", 2.5 + 0.2 * before
+
+
+def from_top(target: Element) -> Way:
+    """Return the way by an element's place from the top of the page, which is always there and seldom lasts."""
+    css, xpath = list[str](), list[str]()
+    while target.getparent() is not None:
+        step_css, step_xpath, _ = _nth(target)
+        css.append(step_css)
+        xpath.append(step_xpath)
+        target = target.getparent()
+    css.append(target.tag)
+    xpath.append(target.tag)
+    return Way(NEVER, " > ".join(reversed(css)), "/" + "/".join(reversed(xpath)))
+
+
+def text_of(element: Element, *, after: bool) -> str:
+    """Return the step of an XPath from the element that holds a text to this text: the second one that is no space."""
+    held = element.getparent() if after else element
+    place = 1 if not after else sum(1 for text in _texts_before(held, element) if text and not text.isspace()) + 1
+    return f"text()[normalize-space()][{place}]"
+
+
+def _texts_before(held: Element, last: Element) -> Iterator[str | None]:
+    """Yield the texts of an element up to the one that stands after a child."""
+    yield held.text
+    for child in held:
+        if child is last:
+            return
+        yield child.tail

@@ -1,0 +1,256 @@
+"""A page to choose from: its blocks, and what pressing one of them would do. Runs in a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from actors.content.bodies.encoding import decode
+from actors.content.bodies.links import absolute
+from actors.content.bodies.text import normalise
+from actors.content.bodies.unpacking import unpacked
+from actors.content.errors import ContentError
+from actors.content.messages.listings import item_form
+from actors.content.messages.picking import PickRequest
+from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
+from actors.content.pages import json_text
+from actors.content.pages.blocks import Blocks
+from actors.content.pages.listing import items_of
+from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
+from actors.content.pages.plain import format_of
+from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
+from actors.content.picking.deriving import Kind
+from actors.content.picking.in_json import JsonReaches
+from actors.content.picking.in_lines import LineReaches
+from actors.content.picking.reaching import HtmlReaches
+from actors.content.picking.values import values_of, writing_of
+from actors.content.wording.fingerprint import digest16
+from actors.content.wording.searching import folded
+from actors.picks import (
+    EXCERPT,
+    MOST_BLOCKS,
+    BlockKind,
+    PickBlock,
+    PickChoice,
+    PickedValue,
+    PickKept,
+    PickPage,
+    PickReach,
+    PickWish,
+    Press,
+    ReachName,
+)
+
+LONGEST: Final = 1_000
+"""Characters of a selector."""
+_NO_PICKING: Final = "a part of it is chosen by a selector that you write yourself: {}."
+
+
+class Reaches(Protocol):
+    """The selectors of one document. Each method answers "" where there is none.
+
+    kind: which kind of selector it has to be, None where any will do.
+    """
+
+    blocks: Blocks
+
+    def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
+        """Return one of a block alone; of the least that holds it, where none chooses it alone. whole: no texts."""
+
+    def like(self, at: int, kind: Kind | None = None) -> str:
+        """Return one of all blocks that are like this one, itself among them."""
+
+    def part(self, at: int, kind: Kind | None = None) -> str:
+        """Return one of the part that a block stands in, with all that is there."""
+
+    def chosen(self, selector: str) -> frozenset[int]:
+        """Return which blocks a selector chooses. Raises ContentError."""
+
+    def link(self, at: int) -> str | None:
+        """Return where a block leads."""
+
+
+def pick(asked: PickRequest) -> PickPage:
+    """Return a page's blocks, and what the one that was pressed would choose. Raises ContentError."""
+    opened = open_page(asked.body, asked.content_type, None, ())
+    reaches, no_parts = _reaches(opened, asked)
+    return _Picking(asked, opened, reaches, no_parts).page()
+
+
+def _reaches(opened: OpenedPage, asked: PickRequest) -> tuple[Reaches | None, str]:
+    """Return the selectors of a document; None, and why, where none can be pressed together."""
+    format = format_of(opened.root)
+    if format == "html":
+        return HtmlReaches(opened.root, opened.text), ""
+    assert opened.plain is not None, "what is no page is a document"
+    text = decode(unpacked(asked.body), asked.content_type).text
+    if format == "json":
+        return JsonReaches(json_text.read(text), opened.plain), ""
+    if format in ("text", "csv"):
+        return LineReaches(text, opened.plain), ""
+    kinds, says = CHOSEN_BY.get(format, ((), ""))
+    return None, _NO_PICKING.format(says) if kinds else NO_PARTS
+
+
+class _Picking:
+    """One page while it is shown."""
+
+    def __init__(self, asked: PickRequest, opened: OpenedPage, reaches: Reaches | None, no_parts: str) -> None:
+        self._asked, self._wish, self._opened = asked, asked.wish, opened
+        self._reaches, self._no_parts = reaches, no_parts
+        blocks = blocks_in(opened) if reaches is None else reaches.blocks
+        self._reading = reading_of(opened.root, blocks, "", narrowed=False)
+        self._marks = [digest16(key)[:8] for key in self._reading.keys]
+        self._headings = _headings(self._reading)
+        self._writing = writing_of(opened.root, self._reading)
+        items = items_of(opened.root, opened.watched, asked.url, judged=True) if opened.watched else []
+        self._items = {item_form(item.url) for item in items}
+        self._watched = self._watched_by(asked.wish)
+
+    def page(self) -> PickPage:
+        reading, wish = self._reading, self._wish
+        words = folded(wish.find).split()
+        found = [at for at, text in enumerate(reading.blocks) if all(word in folded(text) for word in words)]
+        first = max(0, min(wish.first, len(found) - 1)) if found else 0
+        at = None if wish.press is None else _where(wish.press, self._marks)
+        return PickPage(
+            title=reading.title,
+            format=format_of(self._opened.root),
+            total=len(reading.blocks),
+            found=len(found),
+            first=first,
+            blocks=tuple(map(self._block, found[first : first + MOST_BLOCKS])),
+            no_parts=self._no_parts,
+            now=self._kept(wish.selector, wish.ignore),
+            choice=None if at is None or wish.press is None else self._choice(at, wish.press),
+            gone=wish.press is not None and at is None,
+            listed=len(self._items),
+            partial=reading.partial,
+            trouble=None if reading.trouble is None else str(reading.trouble),
+        )
+
+    def _watched_by(self, wish: PickWish) -> frozenset[int]:
+        """Return the blocks that the present choice watches."""
+        everything = range(len(self._reading.blocks))
+        if self._reaches is None or (wish.selector is None and not wish.ignore):
+            return frozenset(at for at in everything if not self._reading.traits[at] & ASIDE)
+        if wish.selector is None:
+            chosen = frozenset(at for at in everything if not self._reading.traits[at] & ASIDE)
+        else:
+            chosen = _quietly(self._reaches, wish.selector)
+        return chosen.difference(*(_quietly(self._reaches, unwanted) for unwanted in wish.ignore))
+
+    def _block(self, at: int) -> PickBlock:
+        reading = self._reading
+        text, trait = reading.blocks[at], reading.traits[at]
+        place = reading.places[at] if reading.places else None
+        link = None if self._reaches is None else self._reaches.link(at)
+        selector = self._reaches.this(at) if self._reaches is not None and self._wish.selectors else ""
+        return PickBlock(
+            number=at,
+            mark=self._marks[at],
+            text=text[:EXCERPT],
+            length=len(text),
+            kind=_kind(trait),
+            heading=self._headings[at],
+            row="" if place is None else normalise(place.row),
+            column="" if place is None else normalise(place.column),
+            why="furniture" if trait & FURNITURE else "control" if trait & CONTROL else "",
+            watched=at in self._watched,
+            selector=selector,
+            item=link is not None and item_form(absolute(link, self._asked.url) or "") in self._items,
+            values=self._values(at),
+        )
+
+    def _values(self, at: int) -> tuple[PickedValue, ...]:
+        reading = self._reading
+        return values_of(reading.blocks[at], reading.places[at] if reading.places else None, self._writing)
+
+    def _choice(self, at: int, press: Press) -> PickChoice:
+        reaches = self._reaches
+        if reaches is None:
+            return PickChoice(self._block(at), (), press.reach, None)
+        joins = press.act == "also" and self._wish.selector is not None
+        kind = _kind_of(self._wish.selector) if joins else None
+        if joins and kind is None:
+            return PickChoice(self._block(at), (), press.reach, None)
+        made: dict[ReachName, str] = {
+            "this": reaches.this(at, kind, whole=press.act == "without"),
+            "like": reaches.like(at, kind),
+            "part": reaches.part(at, kind),
+        }
+        known = tuple(
+            PickReach(name, selector, len(reaches.chosen(selector))) for name, selector in made.items() if selector
+        )
+        wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
+        if wanted is None:
+            return PickChoice(self._block(at), (), press.reach, None)
+        selector, ignore = _with(self._wish, press, wanted.selector)
+        fits = all(len(one) <= LONGEST for one in (selector or "", *ignore))
+        return PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
+
+    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> PickKept | None:
+        """Return what selectors keep, as a look would read it; None where that is nothing."""
+        asked = self._asked
+        if self._no_parts and (selector is not None or ignore):
+            return None
+        reading, items = self._reading, len(self._items)
+        if selector is not None or ignore:
+            try:
+                opened = open_page(asked.body, asked.content_type, selector, ignore)
+            except ContentError:
+                return None
+            reading = reading_of(opened.root, blocks_in(opened), "", narrowed=selector is not None)
+            items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
+        kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
+        texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[:MOST_BLOCKS])
+        digest = digest16("\0".join(reading.keys[at] for at in kept))
+        return PickKept(selector, ignore, texts, len(kept), digest, items) if kept else None
+
+
+def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
+    """Return which blocks a selector chooses; none where it is for another kind of document."""
+    try:
+        return reaches.chosen(selector)
+    except ContentError:
+        return frozenset()
+
+
+def _where(press: Press, marks: Sequence[str]) -> int | None:
+    """Return which block was pressed: the one with the number if it is still the same, else the only one like it."""
+    if press.block < len(marks) and marks[press.block] == press.mark:
+        return press.block
+    alike = [at for at, mark in enumerate(marks) if mark == press.mark]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _with(wish: PickWish, press: Press, selector: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the choice with what was pressed."""
+    if press.act == "without":
+        return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))
+    if press.act == "also" and wish.selector is not None:
+        between = ", " if _kind_of(wish.selector) == "css" else " | "
+        return f"{wish.selector}{between}{selector}", wish.ignore
+    return selector, wish.ignore
+
+
+def _kind_of(selector: str | None) -> Kind | None:
+    kind = None if selector is None else selector_kind(selector)
+    return kind if kind in ("css", "xpath") else None
+
+
+def _headings(reading: PageReading) -> list[str]:
+    """Return of each block the heading above it, "" where there is none."""
+    found, above = list[str](), ""
+    for text, trait in zip(reading.blocks, reading.traits, strict=True):
+        found.append("" if trait & TOP else above)
+        above = text[:EXCERPT] if trait & (HEADING | TOP) else above
+    return found
+
+
+def _kind(trait: int) -> BlockKind:
+    if trait & (HEADING | TOP):
+        return "heading"
+    if trait & CONTROL:
+        return "control"
+    return "cell" if trait & CELL else "item" if trait & ITEM else "text"

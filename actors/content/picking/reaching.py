@@ -1,0 +1,181 @@
+"""The reach of a choice: this block alone, all that are like it, or the part of the page that it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
+
+from actors.content.bodies.markup import Element
+from actors.content.pages import selectors
+from actors.content.picking.deriving import LONGEST, Kind, PageIndex, selector_of, text_of
+from actors.content.picking.naming import NEVER, cost_of
+from actors.content.picking.standing import Standing, TextNode, standing_blocks
+
+_PARTS = frozenset({"section", "article", "main", "table", "ul", "ol", "dl", "aside", "form", "header", "footer"})
+_CELLS = frozenset({"td", "th", "dd", "dt"})
+_PAGE = frozenset({"html", "body", "head"})
+_LEVELS = 12
+
+
+class HtmlReaches:
+    """The selectors of one page of HTML, made when they are asked for: see `picker.Reaches`."""
+
+    def __init__(self, root: Element, text: str) -> None:
+        self._root, self._page = root, standing_blocks(root, text)
+        self.blocks = self._page.blocks
+
+    @cached_property
+    def _index(self) -> PageIndex:
+        return PageIndex(self._root)
+
+    def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
+        standing = self._page.standing[at]
+        if standing is None:
+            return ""
+        alone = self._alone(standing)
+        if not alone and kind != "css" and not whole and (text := self._of_text(standing)):
+            return text
+        line = (standing.element, *standing.element.iterancestors())
+        holders = alone or [next(each for each in line if not self._page.cuts(each))]
+        return "" if holders[0].tag in _PAGE else selector_of(self._index, holders, kind)
+
+    def link(self, at: int) -> str | None:
+        """Return where the link leads that a block stands in, or that stands in it; None where there is none."""
+        standing = self._page.standing[at]
+        if standing is None:
+            return None
+        around = (standing.element, *standing.element.iterancestors("a"))
+        link = next((each for each in around if each.tag == "a"), None)
+        link = next(standing.element.iter("a"), None) if link is None else link
+        return None if link is None else link.get("href")
+
+    def chosen(self, selector: str) -> frozenset[int]:
+        elements, texts = set[Element](), set[TextNode]()
+        for match in selectors.matches(self._root, selector):
+            if isinstance(match, str):
+                holder = getattr(match, "getparent", lambda: None)()
+                if holder is not None and not getattr(match, "is_attribute", False):
+                    texts.add(TextNode(holder, bool(getattr(match, "is_tail", False))))
+            else:
+                elements.add(match)
+        inside: dict[Element, bool] = {}
+        return frozenset(
+            at
+            for at, standing in enumerate(self._page.standing)
+            if standing is not None
+            and all(text in texts or _is_inside(text.holder, elements, inside) for text in standing.texts)
+        )
+
+    def like(self, at: int, kind: Kind | None = None) -> str:
+        standing = self._page.standing[at]
+        targets = self._alone(standing) if standing is not None else []
+        path: list[str] = []
+        for below in self._levels(targets):
+            around = below.getparent()
+            if around is None or below.tag in _PAGE:
+                break
+            if below.tag not in _CELLS and len(self._twins(below)) > 1:
+                outer = selector_of(self._index, [around], "css")
+                selector = " > ".join([outer, _named(below), *reversed(path)])
+                if len(selector) <= LONGEST and kind != "xpath" and self._counts(selector, targets):
+                    return selector
+            path.append(_placed(below))
+        return ""
+
+    def part(self, at: int, kind: Kind | None = None) -> str:
+        standing = self._page.standing[at]
+        if standing is None:
+            return ""
+        held = self._page.held
+        inner = self._alone(standing) or [standing.element]
+        least = held[inner[-1]]
+        for around in inner[-1].iterancestors():
+            if around.tag in _PAGE:
+                return ""
+            if held.get(around, 0) > least and _is_part(around) and not self._page.cuts(around):
+                same = [around, *(each for each in around.iterancestors() if held.get(each) == held[around])]
+                return selector_of(self._index, [each for each in same if each.tag not in _PAGE], kind)
+        return ""
+
+    def _alone(self, standing: Standing) -> list[Element]:
+        """Return the elements that hold this block and no other, the innermost first."""
+        held = self._page.held
+        line = [standing.element, *standing.element.iterancestors()]
+        alone = []
+        for element in line:
+            if held[element] != 1 or element.tag in _PAGE:
+                break
+            alone.append(element)
+        return alone
+
+    def _levels(self, targets: Sequence[Element]) -> Iterator[Element]:
+        """Yield an element and what it stands in, as far as one looks for others like it."""
+        below = targets[0] if targets else None
+        for _ in range(_LEVELS):
+            if below is None:
+                return
+            yield below
+            below = below.getparent()
+
+    def _twins(self, element: Element) -> list[Element]:
+        """Return the elements beside this one that hold something and are made as it is, itself among them."""
+        names, held = _names(element), self._page.held
+        around = element.getparent()
+        return [each for each in around.iterchildren(element.tag) if held.get(each) and _names(each) == names]
+
+    def _counts(self, selector: str, targets: Sequence[Element]) -> bool:
+        """Return whether a selector chooses several elements, one of these among them."""
+        found = selectors.select(self._root, selector)
+        filled = [each for each in found if self._page.held.get(each)]
+        if len(filled) < 2 or any(map(self._page.cuts, filled)):
+            return False
+        return any(each is target for each in found for target in targets)
+
+    def _of_text(self, standing: Standing) -> str:
+        """Return an XPath of a block that is one text among others of an element: a line before a `br`."""
+        if len(standing.texts) != 1:
+            return ""
+        (text,) = standing.texts
+        selector = f"{selector_of(self._index, [text.holder], 'xpath')}/{text_of(text.element, after=text.after)}"
+        found = selectors.select(self._root, selector)
+        return selector if len(selector) <= LONGEST and len(found) == 1 else ""
+
+
+def _is_part(element: Element) -> bool:
+    if element.tag in _PARTS:
+        return True
+    names = [element.get("id") or "", *(element.get("class") or "").split()]
+    return element.tag == "div" and any(cost_of(name) <= 1 for name in names if name)
+
+
+def _names(element: Element) -> frozenset[str]:
+    return frozenset(name for name in (element.get("class") or "").split() if cost_of(name) < NEVER)
+
+
+def _named(element: Element) -> str:
+    """Return what an element and those beside it that are made as it is have in common."""
+    name = min((element.get("class") or "").split() or [""], key=lambda one: cost_of(one) if one else NEVER)
+    return f"{element.tag}.{name}" if name and cost_of(name) < NEVER else str(element.tag)
+
+
+def _placed(element: Element) -> str:
+    """Return what tells an element from the others that it stands beside: a name, else its place."""
+    beside = [each for each in element.getparent().iterchildren(element.tag) if each is not element]
+    if not beside:
+        return str(element.tag)
+    own = [name for name in _names(element) if not any(name in _names(each) for each in beside)]
+    if own:
+        return f"{element.tag}.{min(own, key=cost_of)}"
+    before = sum(1 for _ in element.itersiblings(element.tag, preceding=True))
+    return f"{element.tag}:nth-of-type({before + 1})"
+
+
+def _is_inside(element: Element, chosen: Set[Element], known: dict[Element, bool]) -> bool:
+    """Return whether an element is one of those, or stands in one. known: what was found out before."""
+    passed = list[Element]()
+    found = False
+    while element is not None and (found := known.get(element, element in chosen)) is False and element not in known:
+        passed.append(element)
+        element = element.getparent()
+    known.update(dict.fromkeys(passed, bool(found)))
+    return bool(found)

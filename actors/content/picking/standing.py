@@ -1,0 +1,112 @@
+"""The elements in which the blocks of a page stand: the lowest that holds all of a block's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from actors.content.bodies.markup import Element, is_probe
+from actors.content.pages.blocks import Blocks, blocks_of
+from actors.content.pages.offers import offers_of, place_of_offers, with_offers
+from actors.content.pages.walk import BLOCK, Note, folded, walk
+
+
+class TextNode(NamedTuple):
+    """A text of a tree: what an element begins with, or what stands after it (`after`)."""
+
+    element: Element
+    after: bool
+
+    @property
+    def holder(self) -> Element:
+        """The element whose child the text is."""
+        return self.element.getparent() if self.after else self.element
+
+
+class Standing(NamedTuple):
+    """Where a block stands: the lowest element that holds all of its texts, and these."""
+
+    element: Element
+    texts: tuple[TextNode, ...]
+
+
+class StandingBlocks(Struct, frozen=True):
+    """A page's blocks, and of each where it stands; None of what a page declares for machines only.
+
+    held: of how many blocks an element holds texts; whole: how many it holds as a whole, which may be less where texts
+    go on behind its end.
+    """
+
+    blocks: Blocks
+    standing: tuple[Standing | None, ...]
+    held: dict[Element, int]
+    whole: dict[Element, int]
+
+    def cuts(self, element: Element) -> bool:
+        """Return whether an element holds a part of a block only."""
+        return self.held.get(element, 0) != self.whole.get(element, 0)
+
+
+def standing_blocks(root: Element, text: str) -> StandingBlocks:
+    """Return the blocks of a whole page as a look without selectors reads them. text: the page's."""
+    notes: list[Note] = []
+    walked = walk(root, notes=notes)
+    blocks = blocks_of(walked)
+    rows = [at for at, row in enumerate(walked.rows) if len(row) == BLOCK and type(row) is tuple]
+    texts: dict[int, list[TextNode]] = {row: [] for row in rows}
+    _deal(notes, rows, texts)
+    shown = [row for row in rows if not is_probe(folded(walked.rows[row][0]))][: len(blocks.texts)]
+    standing: list[Standing | None] = [_standing(texts[row]) for row in shown]
+    offered = with_offers(blocks, offers_of(root, text))
+    at = place_of_offers(blocks)
+    standing[at:at] = [None] * (len(offered.texts) - len(blocks.texts))
+    return StandingBlocks(offered, tuple(standing), _held(standing), _whole(standing))
+
+
+def _deal(notes: Sequence[Note], rows: Sequence[int], texts: dict[int, list[TextNode]]) -> None:
+    """Give each text to its block: the first row of a block that was made after it."""
+    following = iter(rows)
+    row = next(following, None)
+    for before, element, after in notes:
+        while row is not None and row < before:
+            row = next(following, None)
+        if row is None:
+            return
+        texts[row].append(TextNode(element, after))
+
+
+def _standing(texts: Sequence[TextNode]) -> Standing | None:
+    if not texts:
+        return None
+    shared = lineage(texts[0].holder)
+    for text in texts[1:]:
+        shared = [one for one, other in zip(shared, lineage(text.holder), strict=False) if one is other]
+    return Standing(shared[-1], tuple(texts))
+
+
+def lineage(element: Element) -> list[Element]:
+    """Return an element with all that it stands in, the root first."""
+    return [*reversed(list(element.iterancestors())), element]
+
+
+def _held(standing: Sequence[Standing | None]) -> dict[Element, int]:
+    held: dict[Element, int] = {}
+    for one in filter(None, standing):
+        seen = set[Element]()
+        for text in one.texts:
+            holder = text.holder
+            while holder is not None and holder not in seen:
+                seen.add(holder)
+                held[holder] = held.get(holder, 0) + 1
+                holder = holder.getparent()
+    return held
+
+
+def _whole(standing: Sequence[Standing | None]) -> dict[Element, int]:
+    whole: dict[Element, int] = {}
+    for one in filter(None, standing):
+        for element in (one.element, *one.element.iterancestors()):
+            whole[element] = whole.get(element, 0) + 1
+    return whole

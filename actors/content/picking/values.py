@@ -1,0 +1,52 @@
+"""The values of a block as alerts ask for them: each with its condition's subject and the place where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from actors.content.bodies.markup import Element
+from actors.content.pages.page import PageReading
+from actors.content.pages.places import Place
+from actors.content.pages.plain import format_of
+from actors.content.values.amounts import Writing
+from actors.content.values.reading import Found, values_in
+from actors.content.wording.language import code_of
+from actors.content.wording.one_line import line
+from actors.picks import PickedValue
+
+MOST: Final = 12
+_SUBJECTS: Final[Mapping[str, str]] = {
+    "money": "price", "number": "number", "percent": "percent", "date": "date", "version": "version",
+    "availability": "availability",
+}  # fmt: skip
+"""What a condition calls a value, by its type; a time of day has no condition."""
+
+
+def writing_of(root: Element, reading: PageReading) -> Writing:
+    """Return how a document writes its numbers: by what it declares of its language, else by its words."""
+    if format_of(root) == "json":
+        return Writing(exact=True)
+    return Writing(reading.evidence.language or code_of(reading.blocks))
+
+
+def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedValue, ...]:
+    """Return the values of a block that an alert can ask for, in their order."""
+    label = "" if place is None else f"{place.row} {place.column}".strip()
+    found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
+    return tuple(PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(one, place, writing)) for one in found)
+
+
+def _place(found: Found, place: Place | None, writing: Writing) -> str:
+    """Return the condition on a value's place, "" where no label names it."""
+    if place is None or not (place.row or place.column):
+        return ""
+    if writing.exact:
+        row = place.row.removeprefix("$").removeprefix(".")
+        path = f"${row}" if row.startswith("[") else f"$.{row}"
+        return _said("path", f"{path}.{found.key}" if found.key else path)
+    return _said("label", " · ".join(filter(None, (line(place.row), line(place.column)))))
+
+
+def _said(subject: str, text: str) -> str:
+    return "" if '"' in text or "\\" in text else f'{subject}:"{text}"'

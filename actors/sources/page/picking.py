@@ -1,0 +1,33 @@
+"""A fetched page as something to choose from, read in a worker."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actors.content.messages.picking import PickRequest
+from actors.egress.failures import LookFailed, ReadingStopped
+from actors.egress.http import FetchedResponse
+from actors.errors import Unprocessable
+from actors.picks import PickPage, PickWish
+from actors.sources.detection.classify import refused
+from actors.sources.looks.reading import in_jail, page_patience
+from actors.sources.ports import Ports
+
+_LARGE = 2
+"""Times as long as for a look: a page is read as a whole, and once more as what is chosen of it."""
+
+
+async def pick_of(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
+    """Return the blocks of a page. Raises Unprocessable: nothing to read, a wall, too large to choose from."""
+    request = msgspec.msgpack.encode(PickRequest(fetched.body, fetched.content_type, fetched.url, wish))
+    deadline = _LARGE * page_patience(ports.settings.parse_deadline, fetched.body)
+    try:
+        answer = await in_jail(ports.world.jail, "pick", request, deadline=deadline)
+    except LookFailed as failure:
+        if isinstance(failure, ReadingStopped) and failure.too_slow:
+            raise Unprocessable("this page is too large to choose from: write a selector", "body.url") from None
+        raise refused(failure, fetched.url) from None
+    page = msgspec.msgpack.decode(answer, type=PickPage)
+    if page.trouble is not None:
+        raise Unprocessable(f"this is not the page itself: {page.trouble}", "body.url", fetched.url)
+    return page

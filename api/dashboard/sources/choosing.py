@@ -1,0 +1,306 @@
+"""Choosing what is watched of a page: its own blocks as text, and what pressing one of them would do.
+
+At adding it is a step beside the preview, on a source's page an act of its own. Nothing of a page is ever shown as
+HTML, and nothing of it runs: what is chosen from are the texts that a look would read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from actors.errors import DomainError, Stale
+from actors.messages import requests as ask
+from actors.messages.requests import DetectRequest, SourcePatch
+from actors.picks import ActName, Picked, PickPage, PickWish, Press, ReachName
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.speaking import noted, say
+from api.dashboard.screen import Go, Page, Screen, Visit
+from api.dashboard.sources import words
+from api.dashboard.sources.add import PATH as ADDING
+from api.dashboard.sources.add import Look, again, blamed, lines_of, look
+from api.dashboard.sources.one import show
+from api.operations import sources
+from api.problems import Refusal
+from storage.records.revision import revision_of
+from storage.records.source import Source
+from storage.records.times import rfc3339
+
+PATH: Final = "/sources/{id}/pick"
+FROM_URL: Final = "/sources/pick"
+REACHES: Final[Mapping[ReachName, str]] = {
+    "this": noted("This block alone"),
+    "like": noted("All that are like it"),
+    "part": noted("The part that it stands in"),
+}
+SUBJECTS: Final[Mapping[str, str]] = {
+    "price": noted("price"),
+    "number": noted("number"),
+    "percent": noted("share"),
+    "date": noted("date"),
+    "version": noted("version"),
+    "availability": noted("availability"),
+}
+_BLOCK: Final = re.compile(r"(\d{1,6})-([0-9a-f]{1,16})")
+_Button = Annotated[str, Meta(max_length=24)]
+_Lines = Annotated[str, Meta(max_length=60_000)]
+
+
+class Pressing(Struct, frozen=True, forbid_unknown_fields=True):
+    """The names that buttons and fields of the page have after "pick.": a block as `7-d54adf93`, under what is to be
+    done with it. links: its list is followed.
+    """
+
+    only: _Button = ""
+    also: _Button = ""
+    without: _Button = ""
+    links: _Button = ""
+    price: _Button = ""
+    reach: ReachName | None = None
+    first: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    find: Annotated[str, Meta(max_length=200)] = ""
+    digest: Annotated[str, Meta(max_length=32)] = ""
+
+
+class UrlPicking(Look, frozen=True, kw_only=True):
+    """How a URL would be watched, as it was typed beside its preview, and what was pressed."""
+
+    pick: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
+
+
+class SourcePicking(Form, frozen=True, kw_only=True):
+    """The choice so far of what is watched of a source, from the revision that was shown, and what was pressed."""
+
+    selector: ask.Selector | None = None
+    ignore: _Lines = ""
+    follow: bool = False
+    revision: str = ""
+    pick: dict[str, str] = {}  # noqa: RUF012  as above
+
+
+class Where(NamedTuple):
+    """Where the pages of one choice lead: `here` shows more of it, `done` takes it. carried: what goes along hidden."""
+
+    here: str
+    done: str
+    verb: str
+    back: str
+    name: str
+    carried: Mapping[str, str]
+
+
+def pressing_of(pick: Mapping[str, str]) -> Pressing:
+    """Return what was pressed. Raises Wrong for what no button of ours says."""
+    try:
+        return msgspec.convert(dict(pick), Pressing, strict=False)
+    except msgspec.ValidationError:
+        raise Wrong(say("The form was not as it was sent to you. Open the page anew.")) from None
+
+
+def press_of(pressed: Pressing) -> Press | None:
+    """Return the block that was pressed; None where the page is to be shown. Raises Wrong."""
+    acts: dict[str, ActName] = {"only": "only", "also": "also", "without": "without", "links": "only", "price": "only"}
+    for name, act in acts.items():
+        if written := getattr(pressed, name):
+            block = _BLOCK.fullmatch(written)
+            if block is None:
+                raise Wrong(say("The form was not as it was sent to you. Open the page anew."))
+            reach: ReachName = "part" if name == "links" else "this"
+            return Press(int(block[1]), block[2], act, pressed.reach or reach)
+    return None
+
+
+def wish_of(selector: str | None, ignore: str, pressed: Pressing) -> PickWish:
+    """Return what the page is to show. Raises Wrong."""
+    return PickWish(selector, selectors_in(ignore), pressed.first, pressed.find, press_of(pressed))
+
+
+def selectors_in(text: str) -> tuple[str, ...]:
+    """Return the selectors of a text, one a line."""
+    return tuple(line for each in text.split("\n") if (line := each.strip()))
+
+
+async def of_url(visit: Visit) -> Page:
+    """Show the blocks of a URL that is about to be added."""
+    form: UrlPicking = visit.form
+    urls = lines_of(form.urls)
+    if len(urls) != 1:
+        raise Wrong(urls=say("Here one URL is added. Look at several first."))
+    pressed = pressing_of(form.pick)
+    try:
+        picked = await sources.pick_from_url(
+            visit, request_of(form, urls[0]), wish_of(form.selector, form.ignore, pressed)
+        )
+    except (Refusal, DomainError) as error:
+        raise blamed(error) from None
+    return shown(visit, picked, pressed, where_at_adding(form, urls[0]), form)
+
+
+def request_of(form: Look, url: str) -> DetectRequest:
+    """Return what is fetched to choose from."""
+    return DetectRequest(url, "html", None, (), None, form.headers, form.render or "auto", form.wait_for)
+
+
+def where_at_adding(form: UrlPicking, url: str) -> Where:
+    """Return where choosing leads before a URL is added: back to its preview, with all that was typed."""
+    unsaid = ("selector", "ignore", "pick", "follow")
+    values = {name: getattr(form, name) for name in form.__struct_fields__ if name not in unsaid}
+    typed = {name: _typed(value) for name, value in values.items() if value not in (None, "", False)}
+    return Where(FROM_URL, f"{FROM_URL}/use", say("Use this"), ADDING, url, typed)
+
+
+def _typed(value: Any) -> str:
+    return "true" if value is True else str(value)
+
+
+async def use(visit: Visit) -> Page:
+    """Go back to the preview of a URL with what was chosen."""
+    form: UrlPicking = visit.form
+    visit.form = Look(**{name: getattr(form, name) for name in Look.__struct_fields__})
+    return await look(visit)
+
+
+async def of_source(visit: Visit) -> Page:
+    """Show the blocks of a watched page, with what is watched of it now."""
+    source = (await sources.view(visit, visit.path["id"])).source
+    form = SourcePicking(
+        selector=source.selector,
+        ignore="\n".join(source.ignore),
+        follow=source.follow != "none",
+        revision=revision_of(source),
+    )
+    return await _of_source(visit, source, form)
+
+
+async def press(visit: Visit) -> Page:
+    """Show what pressing a block of a watched page would do, or other blocks."""
+    return await _of_source(visit, (await sources.view(visit, visit.path["id"])).source, visit.form)
+
+
+async def _of_source(visit: Visit, source: Source, form: SourcePicking) -> Page:
+    pressed = pressing_of(form.pick)
+    try:
+        picked = await sources.pick_from_source(visit, source.id, wish_of(form.selector, form.ignore, pressed))
+    except (Refusal, DomainError) as error:
+        return unreached(source, error)
+    return shown(visit, picked, pressed, where_of(source, form.revision), form, source=source)
+
+
+def where_of(source: Source, revision: str) -> Where:
+    """Return where choosing leads for a source that is there."""
+    here = f"/sources/{source.id}/pick"
+    back = f"/sources/{source.id}"
+    return Where(here, f"{here}/save", say("Save"), back, words.name_of(source), {"revision": revision})
+
+
+def unreached(source: Source, error: Refusal | DomainError) -> Page:
+    """Say why the page can't be shown to choose from."""
+    says = next(iter(blamed(error).errors.values()), "")
+    shows = {"id": source.id, "name": words.name_of(source), "says": says}
+    return Page("sources/pick_unreached.html", say("Choose what is watched"), shows)
+
+
+def shown(
+    visit: Visit,
+    picked: Picked,
+    pressed: Pressing,
+    where: Where,
+    form: UrlPicking | SourcePicking,
+    *,
+    source: Source | None = None,
+    moved: bool = False,
+) -> Page:
+    """Return the page of blocks, or what the one that was pressed would do. moved: the page has changed meanwhile."""
+    page = picked.page
+    shows = {
+        "where": where,
+        "page": page,
+        "at": rfc3339(picked.fetched_at),
+        "selector": form.selector or "",
+        "ignore": form.ignore,
+        "follow": form.follow or bool(pressed.links),
+        "pressed": pressed,
+        "act": next((name for name in ("only", "also", "without", "links") if getattr(pressed, name)), ""),
+        "reaches": {name: say(text) for name, text in REACHES.items()},
+        "changed": source is None or (form.selector, selectors_in(form.ignore)) != (source.selector, source.ignore),
+        "subjects": {name: say(text) for name, text in SUBJECTS.items()},
+        "moved": moved,
+        "amount": _amount(page),
+        "labels": {"price.amount": say("This amount")},
+    }
+    if page.choice is None:
+        return Page("sources/pick.html", say("Choose what is watched"), shows)
+    if pressed.price:
+        return Page("sources/price.html", say("When the price changes"), shows)
+    return Page("sources/picked.html", say("What would be watched"), shows)
+
+
+def _amount(page: PickPage) -> str:
+    """Return the first value of the block that was pressed as a number that may be changed, "" where it is none."""
+    found = page.choice.block.values[:1] if page.choice is not None else ()
+    if not found:
+        return ""
+    value = found[0].value
+    return plain_number(value.number, value.scale) if isinstance(value.number, int) else value.value
+
+
+def plain_number(number: int, scale: int) -> str:
+    """Return a number without grouping, with a point.
+
+    >>> plain_number(109950, 2), plain_number(7, 0)
+    ('1099.50', '7')
+    """
+    return f"{Decimal(number).scaleb(-scale):f}"
+
+
+async def save(visit: Visit) -> Page | Go:
+    """Watch what was chosen, unless the page keeps something else of it by now, which is shown first."""
+    form: SourcePicking = visit.form
+    source = (await sources.view(visit, visit.path["id"])).source
+    pressed = pressing_of(form.pick)
+    picked = await now_of(visit, source, form)
+    if picked is not None:
+        now = picked.page.now
+        if now is None or now.digest != pressed.digest:
+            return shown(visit, picked, Pressing(), where_of(source, form.revision), form, source=source, moved=True)
+    patch = SourcePatch(selector=form.selector, ignore=selectors_in(form.ignore))
+    if form.follow != (source.follow != "none"):
+        patch = replace(patch, follow="new_links" if form.follow else "none")
+    await changed(visit, source, patch, form.revision)
+    says = say("Saved. Another part of the page begins with a new first look: what is there then is not told.")
+    return Go(f"/sources/{source.id}", says)
+
+
+async def now_of(visit: Visit, source: Source, form: SourcePicking) -> Picked | None:
+    """Return what a choice keeps of the page now; None where nobody can tell, which keeps it from being saved no more.
+
+    It has been seen a moment ago, and its selectors are checked when it is saved.
+    """
+    try:
+        return await sources.pick_from_source(visit, source.id, PickWish(form.selector, selectors_in(form.ignore)))
+    except (Refusal, DomainError):
+        return None
+
+
+async def changed(visit: Visit, source: Source, patch: SourcePatch, revision: str) -> None:
+    """Change a source from the revision that was shown. Raises Wrong when somebody else has done so meanwhile."""
+    try:
+        await sources.change(visit, source.id, patch, frozenset((revision,)))
+    except Stale:
+        says = say("The source has been changed in another place since you opened this form. Open it anew.")
+        raise Wrong(says) from None
+
+
+SCREENS = (
+    Screen(method="POST", path=FROM_URL, run=of_url, form=UrlPicking, again=again),
+    Screen(method="POST", path=f"{FROM_URL}/use", run=use, form=UrlPicking, again=again),
+    Screen(path=PATH, run=of_source),
+    Screen(method="POST", path=PATH, run=press, form=SourcePicking, again=show),
+    Screen(method="POST", path=f"{PATH}/save", run=save, form=SourcePicking, again=show),
+)

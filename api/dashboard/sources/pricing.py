@@ -1,0 +1,160 @@
+"""From a price that was pressed to an alert: which value, and from when on somebody wants to hear of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.errors import DomainError
+from actors.messages.requests import NewSource, SourcePatch
+from actors.picks import PickChoice, PickedValue
+from api.dashboard.forms import Draft, Wrong, draft_of
+from api.dashboard.language.speaking import say
+from api.dashboard.screen import Go, Page, Screen, Visit
+from api.dashboard.sources.add import again, blamed, lines_of
+from api.dashboard.sources.choosing import (
+    FROM_URL,
+    PATH,
+    SourcePicking,
+    UrlPicking,
+    changed,
+    pressing_of,
+    request_of,
+    selectors_in,
+    shown,
+    unreached,
+    where_at_adding,
+    where_of,
+    wish_of,
+)
+from api.dashboard.sources.one import show
+from api.dashboard.sources.options import settings_in
+from api.operations import sources
+from api.problems import Refusal
+
+Sign = Literal["below", "above", "drop", "any"]
+_SIGNS: Final[Mapping[Sign, str]] = {"below": "<", "above": ">", "drop": ".drop>="}
+_AMOUNT: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?%?|\d{4}-\d\d-\d\d|\d+(?:\.\d+){1,5}")
+_KINDS: Final[Mapping[str, str]] = {"percent": "number"}
+"""What `kind:` calls a subject, where that is another word."""
+
+
+class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which value of the block, and when it is to be told. narrow: nothing else of the page is watched."""
+
+    value: Annotated[int, Meta(ge=0, le=100)] = 0
+    sign: Sign = "below"
+    amount: Annotated[str, Meta(max_length=40)] = ""
+    narrow: bool = False
+
+
+class UrlPrice(UrlPicking, frozen=True, kw_only=True):
+    """A URL that is about to be added, for a value of it."""
+
+    price: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
+
+
+class SourcePrice(SourcePicking, frozen=True, kw_only=True):
+    """A watched page, for a value of it."""
+
+    price: dict[str, str] = {}  # noqa: RUF012  as above
+
+
+def wanted_of(price: Mapping[str, str]) -> Wanted:
+    """Return what was asked for. Raises Wrong."""
+    try:
+        return msgspec.convert(dict(price), Wanted, strict=False)
+    except msgspec.ValidationError:
+        raise Wrong(say("The form was not as it was sent to you. Open the page anew.")) from None
+
+
+def query_of(found: PickedValue, wanted: Wanted) -> str:
+    """Return the query of an alert for a value. Raises Wrong for an amount that is none.
+
+    A place names the value among others of the page; where nothing else is watched, there are none.
+    """
+    place = "" if wanted.narrow else found.place
+    if wanted.sign == "any" or found.subject == "availability":
+        return f"{place} kind:{_KINDS.get(found.subject, found.subject)}".strip()
+    amount = wanted.amount.replace(" ", "").replace("\u00a0", "").replace(",", ".")
+    if not _AMOUNT.fullmatch(amount):
+        raise Wrong(**{"price.amount": say("Write a number, such as 14.50.")})
+    unit = found.value.unit if found.subject in ("price", "number") and not amount.endswith("%") else ""
+    sign = _SIGNS[wanted.sign] if wanted.sign != "drop" or found.subject in ("price", "number", "percent") else "<"
+    return f"{place} {found.subject}{sign}{amount}{unit}".strip()
+
+
+def chosen(choice: PickChoice | None, wanted: Wanted) -> PickedValue:
+    """Return the value that is meant. Raises Wrong when it is not there any more."""
+    if choice is None or wanted.value >= len(choice.block.values):
+        raise Wrong(say("The page has changed, and this block is not there any more. Choose again."))
+    return choice.block.values[wanted.value]
+
+
+async def of_url(visit: Visit) -> Page | Go:
+    """Watch a URL, and go on to an alert for a value of it."""
+    form: UrlPrice = visit.form
+    urls = lines_of(form.urls)
+    if len(urls) != 1:
+        raise Wrong(urls=say("Here one URL is added. Look at several first."))
+    wanted, pressed = wanted_of(form.price), pressing_of(form.pick)
+    try:
+        wish = wish_of(form.selector, form.ignore, pressed)
+        picked = await sources.pick_from_url(visit, request_of(form, urls[0]), wish)
+        choice = picked.page.choice
+        try:
+            query = query_of(chosen(choice, wanted), wanted)
+        except Wrong as wrong:
+            return asked_again(visit, shown(visit, picked, pressed, where_at_adding(form, urls[0]), form), wrong)
+        settings = settings_in(form)
+        if wanted.narrow and choice is not None and choice.kept is not None:
+            settings |= {"selector": choice.kept.selector}
+        added = await sources.add(visit, NewSource(url=urls[0], type="html", **settings))
+    except (Refusal, DomainError) as error:
+        raise blamed(error) from None
+    return alert_of(added.view.source.id, query)
+
+
+async def of_source(visit: Visit) -> Page | Go:
+    """Go on to an alert for a value of a watched page; watch that alone, if that is wanted."""
+    form: SourcePrice = visit.form
+    source = (await sources.view(visit, visit.path["id"])).source
+    wanted, pressed = wanted_of(form.price), pressing_of(form.pick)
+    try:
+        picked = await sources.pick_from_source(visit, source.id, wish_of(form.selector, form.ignore, pressed))
+    except (Refusal, DomainError) as error:
+        return unreached(source, error)
+    choice = picked.page.choice
+    try:
+        query = query_of(chosen(choice, wanted), wanted)
+    except Wrong as wrong:
+        again = shown(visit, picked, pressed, where_of(source, form.revision), form, source=source)
+        return asked_again(visit, again, wrong)
+    if wanted.narrow and choice is not None and choice.kept is not None:
+        patch = SourcePatch(selector=choice.kept.selector, ignore=selectors_in(form.ignore))
+        await changed(visit, source, patch, form.revision)
+    return alert_of(source.id, query)
+
+
+def asked_again(visit: Visit, page: Page, wrong: Wrong) -> Page:
+    """Return the page on which the value was chosen, with what was typed and what is wrong with it."""
+    visit.draft = Draft(draft_of(visit.form).given, wrong.errors, wrong.says)
+    return dataclasses.replace(page, status=422)
+
+
+def alert_of(source: str, query: str) -> Go:
+    """Go to the form of a new alert, with its query."""
+    says = say("Here is the alert for it. Try it, give it a name, and choose who is told.")
+    return Go(f"/alerts/new?{urlencode({'q': query, 'language': 'simple', 'source': source})}", says)
+
+
+SCREENS = (
+    Screen(method="POST", path=f"{FROM_URL}/price", run=of_url, form=UrlPrice, again=again),
+    Screen(method="POST", path=f"{PATH}/price", run=of_source, form=SourcePrice, again=show),
+)

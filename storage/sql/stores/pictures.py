@@ -1,0 +1,87 @@
+"""Pictures of rendered pages in SQL. They are written by the log, with the events that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from storage.append import Lease
+from storage.records.identity import Millis, Seq, SourceId
+from storage.records.picture import KeptPicture, Picture
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Readers, Transaction, Writer
+
+_KEEP = """INSERT INTO picture(key, seq, at, media, size, body) VALUES(?,?,?,?,?,?)
+    ON CONFLICT(key, seq) DO UPDATE SET at=excluded.at, media=excluded.media, size=excluded.size, body=excluded.body"""
+_OF = "FROM picture WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_HEAD = f"SELECT seq, at, media, size {_OF}"
+_OLD = "SELECT number FROM picture WHERE at<? OR (seq>0 AND seq<=?) ORDER BY number LIMIT ?"
+_WEIGHT = "SELECT coalesce(sum(size), 0) FROM picture"
+_OLDEST = "SELECT number, size FROM picture ORDER BY at, number LIMIT ?"
+
+PictureRow = tuple[int, Seq, Picture]
+"""The number of a source, the position of an event (0: none), and the picture."""
+
+
+def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
+    """Write pictures; that of another first look takes the place of the one before."""
+    packed = [(key, seq, one.at, one.media, len(one.body), one.body) for key, seq, one in rows]
+    transaction.executemany(_KEEP, packed)
+
+
+class SqlPictures:
+    """See `storage.interface.Pictures`."""
+
+    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
+        self._writer, self._readers, self._lease = writer, readers, lease
+
+    async def newest(self, source: SourceId) -> KeptPicture | None:
+        """Return the newest; see Pictures."""
+        return await self._head("ORDER BY at DESC, seq DESC LIMIT 1", source)
+
+    async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:
+        """Return those of before and after; see Pictures."""
+        before = await self._head("AND seq<? ORDER BY seq DESC LIMIT 1", source, seq)
+        return before, await self._head("AND seq=?", source, seq)
+
+    async def get(self, source: SourceId, seq: Seq) -> Picture | None:
+        """Return one; see Pictures."""
+
+        def look(connection: Connection) -> Picture | None:
+            row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
+            return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
+
+        return await self._readers.run(look)
+
+    async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
+        """Delete what is too old or too much; see Pictures."""
+
+        def job(transaction: Transaction) -> int:
+            transaction.fence(self._lease)
+            doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
+            if len(doomed) < limit:
+                doomed += _surplus(transaction, frozenset(doomed), room, limit)
+            doomed = doomed[:limit]
+            transaction.executemany("DELETE FROM picture WHERE number=?", [(number,) for number in doomed])
+            return len(doomed)
+
+        return await self._writer.submit(job, rows=limit)
+
+    async def _head(self, where: str, *values: object) -> KeptPicture | None:
+        def look(connection: Connection) -> KeptPicture | None:
+            row = connection.execute(f"{_HEAD} {where}", values).fetchone()
+            return None if row is None else KeptPicture(Seq(row[0]), Millis(row[1]), row[2], row[3])
+
+        return await self._readers.run(look)
+
+
+def _surplus(transaction: Transaction, gone: frozenset[int], room: int, limit: int) -> list[int]:
+    """Return the oldest pictures that must go so that the rest fits. `gone` go anyway."""
+    surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
+    doomed = list[int]()
+    if surplus > 0:
+        for number, size in transaction.execute(_OLDEST, (limit,)).fetchall():
+            if surplus <= 0:
+                break
+            surplus -= size
+            doomed += [number] if number not in gone else []
+    return doomed

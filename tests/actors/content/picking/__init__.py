@@ -1,0 +1,1 @@
+"""Choosing a part of a page by its blocks."""

@@ -1,0 +1,202 @@
+"""Selectors of HTML that are made of a block that was pressed: on drawn pages, and on pages that change."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from actors.content.bodies import markup
+from actors.content.pages.page import blocks_in, open_page
+from actors.content.picking.deriving import from_top
+from actors.content.picking.reaching import HtmlReaches
+
+SHOP = """
+<nav><a href="/">Home</a></nav>
+<main><h1>Day tickets</h1><p>Read this.<br>And this.<br>And <b>that</b>.</p>
+<h2>Prices</h2>
+<table><tr><th>Ticket</th><th>Price</th></tr><tr><td>Adult</td><td>14 €</td></tr>
+<tr><td>Child</td><td>7 €</td></tr></table>
+<h2>News</h2>
+<ul class="css-1x2y3z news"><li><a href="/n/harbour">Harbour</a></li><li><a href="/n/museum">Museum</a></li></ul>
+<div id="offer-4711"><div class="card"><div class="name">Alpha</div><div class="price">1 €</div></div>
+<div class="card"><div class="name">Beta</div><div class="price">2 €</div></div></div>
+<dl><dt>Open</dt><dd>9 to 5</dd><dt>Phone</dt><dd>0123</dd></dl>
+<p>Version: 2.1</p></main>
+"""
+
+
+def reaches(body: str) -> HtmlReaches:
+    text = f"<html><body>{body}</body></html>"
+    return HtmlReaches(markup.parse(text), text)
+
+
+def at(found: HtmlReaches, text: str) -> int:
+    return found.blocks.texts.index(text)
+
+
+def chosen(body: str, selector: str) -> list[str]:
+    """What the engine of selectors keeps of a page."""
+    opened = open_page(f"<html><body>{body}</body></html>".encode(), "text/html", selector, ())
+    return list(blocks_in(opened).texts)
+
+
+@pytest.mark.parametrize(
+    ("block", "selector"),
+    [
+        ("Day tickets", "h1"),
+        ("14 €", "//tr[*[1][normalize-space()='Adult']]/*[2]"),
+        ("9 to 5", "//dt[normalize-space()='Open']/following-sibling::*[1]"),
+        ("Museum", 'a[href="/n/museum"]'),
+        ("Version: 2.1", "//p[starts-with(normalize-space(),'Version:')]"),
+        ("And this.", "//main/p[1]/text()[normalize-space()][2]"),
+    ],
+)
+def test_a_block_is_named_by_what_lasts(block: str, selector: str) -> None:
+    found = reaches(SHOP)
+    assert found.this(at(found, block)) == selector
+    assert chosen(SHOP, selector) == [block]
+
+
+@pytest.mark.parametrize(
+    ("block", "selector", "texts"),
+    [
+        ("7 €", "table > tr > td:nth-of-type(2)", ["14 €", "7 €"]),
+        ("Harbour", "ul.news > li > a", ["Harbour", "Museum"]),
+    ],
+)
+def test_all_that_are_like_a_block_are_chosen_together(block: str, selector: str, texts: list[str]) -> None:
+    found = reaches(SHOP)
+    assert found.like(at(found, block)) == selector
+    assert chosen(SHOP, selector) == texts
+
+
+def test_like_cards_are_the_same_part_of_each_card() -> None:
+    found = reaches(SHOP)
+    assert chosen(SHOP, found.like(at(found, "2 €"))) == ["1 €", "2 €"]
+
+
+@pytest.mark.parametrize("block", ["Day tickets", "Version: 2.1"])
+def test_what_is_there_once_has_none_like_it(block: str) -> None:
+    body = SHOP.replace("<p>Read this.<br>And this.<br>And <b>that</b>.</p>", "")
+    found = reaches(body)
+    assert found.like(at(found, block)) == ""
+
+
+def test_the_part_around_a_block_is_what_a_reader_takes_for_one() -> None:
+    found = reaches(SHOP)
+    assert found.part(at(found, "7 €")) == "table"
+    assert chosen(SHOP, found.part(at(found, "2 €"))) == ["Beta", "2 €"]
+    assert found.part(at(reaches("<p>One</p><p>Two</p>"), "One")) == ""
+
+
+def test_a_line_among_others_is_taken_with_them_where_elements_are_needed() -> None:
+    found = reaches(SHOP)
+    assert chosen(SHOP, found.this(at(found, "And this."), whole=True)) == ["Read this.", "And this.", "And that."]
+
+
+def test_ids_and_classes_that_programs_made_are_not_used() -> None:
+    found = reaches(SHOP)
+    made = {found.this(i) for i in range(len(found.blocks.texts))} | {found.part(at(found, "Beta"))}
+    assert not [selector for selector in made if "css-1x2y3z" in selector or "4711" in selector]
+
+
+def test_what_is_declared_for_machines_only_stands_nowhere() -> None:
+    offer = '{"@type":"Product","name":"Tea","offers":{"@type":"Offer","price":"12.50","priceCurrency":"EUR"}}'
+    found = reaches(f'<h1>Tea</h1><p>Black tea.</p><script type="application/ld+json">{offer}</script>')
+    declared = at(found, "12.50 EUR")
+    assert (found.this(declared), found.like(declared), found.part(declared), found.link(declared)) == (
+        "",
+        "",
+        "",
+        None,
+    )
+    assert found.this(at(found, "Black tea.")) == "p"
+
+
+def drawn(chance: random.Random) -> str:
+    """A page without sense: nested, repeated, mixed, hidden, with names that last and names that do not."""
+    words = iter(range(100_000))
+
+    def text() -> str:
+        return chance.choice(["Wort", "wörter", "言葉", "مرحبا", "x  y"]) + f" {next(words)}"
+
+    def named() -> str:
+        id = chance.choice(["", "", "", f' id="a{chance.randint(0, 4)}"', ' id="post-12345"', ' id="a b\'c"'])
+        made = chance.choice(["", "", ' class="name"', ' class="css-1x2y3z box"', ' class="is-open 2x"', " hidden"])
+        return id + (made if chance.random() < 0.7 else "")
+
+    def inside(depth: int) -> str:
+        return "".join(element(depth - 1) for _ in range(chance.randint(0, 4)))
+
+    def element(depth: int) -> str:
+        if depth <= 0 or chance.random() < 0.25:
+            return chance.choice([text(), f"<b>{text()}</b>", f"{text()}<br>{text()}", f"<p{named()}>{text()}</p>"])
+        tag = chance.choice(["div", "ul", "section", "table", "dl", "h2", "x-y", "span", "a"])
+        if tag == "table":
+            cells = "".join(f"<tr><th>{text()}</th><td{named()}>{inside(depth - 1)}</td></tr>" for _ in range(2))
+            return f"<table{named()}>{cells}</table>"
+        if tag == "dl":
+            return f"<dl><dt>{text()}</dt><dd>{inside(depth - 1)}</dd></dl>"
+        link = f' href="/{chance.randint(0, 9)}"' if tag == "a" else ""
+        return f"<{tag}{named()}{link}>{inside(depth)}</{tag}>"
+
+    return "".join(element(5) for _ in range(chance.randint(1, 6)))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_selector_chooses_exactly_the_block_or_the_least_that_can_be_chosen(seed: int) -> None:
+    """Alone wherever an element or a text holds it alone; what is marked is always what the engine keeps."""
+    chance = random.Random(seed)
+    body = drawn(chance)
+    found = reaches(body)
+    numbers = list(range(len(found.blocks.texts)))
+    alone = 0
+    for number in chance.sample(numbers, min(12, len(numbers))):
+        selector = found.this(number)
+        if not selector:  # right below the body, beside others
+            continue
+        marked = sorted(found.chosen(selector))
+        assert number in marked
+        assert chosen(body, selector) == [found.blocks.texts[each] for each in marked]
+        alone += marked == [number]
+        for wider in filter(None, (found.like(number), found.part(number))):
+            assert number in found.chosen(wider)
+            assert len(found.chosen(wider)) > 1
+    assert alone or len(numbers) < 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_selector_of_one_kind_is_of_that_kind_and_chooses_elements(seed: int) -> None:
+    body = drawn(random.Random(1000 + seed))
+    found = reaches(body)
+    for number in range(0, len(found.blocks.texts), 5):
+        css, xpath = found.this(number, "css"), found.this(number, "xpath", whole=True)
+        assert not css.startswith("/")
+        assert not xpath or xpath.startswith("/")
+        assert not css or found.chosen(css) == found.chosen(xpath)
+
+
+def test_a_block_is_found_again_when_much_of_the_page_has_changed() -> None:
+    """A banner above, a column more, rows in another order, a new build's classes: the price of Adult is the same."""
+    found = reaches(SHOP)
+    price, open_hours = found.this(at(found, "14 €")), found.this(at(found, "9 to 5"))
+    later = SHOP.replace("<main>", '<div class="banner">New</div><main><section>').replace(
+        "</main>", "</section></main>"
+    )
+    later = later.replace("css-1x2y3z", "css-9q8w7e").replace(
+        "<tr><td>Adult", "<tr><td>Old</td><td>9 €</td></tr><tr><td>Adult"
+    )
+    later = (
+        later.replace("14 €", "15 €")
+        .replace("9 to 5", "9 to 6")
+        .replace("<dt>Open", "<dt>Where</dt><dd>Here</dd><dt>Open")
+    )
+    assert chosen(later, price) == ["15 €"]
+    assert chosen(later, open_hours) == ["9 to 6"]
+
+
+def test_the_way_from_the_top_is_always_there() -> None:
+    root = markup.parse("<html><body><div><x:y>One</x:y></div></body></html>")
+    element = root.find("body")[0][0]
+    assert from_top(element).xpath == "/html/body/div/*[1]"

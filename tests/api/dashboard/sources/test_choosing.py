@@ -1,0 +1,251 @@
+"""Choosing what is watched of a page: its blocks as text, without JavaScript."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from actors.errors import TooSoon, Unprocessable
+from actors.messages.sources import DetectUrl, EditSource, PickFromSource, PickFromUrl
+from actors.picks import PickBlock, PickChoice, Picked, PickedValue, PickKept, PickPage, PickReach, Press
+from storage.records.identity import SourceId
+from storage.records.value import Value
+from tests.api.dashboard.browser import Browser
+from tests.api.dashboard.hostile import PAYLOADS, shape, stays_text
+from tests.api.dashboard.sources.previews import of_a_page
+from tests.api.dashboard.sources.test_listing import put
+from tests.api.house import House
+from tests.support.build import NOW
+
+URL = "https://a.test/prices"
+PRICE = PickedValue(Value("14.50 €", "money", 1450, 2, "EUR"), "price", 'label:"Adult · Price"')
+
+
+def a_block(number: int, text: str, **more: Any) -> PickBlock:
+    usual = {"kind": "text", "heading": "Prices", "row": "", "column": "", "why": "", "watched": True, "selector": ""}
+    usual |= {"item": False, "values": (), "length": len(text), "mark": f"{number:08x}"}
+    return PickBlock(number=number, text=text, **usual | more)
+
+
+BLOCKS = (
+    a_block(0, "Home", watched=False, why="furniture"),
+    a_block(1, "14.50 €", row="Adult", column="Price", values=(PRICE,)),
+    a_block(2, "The harbour is open", item=True),
+    a_block(3, "word " * 100),
+)
+WHOLE = PickKept(None, (), ("14.50 €", "The harbour is open"), 3, "aaaa")
+KEPT = PickKept("#adult", (), ("14.50 €",), 1, "bbbb")
+PAGE = PickPage("Tickets", "html", 240, 240, 0, BLOCKS, "", WHOLE)
+REACHES = (PickReach("this", "#adult", 1), PickReach("like", "table td", 2))
+PRESSED = replace(PAGE, choice=PickChoice(BLOCKS[1], REACHES, "this", KEPT))
+
+
+def wishes(house: House, kind: Any = PickFromSource) -> list[Any]:
+    return [message.wish for message in house.registry.seen if isinstance(message, kind)]
+
+
+def edits(house: House) -> list[Any]:
+    return [message.patch for message in house.registry.seen if isinstance(message, EditSource)]
+
+
+async def opened(house: House, browser: Browser, page: PickPage = PAGE, **source: Any) -> SourceId:
+    house.registry.picked = Picked(NOW, page)
+    id = put(house, 1, url=URL, type="html", **source)
+    await browser.get(f"/sources/{id}/pick")
+    return id
+
+
+async def test_a_page_is_shown_as_numbered_texts_with_what_can_be_done_to_each(house: House, browser: Browser) -> None:
+    await opened(house, browser)
+    assert [each.get("value") for each in browser.page.xpath("//ol[@class='pressed']/li")] == ["1", "2", "3", "4"]
+    words = [[button.text.strip() for button in each.xpath(".//button")] for each in browser.page.xpath("//ol/li")]
+    plain = ["Only this", "Leave this out"]
+    assert words == [plain, [*plain, "This is the price"], [*plain, "Follow these links"], plain]
+    for said in ("left out: furniture", "Prices · Adult · Price", "1 to 4 of 240 blocks", "without menus and the like"):
+        assert said in browser.text
+    assert browser.page.xpath("//li[4]//details"), "a long block opens"
+
+
+async def test_a_block_is_pressed_and_shows_what_would_remain_until_it_is_saved(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
+    assert wishes(house)[-1].press == Press(1, "00000001", "only", "this")
+    assert "1 block remains" in browser.text and "#adult" in browser.text and not edits(house)
+    assert browser.page.xpath("//mark/text()") == ["14.50 €"]
+    house.registry.picked = Picked(NOW, replace(PAGE, now=KEPT))
+    await browser.submit(f"/sources/{id}/pick/save")
+    assert wishes(house)[-1].selector == "#adult"
+    assert (edits(house)[0].selector, edits(house)[0].ignore) == ("#adult", ())
+    assert browser.path == f"/sources/{id}" and "Saved." in browser.text
+
+
+@pytest.mark.parametrize("name", ["also", "without"])
+async def test_more_is_chosen_beside_what_is_chosen(house: House, browser: Browser, name: str) -> None:
+    unwatched = replace(PAGE, blocks=(replace(BLOCKS[1], watched=False),))
+    id = await opened(house, browser, unwatched, selector="h1", ignore=(".ad",))
+    assert "This too" in browser.text
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {f"pick.{name}": "1-00000001"})
+    wish = wishes(house)[-1]
+    assert (wish.selector, wish.ignore, wish.press.act) == ("h1", (".ad",), name)
+
+
+async def test_how_far_a_choice_reaches_is_a_button(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
+    assert browser.page.xpath("//button[@aria-pressed='true']/text()")[0].strip() == "This block alone"
+    await browser.submit(f"/sources/{id}/pick", {"pick.reach": "like", "pick.only": "1-00000001"})
+    assert wishes(house)[-1].press.reach == "like"
+
+
+async def test_links_are_followed_in_the_part_that_they_stand_in(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    kept = replace(KEPT, items=3)
+    house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(BLOCKS[2], REACHES, "part", kept)))
+    await browser.submit(f"/sources/{id}/pick", {"pick.links": "2-00000002"})
+    assert wishes(house)[-1].press == Press(2, "00000002", "only", "part")
+    assert "It has 3 items. Each new one is told once" in browser.text
+    house.registry.picked = Picked(NOW, replace(PAGE, now=kept))
+    await browser.submit(f"/sources/{id}/pick/save")
+    assert edits(house)[0].follow == "new_links"
+
+
+async def test_a_page_that_has_changed_since_is_shown_before_it_is_saved(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
+    house.registry.picked = Picked(NOW, replace(PAGE, now=replace(KEPT, digest="cccc")))
+    await browser.submit(f"/sources/{id}/pick/save")
+    assert "The page has changed since you chose" in browser.text and not edits(house)
+    await browser.submit(f"/sources/{id}/pick", to=f"/sources/{id}/pick/save")
+    assert edits(house)[0].selector == "#adult", "who has seen it may save it"
+
+
+async def test_a_choice_that_matches_nothing_any_more_is_not_saved(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
+    house.registry.picked = Picked(NOW, replace(PAGE, now=None))
+    await browser.submit(f"/sources/{id}/pick/save")
+    assert "matches nothing on this page" in browser.text and not edits(house)
+    assert not browser.page.xpath(f"//button[@formaction='/sources/{id}/pick/save']")
+
+
+async def test_a_source_that_somebody_else_has_changed_is_not_overwritten(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
+    house.registry.picked = Picked(NOW, replace(PAGE, now=KEPT))
+    view = house.registry.views[id]
+    house.registry.views[id] = view.__class__(replace(view.source, title="Mine", updated_at=NOW + 1), view.hot)
+    await browser.submit(f"/sources/{id}/pick/save")
+    assert "changed in another place" in browser.text
+
+
+async def test_a_block_that_is_gone_is_told_and_the_blocks_are_shown_anew(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    house.registry.picked = Picked(NOW, replace(PAGE, gone=True))
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "9-00000009"})
+    assert "this block is not there any more" in browser.text and "14.50 €" in browser.text
+
+
+async def test_a_page_that_can_not_be_fetched_says_why_and_leads_on(house: House, browser: Browser) -> None:
+    id = put(house, 1, url=URL, type="html")
+    house.registry.refusals[id] = TooSoon("it was looked at just now, or asked us to wait: again in 9 s", 9)
+    await browser.get(f"/sources/{id}/pick")
+    assert "again in 9 s" in browser.text and "Write selectors yourself" in browser.text
+
+
+async def test_a_document_without_parts_says_so_and_offers_nothing(house: House, browser: Browser) -> None:
+    await opened(house, browser, replace(PAGE, format="pdf", no_parts="it has no elements"))
+    assert "No part of this document can be chosen here" in browser.text
+    assert not browser.page.xpath("//ol[@class='pressed']//button")
+
+
+async def test_an_empty_page_and_words_that_none_has_say_so(house: House, browser: Browser) -> None:
+    id = await opened(house, browser, replace(PAGE, blocks=(), total=0, found=0, now=None))
+    assert "There is no text on this page" in browser.text
+    await browser.submit(f"/sources/{id}/pick", {"pick.find": "zebra"})
+    assert wishes(house)[-1].find == "zebra" and "No block has these words" in browser.text
+
+
+async def test_many_blocks_are_turned_page_by_page(house: House, browser: Browser) -> None:
+    id = await opened(house, browser, replace(PAGE, first=100))
+    assert browser.page.xpath("//button[@name='pick.first']/@value") == ["0", "104"]
+    await browser.submit(f"/sources/{id}/pick", {"pick.first": "104"})
+    assert wishes(house)[-1].first == 104
+
+
+@pytest.mark.parametrize(
+    "more", [{"pick.only": "x"}, {"pick.only": "1-zz"}, {"pick.reach": "far"}, {"pick.x": "1"}, {"pick.first": "-1"}]
+)
+async def test_what_no_button_of_ours_says_is_refused(house: House, browser: Browser, more: dict[str, str]) -> None:
+    id = await opened(house, browser)
+    before = len(wishes(house))
+    await browser.post(f"/sources/{id}/pick", more)
+    assert "not as it was sent to you" in browser.text
+    assert len(wishes(house)) == before
+
+
+def of_text(text: str) -> tuple[PickPage, PickPage]:
+    """A page of blocks, and what pressing one would do, with this text in every place."""
+    value = replace(PRICE, value=replace(PRICE.value, text=text), place=text)
+    block = a_block(0, text, heading=text, row=text, column=text, values=(value,))
+    kept = replace(KEPT, selector=text, texts=(text,))
+    choice = PickChoice(block, (PickReach("this", text, 1),), "this", kept)
+    page = replace(PAGE, title=text, blocks=(block,))
+    return page, replace(page, choice=choice)
+
+
+async def pages_of(house: House, browser: Browser, id: SourceId, text: str) -> list[Any]:
+    blocks, pressed = of_text(text)
+    found = []
+    house.registry.picked = Picked(NOW, blocks)
+    await browser.get(f"/sources/{id}/pick")
+    found.append(browser.page)
+    house.registry.picked = Picked(NOW, pressed)
+    for name in ("only", "price"):
+        await browser.post(f"/sources/{id}/pick", {f"pick.{name}": "0-00000000"})
+        found.append(browser.page)
+    return found
+
+
+async def test_what_strangers_wrote_stays_text(house: House, browser: Browser) -> None:
+    id = await opened(house, browser)
+    harmless = [shape(page) for page in await pages_of(house, browser, id, "harmless")]
+    for payload in PAYLOADS[::5]:
+        for page, plain in zip(await pages_of(house, browser, id, payload), harmless, strict=True):
+            stays_text(page, plain)
+
+
+async def test_at_adding_what_is_chosen_goes_back_to_the_preview_with_all_that_was_typed(
+    house: House, browser: Browser
+) -> None:
+    house.registry.preview = of_a_page()
+    house.registry.picked = Picked(NOW, PAGE)
+    await browser.get("/sources/add")
+    await browser.submit("/sources/look", {"urls": URL, "type": "html"})
+    typed = {"title": "Mine", "tags": "sea", "schedule": "2h", "wait_for": "#x", "headers": "Cookie: a=b"}
+    await browser.submit("/sources/add", typed, to="/sources/pick")
+    request = next(message for message in house.registry.seen if isinstance(message, PickFromUrl)).request
+    assert (request.url, request.type, request.headers, request.wait_for) == (URL, "html", "Cookie: a=b", "#x")
+    house.registry.picked = Picked(NOW, PRESSED)
+    await browser.submit("/sources/pick", {"pick.only": "1-00000001"})
+    await browser.submit("/sources/pick/use")
+    wish = [message.request for message in house.registry.seen if isinstance(message, DetectUrl)][-1]
+    assert (wish.selector, wish.headers) == ("#adult", "Cookie: a=b")
+    values = {one.get("name"): one.get("value") for one in browser.page.xpath("//form[@action='/sources/add']//input")}
+    assert (values["title"], values["tags"], values["schedule"], values["selector"]) == ("Mine", "sea", "2h", "#adult")
+
+
+async def test_at_adding_a_page_that_can_not_be_read_is_told_beside_its_url(house: House, browser: Browser) -> None:
+    house.registry.refusals[URL] = Unprocessable("this is a feed", "body.url")
+    await browser.get("/sources/add")
+    await browser.post("/sources/pick", {"urls": URL})
+    assert "This is a feed" in browser.text
+    await browser.post("/sources/pick", {"urls": f"{URL}\nhttps://b.test/"})
+    assert "Here one URL is added" in browser.text
