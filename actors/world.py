@@ -164,7 +164,8 @@ class Rendered(NamedTuple):
     """A page as a browser shows it.
 
     url: the final one. html: the document as it is now, UTF-8. settled: it was the same twice. screenshot: a WebP, b""
-    when none was wanted or made. filled_by: the largest first.
+    when none was wanted or made. filled_by: the largest first. set_cookies: what the browser keeps of the origin, one
+    `Set-Cookie` each, where the request had a `Cookie`.
     """
 
     url: str
@@ -176,6 +177,7 @@ class Rendered(NamedTuple):
     elapsed_ms: int
     screenshot: bytes = b""
     filled_by: Sequence[FilledBy] = ()
+    set_cookies: Sequence[str] = ()
 
 
 class Browser(Protocol):

@@ -258,6 +258,7 @@ def _outcome(look: Look, wire_bytes: int, elapsed: float) -> Rendered:
         elapsed_ms=round(1000 * elapsed),
         screenshot=look.screenshot,
         filled_by=tuple(FilledBy(url, size) for url, size in look.filled()),
+        set_cookies=tuple(look.set_cookies),
     )
 
 

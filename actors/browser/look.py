@@ -1,6 +1,6 @@
 """One page from its opening to its end, as a state machine: what the browser says goes in, commands come out. Pure.
 
-    opening -> loading -> reading -> (showing) -> over
+    opening -> loading -> reading -> (showing) -> (asking for its cookies) -> over
 
 *Opening*: a context of its own, which knows nothing of any other, with its own door to the proxy; a tab in it; whoever
 the tab is attached to hears of its requests. *Loading* ends when the page has loaded and has asked for nothing for
@@ -17,13 +17,14 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from email.utils import formatdate
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from actors.browser.wire import Command, Message
 from actors.browser.words import agent_of, in_words
 from actors.egress.leases import Trouble
-from actors.egress.url import parse_url
+from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class State(Enum):
     LOADING = "loading"
     READING = "reading"
     SHOWING = "showing"
+    COOKIES = "cookies"
     OVER = "over"
 
 
@@ -129,6 +131,7 @@ class Look:
         self._height = 0
         self.settled = False
         self.screenshot = b""
+        self.set_cookies: Sequence[str] = ()
         self.failure: Failure | None = None
 
     def __repr__(self) -> str:
@@ -224,6 +227,8 @@ class Look:
         elif tag == "world":
             self._world = int(params.get("executionContextId", 0))
             yield from self._in_world(now)
+        elif tag == "cookies":
+            self.set_cookies, self.state = tuple(kept_by(self._url, params.get("cookies", ()))), State.OVER
         elif tag in ("waited", "read", "shown"):
             self._asking = False
             if (tag == "read") != (self.state is State.READING):
@@ -237,7 +242,9 @@ class Look:
         elif tag == "navigated":
             self._fail(f"the browser would not go there: {why}", "remote")
         elif tag == "shown":
-            self.state = State.OVER  # without a picture
+            yield from self._last()  # without a picture
+        elif tag == "cookies":
+            self.state = State.OVER
         elif tag in ("world", "waited", "read"):
             self._asking, self._world = False, 0
             self._next_at = now + ASK_EVERY
@@ -341,9 +348,10 @@ class Look:
         if not self.request.headers:
             return {}
         ours = {name.lower() for name, _ in self.request.headers}
+        sent = {name.lower(): str(value) for name, value in request.get("headers", {}).items()}
         kept = [(name, value) for name, value in request.get("headers", {}).items() if name.lower() not in ours]
         if self._is_own(str(request.get("url", ""))):
-            kept += self.request.headers
+            kept += [(name, _renewed(name, value, sent.get("cookie", ""))) for name, value in self.request.headers]
         return {"headers": [{"name": name, "value": str(value)} for name, value in kept]}
 
     def _is_own(self, url: str) -> bool:
@@ -460,7 +468,7 @@ class Look:
         elif self.request.screenshot and now < self._deadline:
             yield from self._shoot()
         else:
-            self.state = State.OVER
+            yield from self._last()
 
     def _shoot(self) -> Iterator[Command]:
         self.state, self._asking = State.SHOWING, True
@@ -477,8 +485,15 @@ class Look:
 
     def _was_shown(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         self.screenshot = b64decode(str(params.get("data", "")))
-        self.state = State.OVER
-        yield from ()
+        yield from self._last()
+
+    def _last(self) -> Iterator[Command]:
+        """End, or ask first what has become of the cookies, where some were given."""
+        if any(name.lower() == "cookie" for name, _ in self.request.headers):
+            self.state, self._asking = State.COOKIES, True
+            yield Command("Storage.getCookies", {"browserContextId": self.context}, tag="cookies")
+        else:
+            self.state = State.OVER
 
     # --- failing -----------------------------------------------------------------------------------------------------
 
@@ -502,6 +517,33 @@ class Look:
             self._fail(in_words(code), "remote")
         else:
             self._fail(trouble.reason, trouble.cause)
+
+
+def _renewed(name: str, value: str, own: str) -> str:
+    """Return a header of the request's; of a `Cookie` with what the page's answers have set since. own: what is sent
+    of those by the browser itself.
+    """
+    if name.lower() != "cookie" or not own:
+        return value
+    theirs = {part.partition("=")[0].strip() for part in own.split(";")}
+    ours = [part.strip() for part in value.split(";") if part.partition("=")[0].strip() not in theirs]
+    return "; ".join((*ours, own))
+
+
+def kept_by(url: Url, cookies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the cookies of a browser that go to a URL's origin, each as the `Set-Cookie` that it came by."""
+    for cookie in cookies[:MOST_TRACKED]:
+        domain, port = str(cookie.get("domain", "")), cookie.get("sourcePort", url.port)
+        if domain != url.host and not (domain.startswith(".") and f".{url.host}".endswith(domain)):
+            continue
+        if port not in (url.port, -1):
+            continue  # browsers share them among the ports of a host
+        line = f"{cookie.get('name', '')}={cookie.get('value', '')}; Path={cookie.get('path', '/')}"
+        if domain.startswith("."):
+            line += f"; Domain={domain}"
+        if not cookie.get("session", True):
+            line += f"; Expires={formatdate(float(cookie.get('expires', 0)), usegmt=True)}"
+        yield f"{line}; Secure" if cookie.get("secure") else line
 
 
 _EVENTS: Final[Mapping[str, Callable[[Look, Mapping[str, Any], float], Iterator[Command]]]] = {

@@ -17,7 +17,8 @@ LOOKS_OWN: Final = re.compile(
     r"|if-.*|range|proxy-.*"
 )
 """What a look says itself: who asks is never disguised, and what has changed is asked by our own validators."""
-
+HANDSHAKES_OWN: Final = re.compile(rf"{LOOKS_OWN.pattern}|sec-websocket-.*")
+"""What the handshake of a WebSocket says itself."""
 
 POST: Final = "POST"
 _MAY_POST: Final = "content-type"

@@ -1,20 +1,22 @@
 """Looks and deliveries over HTTP/1.1: polite requests, bounded answers, and failures sorted by whose fault they are.
 
 A look follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
-everything, names and redirects included. No cookies, no proxy, nothing from the environment, and no credentials but
-the headers that a source's user has given.
+everything, names and redirects included. No cookies of its own, no proxy, nothing from the environment, and no
+credentials but the headers that a source's user has given; what an answer sets is handed to who keeps such cookies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
+from typing import NamedTuple
 
 import httpx
 import trio
 
+from actors.egress.cookies import NOTHING_SET, SetCookies, set_by
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
@@ -49,7 +51,8 @@ class FetchedResponse:
 
     url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
     from now, None when not said. wire_bytes: of the body. hops: the URLs asked before the final one. rendered: how a
-    browser has shown the page whose mark-up is the body; None when it is as it was sent.
+    browser has shown the page whose mark-up is the body; None when it is as it was sent. set_cookies: what it sets.
+    cookies: the source's own cookies after it, as they are kept; "" when none were renewed.
     """
 
     url: str
@@ -65,6 +68,8 @@ class FetchedResponse:
     wire_bytes: int
     hops: tuple[str, ...] = ()
     rendered: Rendered | None = None
+    set_cookies: SetCookies = field(default=NOTHING_SET, repr=False)
+    cookies: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +106,23 @@ Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
 POSTED_ELSEWHERE = "it sends a request with a body elsewhere, which is not repeated there: name that address"
 
 
+class _Redirect(NamedTuple):
+    """Where an answer sends us to, and what it sets."""
+
+    url: Url
+    set_cookies: SetCookies
+
+
 class Elsewhere(Exception):
     """A redirect leads on, by another request, to which politeness owes a turn of its own. hops: the URLs asked so
-    far.
+    far. set_cookies: what it sets.
     """
 
-    def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
+    def __init__(self, url: Url, hops: tuple[str, ...], set_cookies: SetCookies = NOTHING_SET) -> None:
         super().__init__(url.text)
         self.url = url
         self.hops = hops
+        self.set_cookies = set_cookies
 
 
 class _NoCookies(CookieJar):
@@ -228,10 +241,12 @@ class HttpClient:
             if len(hops) > MOST_REDIRECTS:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
             if wish.stay:
-                raise Elsewhere(found, tuple(hops))
-            url = found
+                raise Elsewhere(found.url, tuple(hops), found.set_cookies)
+            url = found.url
 
-    async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
+    async def _ask(
+        self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]
+    ) -> FetchedResponse | _Redirect:
         """Ask one URL; return the answer, or where it redirects to."""
         conditional, posts = wish.conditional(url), wish.posts(url)
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
@@ -242,13 +257,15 @@ class HttpClient:
             headers, status = collect(response.extensions["headers"]), response.status_code
             if wish.steps is not None:
                 wish.steps.answered(status)
+            wall = self._world.wall()
+            sets = set_by(response.extensions["headers"], sent_at(headers, wall), wall)
             if is_redirect(status) and "location" in headers:
                 if posts:
                     raise LookFailed(
                         Blame.REMOTE_PERMANENT, f"{POSTED_ELSEWHERE} ({headers['location'][:200]})", status=status
                     )
-                return _redirect(url, headers["location"])
-            wait = retry_after(headers.get("retry-after"), sent_at(headers, self._world.wall()))
+                return _Redirect(_redirect(url, headers["location"]), sets)
+            wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditional):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
             body = Body(headers.get("content-encoding", "") if status == 200 else "", wish.limit, cut=wish.cut)
@@ -270,6 +287,7 @@ class HttpClient:
             elapsed_ms=round((trio.current_time() - start) * 1000),
             wire_bytes=body.wire,
             hops=hops,
+            set_cookies=sets,
         )
 
     async def _send(

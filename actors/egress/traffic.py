@@ -16,7 +16,7 @@ from actors.egress.http import HttpClient, Sign
 from actors.egress.robots import Robots
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url
-from actors.egress.websocket import Frames, open_websocket
+from actors.egress.websocket import Frames, Given, open_websocket
 from actors.errors import UrlRefused
 from actors.settings import Settings
 from actors.world import World
@@ -49,9 +49,11 @@ class Egress:
         """Return the address that a host was last delivered to, or the host itself."""
         return self.machines.of(host)
 
-    def websocket(self, url: Url, *, subprotocols: Sequence[str] = ()) -> AbstractAsyncContextManager[Frames]:
+    def websocket(
+        self, url: Url, *, subprotocols: Sequence[str] = (), given: Given = ()
+    ) -> AbstractAsyncContextManager[Frames]:
         """Open a WebSocket session for watching; see `open_websocket`."""
-        return open_websocket(url, self.guard, self.settings, self.world, subprotocols=subprotocols)
+        return open_websocket(url, self.guard, self.settings, self.world, subprotocols=subprotocols, given=given)
 
     async def aclose(self) -> None:
         """Close all connections, within 5 seconds even when cancelled."""

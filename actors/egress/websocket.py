@@ -44,6 +44,10 @@ _MOST_LOCATION = 200
 _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
+Given = Sequence[tuple[bytes, bytes]]
+"""Headers by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class FramesStatistics:
     """Counts of what was taken; `skipped` messages were neither text nor UTF-8, `size` is in bytes."""
@@ -167,13 +171,14 @@ class Frames:
 
 @asynccontextmanager
 async def open_websocket(
-    url: Url, guard: Guard, settings: Settings, world: World, *, subprotocols: Sequence[str] = ()
+    url: Url, guard: Guard, settings: Settings, world: World, *, subprotocols: Sequence[str] = (), given: Given = ()
 ) -> AsyncIterator[Frames]:
     """Open a session and keep it while the block lasts. Raises LookFailed (with `status`, if it was refused).
 
-    `subprotocols` are offered in this order. Leaving the block closes the session politely, within 2 seconds.
+    `subprotocols` are offered in this order. given: headers of a user's. Leaving the block closes the session politely,
+    within 2 seconds.
     """
-    frames = await _open(url, guard, settings, world, subprotocols)
+    frames = await _open(url, guard, settings, world, (subprotocols, given))
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(frames.run)
@@ -187,15 +192,16 @@ async def open_websocket(
         raise group.exceptions[0] from None
 
 
-async def _open(url: Url, guard: Guard, settings: Settings, world: World, subprotocols: Sequence[str]) -> Frames:
-    """Connect and shake hands within the time of a look. Raises LookFailed."""
+async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer: tuple[Sequence[str], Given]) -> Frames:
+    """Connect and shake hands within the time of a look. offer: subprotocols and headers. Raises LookFailed."""
     stream: trio.abc.Stream | None = None
+    subprotocols, given = offer
     try:
         with trio.fail_after(settings.look_timeout):
             stream = await guard.open(url)
             connection = WSConnection(ConnectionType.CLIENT)
             agent = (b"User-Agent", user_agent(settings.contact).encode())
-            asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent])
+            asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *given])
             answer = await _shake(stream, connection, asked)
             if isinstance(answer, RejectConnection):
                 raise _refused(answer, world)

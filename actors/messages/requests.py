@@ -97,10 +97,19 @@ Headers = Annotated[
     Meta(
         min_length=1,
         max_length=32_768,
-        description="Headers of a look, `Name: value`, one a line, for a page that asks who you are: `Cookie`, "
-        "`Authorization`, an API's key. With a first line `POST`, what follows an empty line is posted. Sent to the "
-        "URL's own origin only. Never shown again",
+        description="Headers of a look, or of a WebSocket's handshake, `Name: value`, one a line, for what asks who "
+        "you are: `Cookie`, `Authorization`, an API's key. With a first line `POST`, what follows an empty line is "
+        "posted (not in a handshake). Sent to the URL's own origin only. Never shown again",
         examples=["Authorization: Bearer 3f9a"],
+    ),
+]
+HeadersFor = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=260)], ...],
+    Meta(
+        max_length=50,
+        description="Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what "
+        "lies below it, over https and wss. Once one is named, the URL's own origin is, too",
+        examples=[["*.members.example"]],
     ),
 ]
 Follows = Annotated[
@@ -109,6 +118,15 @@ Follows = Annotated[
         description="`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a "
         "feed is told once, with the text of its own page. A page is then read as a list: other changes of it are not "
         "told"
+    ),
+]
+FollowHosts = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=253)], ...],
+    Meta(
+        max_length=50,
+        description="Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. "
+        "Links to others are told without the text of their page. `headers` never go there",
+        examples=[["news.example"]],
     ),
 ]
 RenderWish = Annotated[
@@ -163,7 +181,9 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     subprotocols: Subprotocols = ()
     hello: Hello | None = None
     headers: Headers | None = None
+    headers_for: HeadersFor = ()
     follow: Follows = "none"
+    follow_hosts: FollowHosts = ()
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
     screenshots: Screenshots = False
@@ -190,6 +210,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     subprotocols: Subprotocols | UnsetType = UNSET
     hello: Hello | UnsetType | None = UNSET
     headers: Headers | UnsetType | None = UNSET
+    headers_for: HeadersFor | UnsetType = UNSET
     render: RenderWish | UnsetType = UNSET
     wait_for: WaitFor | UnsetType | None = UNSET
     screenshots: Screenshots | UnsetType = UNSET
@@ -197,6 +218,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     hours: Hours | UnsetType | None = UNSET
     bar: Bar | UnsetType | None = UNSET
     follow: Follows | UnsetType = UNSET
+    follow_hosts: FollowHosts | UnsetType = UNSET
     title: Title | UnsetType = UNSET
     managed: ManagedBy | UnsetType = UNSET
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from storage.records.health import Cause
-from storage.records.identity import Millis
+from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, SourceRuntime
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
@@ -59,6 +59,8 @@ class SourceView:
     queue_position: int = 0
     """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
     push: PushView | None = None
+    headers_from: SourceId | None = None
+    """The source with whose headers it is looked at, if not with its own."""
     inheriting: Source | None = None
     """The source with what it inherits of its tags; see `actors/inheriting.py`. None: nothing."""
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from heapq import nlargest, nsmallest
+from http import HTTPStatus
 from itertools import chain
 from math import sqrt
 from random import Random
@@ -19,12 +20,12 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound
-from actors.messages.sources import SettingsChanged
+from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourcePage, SourceView
 from actors.selecting import picks
 from actors.selection import SourceSelection, SourceSort
 from actors.sources.looks import progress
-from actors.sources.looks.fetch import host_of
+from actors.sources.looks.fetch import SHUT_OUT, host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking
 from actors.sources.schedule.look_price import Price, cost_of, first_guess
@@ -170,6 +171,16 @@ class SourceIndex:
         """Start a source's actor."""
         self._supervisor.start_child(ChildSpec(live.source.id, self._run_of(live), mailbox=live.mailbox))
 
+    async def hurry_borrowers(self, lender: LiveSource) -> None:
+        """Have those looked at again that were signed out: a lender's new headers may open them. Walks over all."""
+        for part in self.slices():
+            for live in part:
+                shut = live.hot.last_error is not None and live.hot.last_status in (HTTPStatus.OK, *SHUT_OUT)
+                if shut and self.runs(live) and self._ports.lenders.of(live.source) is lender:
+                    with suppress(MailboxFull):
+                        live.mailbox.send_nowait(LookNow())
+            await trio.lowlevel.checkpoint()
+
     async def stop(self, live: LiveSource) -> None:
         """Stop a source's actor, if it runs; return when it is gone."""
         if self._supervisor.has(live.source.id):
@@ -186,6 +197,7 @@ class SourceIndex:
     def drop(self, source: SourceId) -> None:
         self._live.pop(source, None)
         self._practice.discard(source)
+        self._ports.lenders.drop(source)
         for reader in self.readers.values():
             reader.forget(source)
         self._ranking.drop(source)
@@ -362,6 +374,7 @@ class SourceIndex:
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
+        self._ports.lenders.put(live)
         live.ranking, live.states = self._ranking, self._states
         self._states.put(live.source, live.hot)
         self._tags.put(live.source)
@@ -374,7 +387,9 @@ class SourceIndex:
             self._ports.egress.line.knows(host_of(live.source.watch_url))
 
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:
-        return SourceView(live.source, live.hot, self._overdue_now(live), place, live.push, live.effective)
+        lender = self._ports.lenders.of(live.source)
+        whose = None if lender is None else lender.source.id
+        return SourceView(live.source, live.hot, self._overdue_now(live), place, live.push, whose, live.effective)
 
     def _overdue_now(self, live: LiveSource) -> bool:
         """Return whether a source is overdue. Of another node's, the newest looks may not be known here."""
@@ -457,6 +472,7 @@ def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
         return LiveSource(stored.source, stored.hot, stored.version)
     after = renewed(live, stored.source)
     after.tally = after.saved_tally = stored.hot.tally  # another node's looks
+    after.cookies, after.renewed = stored.hot.cookies, False
     after.hot, after.version, after.unsaved = stored.hot, stored.version, False
     return after
 
@@ -467,4 +483,5 @@ def renewed(live: LiveSource, source: Source) -> LiveSource:
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally
     after.doubted = live.doubted or not live.source.enabled
+    after.renewed = live.renewed
     return after

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import trio
 from msgspec.structs import replace
 
+from actors.egress.cookies import is_renewed
 from actors.egress.traffic import Egress
 from actors.inheriting import TagTable
 from actors.look_hours import read_hours
@@ -20,6 +21,7 @@ from actors.shifts import Shifts
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
 from actors.sources.dedup_window import DedupWindow
+from actors.sources.lending import Lenders
 from actors.sources.ranking import Ranking
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
@@ -80,6 +82,7 @@ class Ports:
     shifts: Shifts | None = None
     tracer: Tracer | None = None
     hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
+    lenders: Lenders = field(default_factory=Lenders)
     tags: TagTable = field(default_factory=TagTable)
 
 
@@ -93,7 +96,8 @@ class LiveSource:
     `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
     `version` is that of the stored state which `hot` came from.
     `tally` counts its looks, and knows more than any state that comes back from storage: a look counts when it is over,
-    whatever becomes of its harvest. `saved_tally` is the one that is surely stored.
+    whatever becomes of its harvest. `saved_tally` is the one that is surely stored. So it is with `cookies`: what the
+    origin has renewed is renewed, whatever becomes of the harvest. `renewed`: what is stored would send others.
     `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
     It is found when the record, its tags' defaults (`inherit`) or the table of these (`tags`) change, not at each look.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
@@ -105,11 +109,13 @@ class LiveSource:
         "_source",
         "_tags",
         "asked_at",
+        "cookies",
         "doubted",
         "mailbox",
         "owed",
         "push",
         "ranking",
+        "renewed",
         "saved_tally",
         "states",
         "tally",
@@ -123,7 +129,8 @@ class LiveSource:
         self._tags = TagTable()
         self.version = version
         self._hot, self.tally, self.saved_tally = hot, hot.tally, hot.tally
-        self.unsaved = self.doubted = False
+        self.cookies = hot.cookies
+        self.unsaved = self.doubted = self.renewed = False
         self.asked_at = Millis(0)
         self.ranking: Ranking | None = None
         self.states: StateCounts | None = None
@@ -174,6 +181,8 @@ class LiveSource:
     def hot(self, hot: SourceRuntime) -> None:
         if hot.tally is not self.tally:
             hot = replace(hot, tally=self.tally)
+        if hot.cookies != self.cookies:
+            hot = replace(hot, cookies=self.cookies)
         before, self._hot = self._hot.health, hot
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
@@ -188,6 +197,13 @@ class LiveSource:
         """Take over another tally; each state that is saved from now on has it."""
         self.tally = counted
         self._hot = replace(self._hot, tally=counted)
+
+    def put_cookies(self, kept: str) -> None:
+        """Take over the cookies that a look has renewed, as they are kept; "" when it has renewed none."""
+        if kept and kept != self.cookies:
+            self.renewed = self.renewed or is_renewed(self.cookies, kept)
+            self.cookies, self.unsaved = kept, True
+            self._hot = replace(self._hot, cookies=kept)
 
     @property
     def behind(self) -> bool:

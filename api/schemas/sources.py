@@ -84,6 +84,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
     keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days.
     `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain ones.
+    `headers_from`: the source with whose headers it is looked at, if not with its own.
     `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
     which of that comes from which of its tags (see PUT /v1/tags/{tag}).
     """
@@ -103,6 +104,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     subprotocols: tuple[str, ...]
     has_hello: bool
     has_headers: bool
+    headers_for: tuple[str, ...]
+    headers_from: str | None
     render: Render
     wait_for: str | None
     screenshots: bool
@@ -111,6 +114,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     hours: str | None
     bar: float | None
     follow: Follow
+    follow_hosts: tuple[str, ...]
     noise_count: int
     state: NowState
     created_at: Time

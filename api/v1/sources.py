@@ -75,6 +75,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
         has_headers=source.headers is not None,
+        headers_from=view.headers_from,
         follow_one_hop=source.follow != "none",
         rendered=hot.rendered,
         noise_count=len(source.noise),

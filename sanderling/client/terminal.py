@@ -113,6 +113,8 @@ def add_sources(
     headers: str | None = None,
     hours: str | None = None,
     follow: bool = False,
+    follow_hosts: tuple[str, ...] = (),
+    headers_for: tuple[str, ...] = (),
     render: str | None = None,
     wait_for: str | None = None,
     later: bool = False,
@@ -128,6 +130,8 @@ def add_sources(
     body |= {"headers": headers.strip()} if headers and headers.strip() else {}
     body |= {"hours": hours} if hours else {}
     body |= {"follow": "new_links"} if follow else {}
+    body |= {"follow_hosts": list(follow_hosts)} if follow_hosts else {}
+    body |= {"headers_for": list(headers_for)} if headers_for else {}
     body |= {"render": render} if render else {}
     body |= {"wait_for": wait_for} if wait_for else {}
     body |= {"verify": "later"} if later else {}

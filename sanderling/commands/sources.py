@@ -57,7 +57,11 @@ def sources() -> None:
 @click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
 @click.option("--follow", is_flag=True, help="Tell each new item of its list, or entry, with the text of its page.")
+@click.option(
+    "--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host ('*': all); repeatable."
+)
 @headers_file
+@click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host, too; repeatable.")
 @click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
 @client_flags
@@ -173,7 +177,9 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.option("--wait-for", help="A CSS selector that must be there before a rendered page is read; '' for none.")
 @click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
 @click.option("--follow/--no-follow", default=None, help="Tell each new item of its list with the text of its page.")
+@click.option("--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host; '' for no other.")
 @headers_file
+@click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host; '' for none.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
 def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **asked: Any) -> int:
@@ -200,6 +206,8 @@ def changes_of(
     bar: str | None,
     headers: str | None,
     follow: bool | None = None,
+    follow_hosts: tuple[str, ...] = (),
+    headers_for: tuple[str, ...] = (),
     render: str | None = None,
     wait_for: str | None = None,
 ) -> dict[str, Any]:
@@ -211,6 +219,8 @@ def changes_of(
     found |= {name: text or None for name, text in empties.items() if text is not None}
     if follow is not None:
         found["follow"] = "new_links" if follow else "none"
+    for name, hosts in (("follow_hosts", follow_hosts), ("headers_for", headers_for)):
+        found |= {name: [host for host in hosts if host]} if hosts else {}
     if ignore:
         found["ignore"] = [part for part in ignore if part]
     if bar is not None:

@@ -26,6 +26,8 @@ Render = Literal["never", "auto", "always"]
 """When a browser shows a page before it is read: `auto` for pages that are empty without their scripts."""
 
 
+_SEAM = "\0"
+"""What no header has, between the two secrets of one box."""
 MOST_NOISE = 500
 OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "practice")
 """Namespaces of tags that the service itself writes."""
@@ -112,8 +114,8 @@ class Source(Struct, frozen=True):
     deleted_at: Millis | None = None
     """When it was deleted: it rests for a while, unseen, and can be had back."""
     headers: str | None = None
-    """What each look sends beside our own headers, to the origin of `url` only: `Name: value`, one a line. It may hold
-    a secret: it is sent, never shown or logged."""
+    """What each look, or handshake, sends beside our own headers, to the origin of `url` only: `Name: value`, one a
+    line. It may hold a secret: it is sent, never shown or logged."""
     render: Render = "never"
     """Of a page: whether a browser shows it, see `actors/sources/looks/rendering.py`."""
     wait_for: str | None = None
@@ -127,11 +129,20 @@ class Source(Struct, frozen=True):
     """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
     """The files that describe it, if any do."""
+    follow_hosts: tuple[str, ...] = ()
+    """Other hosts, with what lies below them, whose pages are fetched for that, too; `*` is every host."""
+
+    headers_for: tuple[str, ...] = ()
+    """Where its headers are sent for sources that have none of their own; see `actors/sources/lending.py`."""
 
     @property
     def secret(self) -> str | None:
-        """What is kept in a box: what a push source says, or what is sent to one that is polled."""
-        return self.headers if self.tier.polled else self.hello
+        """What is kept in a box: what looks send; what a push source says, behind what its handshake sends."""
+        if self.tier.polled:
+            return self.headers
+        if self.headers is None and not (self.hello or "").startswith(_SEAM):
+            return self.hello
+        return f"{_SEAM}{self.headers or ''}{_SEAM}{self.hello or ''}"
 
     @property
     def without_secret(self) -> Source:
@@ -140,7 +151,12 @@ class Source(Struct, frozen=True):
 
     def with_secret(self, secret: str) -> Source:
         """Return the record with what lay in its box."""
-        return replace(self, headers=secret) if self.tier.polled else replace(self, hello=secret)
+        if self.tier.polled:
+            return replace(self, headers=secret)
+        if not secret.startswith(_SEAM):
+            return replace(self, hello=secret)
+        _, headers, hello = secret.split(_SEAM, 2)
+        return replace(self, headers=headers or None, hello=hello or None)
 
     @property
     def tier(self) -> Tier:
@@ -214,6 +230,20 @@ class SourceRuntime(Struct, frozen=True):
     """What is remembered is a page as a browser showed it: only such a page is compared with it."""
     part: bytes = b""
     """A mark of the part of the page that is remembered, if tags have chosen it; see `actors/inheriting.py`."""
+    lent: bool = False
+    """What is remembered was seen with the headers of another source: only such a page is compared with it."""
+    cookies: str = ""
+    """What the source's `Cookie` has become since its origin renews it, as `actors/egress/cookies.py` writes it; "" as
+    long as nothing was renewed. It is a secret like the headers: sealed, sent, never shown, logged or exported."""
+
+    def __repr__(self) -> str:
+        shown = (name for name in self.__struct_fields__ if name != "cookies")
+        return f"SourceRuntime({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    @property
+    def without_secret(self) -> SourceRuntime:
+        """The memory as it may be written down."""
+        return replace(self, cookies="") if self.cookies else self
 
 
 Version = NewType("Version", int)

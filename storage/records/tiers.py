@@ -20,10 +20,12 @@ Setting = Literal[
     "subprotocols",
     "hello",
     "headers",
+    "headers_for",
     "render",
     "wait_for",
     "screenshots",
     "follow",
+    "follow_hosts",
 ]
 """Fields of a source that only some tiers have."""
 Colour = Literal["green", "cyan", "magenta"]
@@ -73,14 +75,16 @@ _PAGE: Final = frozenset[Setting](
         "schedule",
         "hours",
         "headers",
+        "headers_for",
         "render",
         "wait_for",
         "screenshots",
         "follow",
+        "follow_hosts",
     }
 )
-_FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "follow"})
-_PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello"})
+_FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts"})
+_PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "headers", "headers_for"})
 TIERS: Final[dict[SourceType, Tier]] = {
     "push": Tier((Kind.PUSH,), ("ws", "wss"), False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"),
     "feed": Tier((Kind.FEED, Kind.HELD), _WEB, True, _FEED, "feed", "Feeds", "rss", "green"),

@@ -1,9 +1,9 @@
 """The sealed columns, and the steps over all of them: sealed, sealed with another key, given up.
 
 In the order of the table: seeds of the keys that sign events, what a destination signs with (all in one box), what a
-pushing source is told after its handshake, what a destination's receiver lets it in by (tokens, headers, addresses;
-all in one box), the addresses of publications, and the secrets of their subscribers. All else that lets somebody in is
-kept as a hash.
+pushing source is told after its handshake or sent with each look, what a destination's receiver lets it in by (tokens,
+headers, addresses; all in one box), the addresses of publications, the secrets of their subscribers, and the cookies
+that a source's origin has renewed. All else that lets somebody in is kept as a hash.
 """
 
 from __future__ import annotations
@@ -103,7 +103,15 @@ SUBSCRIPTIONS = Place(
     _TEXT,
     since=11,
 )
-PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS)
+COOKIES = Place(
+    "cookies",
+    "SELECT k.id, h.jar FROM source_hot h JOIN source_key k ON k.key=h.key WHERE h.jar IS NOT NULL",
+    "UPDATE source_hot SET jar=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
+    "cookies",
+    _TEXT,
+    since=17,
+)
+PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
@@ -168,7 +176,7 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
     A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
     source that does not know what to say any more; of a signing key the public half stays, and the service makes
     another one. A publication goes on at its address, which nobody can be shown any more. Subscribers with a secret go:
-    they subscribe anew, as they do anyway when their lease ends.
+    they subscribe anew, as they do anyway when their lease ends. Renewed cookies go with the headers that they renewed.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:
@@ -188,6 +196,8 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
     for id in sources:
         connection.execute(HELLOS.put, (None, id))
         connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
+    for id in _unopened(connection, vault, COOKIES):
+        connection.execute(COOKIES.put, (None, id))
     for id in _unopened(connection, vault, ADDRESSES):
         connection.execute(ADDRESSES.put, (None, id))
         connection.execute("DELETE FROM subscription WHERE publication=?", (id,))

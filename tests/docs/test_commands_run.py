@@ -87,6 +87,7 @@ class Reader:
             "https://app.example/api/prices": f"http://{self.origin}/items.json?app.example/api/prices",
             "https://app.example/prices": f"http://{self.origin}/page?app.example/prices",
             "https://members.example/prices": f"http://{self.origin}/page?members.example/prices",
+            "https://members.example/terms": f"http://{self.origin}/page?members.example/terms",
             "https://town.example/notices": f"http://{self.origin}/page?town.example/notices",
             "http://127.0.0.1:8080/bins/x2Vv3M": await self.address() if "x2Vv3M" in line else "",
             "http://127.0.0.1:8080": self.service.url,

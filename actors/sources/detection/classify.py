@@ -62,8 +62,9 @@ class ClassifyRequest(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
-    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. render: whether a
-    browser shows a page, once `wait_for` is there, and with `screenshots` takes a picture of it.
+    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. cookies: how they
+    were renewed since. render: whether a browser shows a page, once `wait_for` is there, and with `screenshots` takes a
+    picture of it.
     """
 
     type: SourceType | None = None
@@ -72,6 +73,7 @@ class ClassifyRequest(Struct, frozen=True):
     listen: float = 0.0
     subprotocols: tuple[str, ...] = ()
     headers: str | None = None
+    cookies: str = ""
     render: Render = "never"
     wait_for: str | None = None
     screenshots: bool = False
@@ -87,6 +89,10 @@ class Look(NamedTuple):
     recent: bool
     headers: str | None
     access: Access
+
+    def after(self, fetched: FetchedResponse) -> Look:
+        """Return how is looked next, with the cookies that an answer has renewed."""
+        return self._replace(access=self.access.kept(fetched.cookies))
 
 
 Seen: TypeAlias = tuple[FetchedResponse, Finding, Millis]
@@ -132,8 +138,9 @@ async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Tick
         return await _greeted(ports, url, wanted)
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
-    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers))
+    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers).kept(wanted.cookies))
     fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
+    look = look.after(fetched)
     if showing.is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
         return await _as_shown(ports, url, wanted, look, (fetched, finding, at))
     if finding.refusal is not None and wanted.type is None:
@@ -238,6 +245,7 @@ async def _follow(
         with trio.move_on_after(CANDIDATE_WITHIN):
             try:
                 fetched, finding, at = await _look(ports, link.url, look)
+                look = look.after(fetched)
             except LookFailed as failure:
                 if failure.blame is Blame.LOCAL:
                     raise
@@ -276,7 +284,8 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
 
 async def _greeted(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
     try:
-        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols)
+        given = access_to(url, wanted.headers).to(url, ports.world.now())
+        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols, given)
     except LookFailed as failure:
         raise ports.egress.line.failed(url.host, failure, asked=True) from None
     found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)

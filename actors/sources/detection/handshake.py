@@ -11,6 +11,7 @@ from msgspec import Struct
 from actors.egress.failures import LookFailed
 from actors.egress.host_queue import ASKED
 from actors.egress.url import Url
+from actors.egress.websocket import Given
 from actors.sources.ports import Ports
 
 MOST_FRAMES: Final = 5
@@ -25,13 +26,15 @@ class Greeting(Struct, frozen=True):
     ended: str | None = None
 
 
-async def shake_hands(ports: Ports, url: Url, listen: float, subprotocols: Sequence[str] = ()) -> Greeting:
+async def shake_hands(
+    ports: Ports, url: Url, listen: float, subprotocols: Sequence[str] = (), given: Given = ()
+) -> Greeting:
     """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
     frames: list[str] = []
     ended: str | None = None
     async with ports.egress.hosts.turn(url.host, ASKED):
         pass  # a handshake is one request; listening must not keep others from the host
-    async with ports.egress.websocket(url, subprotocols=subprotocols) as session:
+    async with ports.egress.websocket(url, subprotocols=subprotocols, given=given) as session:
         ports.egress.line.answered(url.host)
         since = trio.current_time()
         with trio.move_on_after(listen):

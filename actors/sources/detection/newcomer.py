@@ -83,14 +83,17 @@ def welcomed(hot: SourceRuntime) -> SourceRuntime:
     return replace(hot, health=Health())
 
 
-async def find_out(ports: Ports, source: Source, claim: Ticket) -> Classification:
-    """Look at a URL for what it is, on the source's own turn. Raises LookFailed, also for what can't be watched."""
+async def find_out(ports: Ports, source: Source, claim: Ticket, cookies: str = "") -> Classification:
+    """Look at a URL for what it is, on the source's own turn. cookies: as they were renewed so far. Raises LookFailed,
+    also for what can't be watched.
+    """
     found = source.detection
     wished = source.type if found.forced or source.type != found.type else None
     wanted = ClassifyRequest(
         wished,
         narrowed=source.selector is not None or bool(source.ignore),
         headers=source.headers,
+        cookies=cookies,
         render=source.render,
         wait_for=source.wait_for,
         screenshots=source.screenshots,

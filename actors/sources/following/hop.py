@@ -12,7 +12,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.sources.following.waiting import Waiting
-from actors.sources.looks.access import access_of
+from actors.sources.looks.access import access_of, asks_password
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
 from actors.sources.ports import LiveSource, Ports
@@ -62,8 +62,17 @@ async def _fetched(
 ) -> FetchedResponse:
     """Fetch a page in the host's turn, with what opens its own origin; nothing is ever posted to it."""
     claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
-    access = access_of(live.source)._replace(body=None)
-    return await fetch(ports, claim, one.url, accept=accept, robots=True, access=access)
+    seen = ports.lenders.borrowed(live)
+    access = access_of(seen.source, seen.cookies)._replace(body=None)
+    try:
+        fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access)
+    except LookFailed as failure:
+        seen.keep(failure.cookies)
+        raise
+    if access.headers and not seen.source.detection.asks_password and asks_password(fetched.body):
+        return fetched  # a sign-in form has come, with a stranger's cookies
+    seen.keep(fetched.cookies)
+    return fetched
 
 
 def _told(draft: Draft, page: ItemPage, ports: Ports) -> Draft:

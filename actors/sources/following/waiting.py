@@ -4,21 +4,21 @@ A look finds an item and stores it here, in the same transaction that knows it a
 with the memory in which it waits no more. So whatever happens in between, it is told, and once.
 
 Each page is tried three times, at once, after a minute and after ten; what the page itself refuses (404, robots.txt, a
-login) is tried once. Then the item is told as the list said it, with the reason (`unread`). So is what is on another
-host, and what comes while too many wait.
+login) is tried once. Then the item is told as the list said it, with the reason (`unread`). So is what is on a host
+that is neither the list's own nor one that the user has named (`hosts.py`), and what comes while too many wait.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.messages.listings import item_form
+from actors.sources.following.hosts import MOST_ELSEWHERE, MOST_OF_HOST, host_of, is_named, is_own
 from storage.records.event import NEW, UPDATED, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
@@ -62,10 +62,15 @@ class Following(Struct, frozen=True, array_like=True):
 
 
 class Found(Struct, frozen=True):
-    """What a look found: drafts to be told at once, and what waits from now on."""
+    """What a look found: drafts to be told at once, and what waits from now on.
+
+    elsewhere, left: the other hosts of new items, whose pages are to be fetched, or are not.
+    """
 
     told: tuple[Draft, ...]
     following: Following
+    elsewhere: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def packed(following: Following) -> bytes:
@@ -95,6 +100,8 @@ def found(
     if not following.waiting and now >= following.hour + HOUR:
         following = Following()
     told: list[Draft] = []
+    elsewhere: list[str] = []
+    left: list[str] = []
     waiting, room = (
         list(following.waiting),
         MOST_BYTES - sum(_size(one.draft) for one in following.waiting if one.draft),
@@ -105,7 +112,9 @@ def found(
             waiting[place] = replace(waiting[place], draft=replace(draft, tags=_as_new(draft.tags)))
             continue
         why = "" if _is_item(draft) else "-"
-        why = why or _not_fetched(source, draft, len(waiting), room)
+        why = why or _not_fetched(source, draft, waiting, room)
+        if why != "-" and draft.url and not is_own(source, host := host_of(draft.url)):
+            (left if why else elsewhere).append(host)
         if why:
             told.append(draft if why == "-" else _without(draft, why))
         else:
@@ -113,7 +122,7 @@ def found(
             waiting.append(Waiting(draft, now, now))
     known = {one.file for one in waiting}
     waiting += [Waiting(None, now, now, file=file) for file in files if file not in known]
-    return Found(tuple(told), replace(following, waiting=tuple(waiting)))
+    return Found(tuple(told), replace(following, waiting=tuple(waiting)), tuple(elsewhere), tuple(left))
 
 
 def due_at(following: Following, per_hour: int) -> Millis | None:
@@ -156,6 +165,18 @@ def with_turn(following: Following, file: str, now: Millis) -> Following:
     return replace(following, waiting=(*following.waiting, turn))
 
 
+def rested(following: Following, one: Waiting, now: Millis, wait: float) -> Following:
+    """Return what waits while the host of one item is left alone: the pages of the others are not kept waiting."""
+    due, host = Millis(now + round(1000 * wait)), host_of(one.url)
+    later = (replace(each, due=max(each.due, due)) if host_of(each.url) == host else each for each in following.waiting)
+    return replace(following, waiting=tuple(later))
+
+
+def is_elsewhere(source: Source, one: Waiting) -> bool:
+    """Return whether a page is of another site than the list."""
+    return not one.file and not is_own(source, host_of(one.url))
+
+
 def gives_up(one: Waiting, now: Millis, *, for_good: bool) -> bool:
     """Return whether an item whose page could not be had is told without it. for_good: trying again is in vain."""
     return for_good or one.tries >= len(RETRIES) or is_late(one, now)
@@ -180,32 +201,20 @@ def _is_item(draft: Draft) -> bool:
     return NEW in draft.tags and draft.alert_type is None and not draft.practice and len(draft.content) < ENOUGH
 
 
-def _not_fetched(source: Source, draft: Draft, count: int, room: int) -> str:
+def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room: int) -> str:
     """Return why an item's page is not fetched; "" when it is."""
-    host = _host(draft.url)
+    host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
         return "It has no page of its own."
-    if not any(_is_same_site(host, _host(own)) for own in (source.url, source.watch_url, source.detection.final_url)):
-        return f"Its page is on another host, {host}, which is not fetched."
+    if not is_own(source, host):
+        if not is_named(host, source.follow_hosts):
+            return f"Its page is on another host, {host}, which is not fetched."
+        others = [host_of(one.url) for one in waiting if is_elsewhere(source, one)]
+        if len(others) >= MOST_ELSEWHERE or others.count(host) >= MOST_OF_HOST:
+            return f"Too many new items on {'other hosts' if others.count(host) < MOST_OF_HOST else host} wait already."
     if count >= MOST_WAITING or room < _size(draft):
         return f"Too many new items wait for their pages already ({count})."
     return ""
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
-
-
-def _is_same_site(one: str, other: str) -> bool:
-    """Return whether two hosts are one, or one of them lies below the other.
-
-    >>> _is_same_site("blog.a.example", "a.example"), _is_same_site("a.example", "b.example")
-    (True, False)
-    """
-    return bool(one) and (one == other or one.endswith(f".{other}") or other.endswith(f".{one}"))
 
 
 def _edited(waiting: Sequence[Waiting], draft: Draft) -> int | None:

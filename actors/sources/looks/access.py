@@ -1,4 +1,7 @@
-"""Headers of a user, and a body, that a source's looks send to one origin. Pure."""
+"""Headers of a user, and a body, that a source's looks send to one origin; and the cookies that it renews. Pure.
+
+Where the user gave a `Cookie`, what the origin sets is followed from one request to the next, as a browser does.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from actors.egress import cookies
+from actors.egress.cookies import Jar, SetCookies
 from actors.egress.given_headers import given_request
 from actors.egress.url import Url, parse_url
 from storage.records.source import Source
@@ -15,16 +20,48 @@ _PASSWORD = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password\b", re.
 _LOOKED_THROUGH = 2 << 20
 
 
+_COOKIE = b"cookie"
+
+
 class Access(NamedTuple):
-    """Headers, and the origin that they are for: "" of nobody. body: what is posted there; None: it is only asked."""
+    """Headers, and the origin that they are for: "" of nobody. body: what is posted there; None: it is only asked.
+
+    jar: the cookies as they are by now; None while they are those of the headers, or nothing is followed.
+    """
 
     origin: str
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes | None = None
+    jar: Jar | None = None
 
-    def to(self, url: Url) -> Sequence[tuple[bytes, bytes]]:
+    def to(self, url: Url, now: int) -> Sequence[tuple[bytes, bytes]]:
         """Return what is sent to a URL: nothing where a redirect or a page has led to another origin."""
-        return self.headers if url.origin == self.origin else ()
+        if url.origin != self.origin:
+            return ()
+        if self.jar is None:
+            return self.headers
+        sent = cookies.header(self.jar, url, now).encode("latin-1")
+        others = tuple(pair for pair in self.headers if pair[0].lower() != _COOKIE)
+        return (*others, (b"Cookie", sent)) if sent else others
+
+    @property
+    def cookies(self) -> str:
+        """The cookies as they are kept, "" where none were renewed."""
+        return "" if self.jar is None else cookies.written(self.jar)
+
+    def after(self, url: Url, said: SetCookies, now: int) -> Access:
+        """Return what opens the origin after an answer of a URL; only the origin's own answers set anything."""
+        given = next((value for name, value in self.headers if name.lower() == _COOKIE), None)
+        if given is None or not said.lines or url.origin != self.origin:
+            return self
+        before = cookies.given(given.decode()) if self.jar is None else self.jar
+        after = cookies.taken(before, url, said, now)
+        return self if after == before else self._replace(jar=after)
+
+    def kept(self, text: str) -> Access:
+        """Return what opens the origin with cookies that were kept; "" changes nothing."""
+        jar = cookies.read(text)
+        return self if jar is None else self._replace(jar=jar)
 
     def posted_to(self, url: Url) -> bytes | None:
         """Return what is posted to a URL, None where it is only asked."""
@@ -43,9 +80,9 @@ def access_to(url: Url, headers: str | None) -> Access:
     return Access(url.origin, pairs, None if given.body is None else given.body.encode())
 
 
-def access_of(source: Source) -> Access:
-    """Return what a source's looks send. Raises UrlRefused."""
-    return access_to(parse_url(source.url), source.headers) if source.headers else NO_ACCESS
+def access_of(source: Source, kept: str = "") -> Access:
+    """Return what a source's looks send. kept: its cookies, where its origin has renewed them. Raises UrlRefused."""
+    return access_to(parse_url(source.url), source.headers).kept(kept) if source.headers else NO_ACCESS
 
 
 def shelved_as(text: str, headers: str | None, shown: str = "") -> str:

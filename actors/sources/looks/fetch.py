@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
@@ -14,6 +15,8 @@ from actors.sources.ports import Ports
 from storage.records.source import Validators
 
 NO_VALIDATORS = Validators()
+SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""Statuses after which the cookies stay as they were before the look: who is shut out is often given a stranger's."""
 
 
 async def fetch(
@@ -26,7 +29,8 @@ async def fetch(
     validators: Validators = NO_VALIDATORS,
     access: Access = NO_ACCESS,
 ) -> FetchedResponse:
-    """Return the answer (200 or 304). Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
+    """Return the answer (200 or 304), with the cookies of `access` as it and the redirects before it have renewed them.
+    Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
 
     Each request on the way, redirects included, takes a turn of its own at its host, one at a time. The host learns of
     the outcome, so that its own breaker can rest all its sources at once.
@@ -36,11 +40,18 @@ async def fetch(
         if robots:
             await ask_robots(ports, claim, url)
         try:
-            return await _ask(ports, claim, url, _FetchRequest(accept, validators, hops, access))
+            fetched = await _ask(ports, claim, url, _FetchRequest(accept, validators, hops, access))
+        except LookFailed as failure:
+            if failure.status not in SHUT_OUT:
+                failure.cookies = access.cookies
+            raise
         except Elsewhere as redirect:
+            access = access.after(url, redirect.set_cookies, ports.world.now())
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
             url, hops = redirect.url, redirect.hops
+        else:
+            return replace(fetched, cookies=access.after(url, fetched.set_cookies, ports.world.now()).cookies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                     accept=wish.accept,
                     stay=True,
                     hops=wish.hops,
-                    given=wish.access.to(url),
+                    given=wish.access.to(url, ports.world.now()),
                     posted=wish.access.posted_to(url),
                     steps=claim.steps,
                 )

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 import trio
 
+from actors.egress.cookies import over_since
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
@@ -14,9 +15,12 @@ from actors.sources.looks.fetch import NO_VALIDATORS, fetch
 from actors.sources.looks.practised import practised
 from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
 from actors.sources.ports import Ports
+from storage.records.identity import Millis
 from storage.records.source import Source, Validators
+from storage.records.times import rfc3339
 
 REFUSED = "the source's headers no longer sign in; give it new ones"
+EXPIRED = "its cookie had expired by the site's own date, at"
 SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
 
 
@@ -29,11 +33,15 @@ async def look_at(
     robots: bool,
     validators: Validators = NO_VALIDATORS,
     rendered: bool = False,
+    cookies: str = "",
+    lender: str = "",
 ) -> FetchedResponse:
     """Return what a source answers: fetched, shown by a browser, or, of a practice source and nothing else, made here.
     Raises as `fetch`, also when its headers no longer sign in: what is shown to strangers is no change.
 
-    rendered: what is remembered of the source is a page as a browser showed it.
+    rendered: what is remembered of the source is a page as a browser showed it. cookies: as the origin has renewed them
+    so far; lender: whose the headers are, if not the source's own. What is renewed now is with the answer; of a failed
+    look with the failure, unless strangers' cookies came with it.
 
     Which it is, the record says, and no API writes that a source is a practice source: no URL that anybody names, by
     adding it, by a redirect or in a page, leads to what is served in-process.
@@ -41,7 +49,7 @@ async def look_at(
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
         return practised(source.watch_url, source.practice, validators)
-    access = access_of(source)
+    access = access_of(source, cookies)
     try:
         if source.is_web_page and source.render == "always":
             fetched = await show(
@@ -61,11 +69,20 @@ async def look_at(
                 fetched = await _unless_empty(ports, claim, source, fetched, access, rendered=rendered)
     except LookFailed as error:
         if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
-            raise LookFailed(Blame.REMOTE_PERMANENT, f"{error.reason}: {REFUSED}", status=error.status) from None
+            why = f"{error.reason}: {_why(REFUSED, access, lender, ports.world.now())}"
+            raise LookFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
         raise
     if access.headers and not source.detection.asks_password and asks_password(fetched.body):
-        raise LookFailed(Blame.REMOTE_PERMANENT, SIGNED_OUT, status=fetched.status)
+        why = _why(SIGNED_OUT, access, lender, ports.world.now())
+        raise LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
     return fetched
+
+
+def _why(says: str, access: Access, lender: str, now: int) -> str:
+    """Return what is said of a source that is signed out: also when its cookie was over, if the site had set a date."""
+    over = over_since(access.jar or (), now)
+    whose = f"; they are those of {lender}" if lender else ""
+    return f"{says}{whose}" if over is None else f"{says}{whose} ({EXPIRED} {rfc3339(Millis(over))})"
 
 
 async def _unless_empty(
@@ -81,7 +98,8 @@ async def _unless_empty(
     if not rendered and lacks(ports):
         return without_validators(plain)
     try:
-        return await show(ports, claim, plain.url, access, source.wait_for, robots=False, screenshot=source.screenshots)
+        opened = access.kept(plain.cookies)
+        return await show(ports, claim, plain.url, opened, source.wait_for, robots=False, screenshot=source.screenshots)
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise

@@ -41,7 +41,7 @@ class LookResult(Struct, frozen=True):
 
     `times` are when its news came, by the source's own word; at the first look, when all that is there came.
     `remark` is for the health's reason; None when the body was not read: what was said before still holds.
-    `rendered`: a browser has shown what was read.
+    `rendered`: a browser has shown what was read. `lent`: the headers were another source's.
     """
 
     at: Millis
@@ -54,6 +54,7 @@ class LookResult(Struct, frozen=True):
     times: tuple[Millis, ...] = ()
     remark: str | None = ""
     rendered: bool = False
+    lent: bool = False
 
 
 def succeeded(
@@ -95,6 +96,7 @@ def succeeded(
         pace=pace.encode(Pace(rhythm, hints)),
         pulse=pulse.encode(beat),
         rendered=looked.rendered,
+        lent=looked.lent,
     )
 
 

@@ -18,6 +18,7 @@ import trio
 
 from actors.content.messages.readings import Finding
 from actors.content.messages.requests import DetectRequest
+from actors.egress.cookies import SetCookies
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered
 from actors.egress.headers import user_agent
 from actors.egress.host_queue import Ticket
@@ -97,7 +98,8 @@ async def show(
             raise _told(ports, claim, url, error) from None
         answered(ports, url)
     await _check_where(ports, claim, url, rendered)
-    fetched = _as_fetched(url, rendered)
+    said = SetCookies(tuple(rendered.set_cookies))
+    fetched = replace(_as_fetched(url, rendered), cookies=access.after(url, said, ports.world.now()).cookies)
     if why := await emptiness(ports, fetched):
         raise NotRendered(Blame.CONTENT, f"{EMPTY_STILL}: {why}", status=fetched.status)
     return fetched
@@ -120,7 +122,7 @@ async def _render(ports: Ports, url: Url, access: Access, wait_for: str | None, 
     request = RenderRequest(
         url=url.text,
         user_agent=user_agent(ports.settings.contact),
-        headers=tuple((name.decode(), value.decode()) for name, value in access.to(url)),
+        headers=tuple((name.decode(), value.decode()) for name, value in access.to(url, ports.world.now())),
         wait_for=wait_for or "",
         deadline=deadline,
         screenshot=screenshot,
@@ -191,7 +193,7 @@ def _as_fetched(url: Url, rendered: Rendered) -> FetchedResponse:
         elapsed_ms=rendered.elapsed_ms,
         wire_bytes=rendered.wire_bytes,
         hops=() if there == url.text else (url.text,),
-        rendered=rendered._replace(html=b""),  # the body is kept once
+        rendered=rendered._replace(html=b"", set_cookies=()),  # the body is kept once
     )
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 import trio
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed, NotRendered
+from actors.egress.failures import Blame, LookFailed, NotRendered, ReadingStopped
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
 from actors.egress.http import FetchedResponse
@@ -25,8 +25,9 @@ from actors.messages.recorder import Record, SaveStates
 from actors.messages.sources import LookNow, SourceMessage
 from actors.sources.detection import naming, newcomer
 from actors.sources.health.trouble_timer import TroubleTimer
+from actors.sources.lending import Borrowed
 from actors.sources.looks import progress, records
-from actors.sources.looks.fetch import host_of, refusal
+from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
 from actors.sources.looks.looking import look_at
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
@@ -172,7 +173,8 @@ class PolledSource:
     async def _look_by(self, asked: bool, steps: LookSteps | None) -> None:
         live, ports = self._live, self._ports
         self._forget_other_part()
-        before = live.hot
+        before, seen = live.hot, ports.lenders.borrowed(live)
+        same = before.lent is bool(seen.lender)
         claim = Ticket(live.source.id, before.last_look_at or 0, asked, steps, own=True)
         tier = self._readers[live.source.type]
         source = live.effective
@@ -180,42 +182,34 @@ class PolledSource:
         told: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
-                fetched, at, reading = await self._find_out(claim)
+                fetched, at, reading = await self._find_out(claim, seen)
                 told = reading.drafts
                 before, source = live.hot, live.effective
             else:
                 fetched = await look_at(
                     ports,
                     claim,
-                    source,
+                    seen.source,
                     accept=tier.accept,
                     robots=tier.robots,
-                    validators=before.validators,
-                    rendered=before.rendered,
+                    validators=before.validators if same else NO_VALIDATORS,
+                    rendered=before.rendered and same,
+                    cookies=seen.cookies,
+                    lender=seen.lender,
                 )
                 at = ports.world.now()
-                reading, told = await self._read(source, fetched, at, steps)
+                reading, told = await self._read(source, fetched, at, steps, seen)
         except HostOpen as rest:
             await self._postpone(rest)
             return
         except (LookFailed, UrlRefused) as error:
-            failure = error if isinstance(error, LookFailed) else refusal(error)
-            ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
-            now = ports.world.now()
-            self._bell.looked(local=failure.blame is Blame.LOCAL)
-            after = progress.failed(before, failure, now, self._limits, self._chance.random())
-            row = look(now, Verdict[failure.blame.name], failure.status)
-            if steps is not None:
-                tell_failure(steps, live.source, failure, now)
-            self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
-            live.count(now, row.verdict)
-            after = _trailed(after, row)
-            await self._settle(after, now, base=await self._noted(failure, now))
+            await self._fail(before, error if isinstance(error, LookFailed) else refusal(error), seen, steps)
             return
         self._bell.looked()
+        self._keep_cookies(seen, fetched.cookies)
         if reading is not None:
             await naming.follow(ports, live, reading.title)
-        looked = _looked(before, fetched, reading, at)
+        looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender))
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = (told, None) if reading is None else (told, reading.base)
         if records.has_prices(found):
@@ -229,13 +223,37 @@ class PolledSource:
         picture = picture_to_keep(live.source, fetched, reading, found, at)
         await self._settle(_trailed(after, row), at, found, base, picture=picture)
 
-    async def _find_out(self, claim: Ticket) -> tuple[FetchedResponse, Millis, Reading]:
+    async def _fail(self, before: SourceRuntime, failure: LookFailed, seen: Borrowed, steps: LookSteps | None) -> None:
+        live, ports = self._live, self._ports
+        ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
+        now = ports.world.now()
+        self._bell.looked(local=failure.blame is Blame.LOCAL)
+        self._keep_cookies(seen, failure.cookies)
+        after = progress.failed(before, failure, now, self._limits, self._chance.random())
+        row = look(now, Verdict[failure.blame.name], failure.status)
+        if steps is not None:
+            tell_failure(steps, live.source, failure, now)
+        self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
+        live.count(now, row.verdict)
+        await self._settle(_trailed(after, row), now, base=await self._noted(failure, now))
+
+    def _keep_cookies(self, seen: Borrowed, kept: str) -> None:
+        """Take over what a look has renewed; another source's, whose headers they renew, are saved at once."""
+        seen.keep(kept)
+        keeper = seen.keeper
+        if keeper is not None and keeper is not self._live and keeper.renewed:
+            with suppress(MailboxFull):  # else the sweep saves them
+                self._ports.recorder.send_nowait(SaveStates((keeper.swept(),)))
+                keeper.renewed = False
+
+    async def _find_out(self, claim: Ticket, seen: Borrowed) -> tuple[FetchedResponse, Millis, Reading]:
         """Find out what a source is that has yet to answer, and read the same body for the baseline.
 
         A crash after that leaves a source that was found out and not looked at: its next look is the first.
         """
         ports, live = self._ports, self._live
-        found = await newcomer.find_out(ports, live.source, claim)
+        asked = replace(live.source, headers=seen.source.headers)
+        found = await newcomer.find_out(ports, asked, claim, seen.cookies)
         assert found.fetched is not None, "what is polled was fetched"
         own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(own)
@@ -305,34 +323,39 @@ class PolledSource:
             self._live.hot = replace(self._live.hot, validators=Validators())
 
     async def _read(
-        self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None
+        self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None, seen: Borrowed
     ) -> tuple[Reading | None, tuple[Draft, ...]]:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored.
 
         Beside it what is told at once: of a source that follows, new items wait for their pages.
         """
         known = self._live.hot.validators.body_hash
-        if fetched.status == 304 or (known is not None and known == body_hash(fetched)):
+        same = self._live.hot.lent is bool(seen.lender)
+        if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
             return None, ()
         stored = await self._ports.storage.sources.get(self._live.source.id)
         kept = note.opened(stored.base if stored is not None else b"")
-        if (fetched.rendered is not None) is not self._live.hot.rendered:
-            kept = kept._replace(tier=b"")  # a page as it is sent and as it is shown are two pages
+        if (fetched.rendered is not None) is not self._live.hot.rendered or not same:
+            kept = kept._replace(tier=b"")  # a page as it is sent and as it is shown, or to members, are two pages
         if self._live.hot.part != part_of(source):
             kept = kept._replace(tier=b"")  # and so are two parts of it
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
         jail = self._ports.world.jail
-        with step(steps, "judge"):
-            reading = await self._readers[source.type].read(
-                jail if steps is None else NotedJail(jail, steps),
-                source,
-                kept.tier,
-                fetched,
-                at,
-                since=since,
-                number=number,
-            )
+        try:
+            with step(steps, "judge"):
+                reading = await self._readers[source.type].read(
+                    jail if steps is None else NotedJail(jail, steps),
+                    source,
+                    kept.tier,
+                    fetched,
+                    at,
+                    since=since,
+                    number=number,
+                )
+        except ReadingStopped:
+            self._keep_cookies(seen, fetched.cookies)  # nothing speaks against them: a wall would have been read
+            raise
         after = stored_of(source, kept, reading, at)
         return replace(reading, base=after.base), after.told
 
@@ -346,17 +369,18 @@ class PolledSource:
 
     def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
-        urgent = progress.urgent(self._live.hot, hot)
+        urgent = progress.urgent(self._live.hot, hot) or self._live.renewed
         self._live.hot, self._live.unsaved = hot, not urgent
         if urgent:
             try:
                 self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
+                self._live.renewed = False
             except MailboxFull:
                 self._live.unsaved = True  # the sweep saves it
 
     def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
         live, version = self._live, drawn(self._ports.world)
-        after = replace(after, tally=live.tally)
+        after = replace(after, tally=live.tally, cookies=live.cookies)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
     async def _send(self, harvest: Harvest, *, looked: bool = False) -> None:
@@ -372,6 +396,7 @@ class PolledSource:
         else:
             live.hot, live.version = state.hot, state.version
             live.saved_tally = state.hot.tally
+            live.renewed = live.renewed and live.cookies != state.hot.cookies
 
     async def _recover(self) -> None:
         stored = await self._ports.storage.sources.get(self._live.source.id)
@@ -440,6 +465,7 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
     """Return the state of a source whose first look (the one that detected it) has just been read."""
+    seen = ports.lenders.borrowed(live)
     limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
     looked = LookResult(
@@ -451,8 +477,10 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         hints=reading.hints,
         times=reading.times,
         rendered=fetched.rendered is not None,
+        lent=bool(seen.lender),
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
+    seen.keep(fetched.cookies)
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
     hot = replace(hot, part=part_of(live.effective))
     base = stored_of(live.source, note.StoredMemory(b""), reading, at, first=True).base

@@ -12,12 +12,14 @@ from typing import Final
 
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.content.messages.listings import ListLook
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.sources.following import hop
 from actors.sources.following import waiting as items
+from actors.sources.following.hosts import in_words
 from actors.sources.following.telling import drafts_of, note_of
 from actors.sources.following.waiting import Following, Waiting
 from actors.sources.looks.fetch import refusal
@@ -55,7 +57,10 @@ def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, 
     found = items.found(before, source, () if first else reading.drafts, at, reading.files)
     told = reading.drafts if first else found.told
     waiting = None if found.following == before else items.packed(found.following)
-    return Stored(told, note.after(kept, reading.base, reading.note, waiting))
+    said = reading.note
+    if said is not None and not first:
+        said = replace(said, reason=said.reason + in_words(found.elsewhere, found.left))
+    return Stored(told, note.after(kept, reading.base, said, waiting))
 
 
 class Hops:
@@ -154,6 +159,12 @@ class Hops:
         self._ports.world.log("hop.failed", source_id=self._live.source.id, url=one.url, why=failure.reason)
         if one.file and for_good:
             await self._after_file(commit, kept, following, one, await hop.file_gone(self._ports, one, kept.tier))
+        elif (
+            failure.blame is Blame.THROTTLED
+            and items.is_elsewhere(self._live.source, one)
+            and not items.is_late(one, now)
+        ):
+            await self._done(commit, (), kept, items.rested(following, one, now, max(failure.hold, 1.0)))
         elif failure.blame in (Blame.THROTTLED, Blame.LOCAL) and not items.is_late(one, now):
             self.at = self._in(max(failure.hold, 1.0))
         elif one.file or not items.gives_up(one, now, for_good=for_good):

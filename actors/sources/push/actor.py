@@ -14,6 +14,7 @@ import random
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace as renew
+from http import HTTPStatus
 from typing import Final
 
 import trio
@@ -30,8 +31,11 @@ from actors.messages.views import PushView
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, found_by_handshake
 from actors.sources.health.trouble_timer import TroubleTimer
+from actors.sources.lending import Borrowed
 from actors.sources.looks import progress
+from actors.sources.looks.access import access_of
 from actors.sources.looks.fetch import answered, host_of, refusal, tell_host
+from actors.sources.looks.looking import REFUSED
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection as link
 from actors.sources.push.committer import Committer
@@ -47,6 +51,15 @@ LINGER: Final = 0.01
 MINUTE: Final = 60.0
 """Seconds of life after which a connection is proved, and counts as a look, and then again."""
 FLUSH_WITHIN: Final = 2.0
+
+
+def _told(seen: Borrowed, error: LookFailed) -> LookFailed:
+    """Return a failed handshake as it is told: of one that the source's headers no longer open, just that."""
+    if seen.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
+        return error
+    whose = f"; they are those of {seen.lender}" if seen.lender else ""
+    says = f"{error.reason}: {REFUSED}{whose}"
+    return LookFailed(error.blame, says, status=error.status, retry_after=error.retry_after)
 
 
 class PushSource:
@@ -155,10 +168,11 @@ class PushSource:
             began = trio.current_time()
             try:
                 async with ports.looks:
-                    opening = ports.egress.websocket(url, subprotocols=source.subprotocols)
+                    given = access_of(ports.lenders.borrowed(self._live).source).to(url, ports.world.now())
+                    opening = ports.egress.websocket(url, subprotocols=source.subprotocols, given=given)
                     frames = await stack.enter_async_context(opening)
             except LookFailed as error:
-                failure = ports.egress.line.failed(url.host, error)
+                failure = ports.egress.line.failed(url.host, _told(ports.lenders.borrowed(self._live), error))
                 tell_host(ports, url, source.id, failure)
                 raise failure from None
             answered(ports, url)

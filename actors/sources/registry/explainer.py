@@ -108,7 +108,8 @@ class Explainer:
         if not (asked.look and live.source.tier.polled):
             return None, []
         ports, source, now = self._ports, live.source, self._ports.world.now()
-        if (shelved := ports.shelf.find(shelf_name(source, rendered=live.hot.rendered), RECENT)) is not None:
+        seen = ports.lenders.borrowed(live)
+        if (shelved := ports.shelf.find(shelf_name(seen.source, rendered=live.hot.rendered), RECENT)) is not None:
             return shelved.fetched, []
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
@@ -118,14 +119,22 @@ class Explainer:
             with trio.fail_after(PATIENCE):
                 reader = self._table.readers[source.type]
                 fetched = await look_at(
-                    ports, ASKED, source, accept=reader.accept, robots=reader.robots, rendered=live.hot.rendered
+                    ports,
+                    ASKED,
+                    seen.source,
+                    accept=reader.accept,
+                    robots=reader.robots,
+                    rendered=live.hot.rendered,
+                    cookies=seen.cookies,
+                    lender=seen.lender,
                 )
+            seen.keep(fetched.cookies)
         except trio.TooSlowError:
             return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
-        ports.shelf.put(shelf_name(source, rendered=fetched.rendered is not None), fetched, now)
+        ports.shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), fetched, now)
         return fetched, []
 
 

@@ -125,4 +125,7 @@ class OtherNodes:
                 if self._same(known, stored):
                     return
                 await self._table.stop(known)
-            self._table.put(stored_anew(known, stored))
+            live = stored_anew(known, stored)
+            self._table.put(live)
+            if known is not None and live.source.headers_for and live.source.headers != known.source.headers:
+                await self._table.hurry_borrowers(live)

@@ -11,11 +11,21 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
-from actors.egress.given_headers import LOOKS_OWN, given_request, wrong_request
+from actors.egress.given_headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
-from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable
+from actors.errors import (
+    Conflict,
+    DomainError,
+    LibraryFull,
+    NotFound,
+    Overloaded,
+    Stale,
+    TooSoon,
+    Unprocessable,
+    UrlRefused,
+)
 from actors.inheriting import origins_of, part_of
 from actors.locks import KeyedLocks
 from actors.look_hours import read_hours
@@ -28,7 +38,10 @@ from actors.query import QueryError, parse
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
+from actors.sources.following.hosts import read_hosts
 from actors.sources.index import SourceIndex, renewed, stored_anew
+from actors.sources.lending import is_lendable, keeper_at, read_places
+from actors.sources.looks.access import shelved_as
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.looks.pictures import picture_to_keep, without_picture
@@ -83,18 +96,24 @@ class SourceService:
         part = Narrowing(request.selector, request.ignore)
         _check_filter(request.filter)
         await check_selectors(self._ports, part)
-        _check_headers(request.headers)
+        _check_headers(request.headers, polled=url.scheme not in TIERS["push"].schemes)
         await _check_rendering(self._ports, request)
+        headers, cookies = self._access(url, request.headers)
         wanted = ClassifyRequest(
             request.type,
             narrowed=bool(part),
             recent=True,
             listen=LISTEN,
-            headers=request.headers,
+            headers=headers,
+            cookies=cookies,
             render=request.render,
             wait_for=request.wait_for,
         )
-        return await classify(self._ports, url, wanted)
+        began = self._ports.world.now()
+        found = await classify(self._ports, url, wanted)
+        if request.headers is None and found.fetched is not None and found.at >= began:
+            self._keep_lent(url, found.fetched.cookies)
+        return found
 
     async def preview(self, wish: PreviewSource) -> Preview:
         """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
@@ -115,8 +134,8 @@ class SourceService:
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
-        shown = live.hot.rendered
-        name = shelf_name(live.source, rendered=shown)
+        shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
+        name = shelf_name(seen.source, rendered=shown)
         kept = shelf.find(name, RECENT)
         try:
             if kept is not None:
@@ -124,8 +143,16 @@ class SourceService:
             self._check_polite(live)
             claim = Ticket(live.source.id, asked=True)
             fetched = await look_at(
-                self._ports, claim, live.source, accept=PageReader.accept, robots=True, rendered=shown
+                self._ports,
+                claim,
+                seen.source,
+                accept=PageReader.accept,
+                robots=True,
+                rendered=shown,
+                cookies=seen.cookies,
+                lender=seen.lender,
             )
+            seen.keep(fetched.cookies)
         except TooSoon:
             if (kept := shelf.find(name)) is None:
                 raise
@@ -133,7 +160,7 @@ class SourceService:
         except LookFailed as failure:
             raise refused(failure, url) from None
         at = self._ports.world.now()
-        shelf.put(shelf_name(live.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
+        shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
         return fetched, at
 
     async def add(self, message: AddSource) -> AddedSource:
@@ -144,8 +171,10 @@ class SourceService:
         _check_filter(new.filter)
         polled = url.scheme not in TIERS["push"].schemes
         _check_only_its_own(polled, new)
-        _check_headers(new.headers)
+        _check_headers(new.headers, polled=polled)
         check_hours(new.hours)
+        _settings_of(new)
+        _check_lent(new)
         await _check_rendering(self._ports, new)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
@@ -154,6 +183,7 @@ class SourceService:
                 await message.reply.commit()
                 return await self._existing(existing, message.mark)
             self._check_room()
+            headers, cookies = self._access(url, new.headers)
             try:
                 found = await classify(
                     self._ports,
@@ -162,7 +192,8 @@ class SourceService:
                         new.type,
                         narrowed=bool(part),
                         subprotocols=new.subprotocols,
-                        headers=new.headers,
+                        headers=headers,
+                        cookies=cookies,
                         render=new.render,
                         wait_for=new.wait_for,
                         screenshots=new.screenshots,
@@ -263,7 +294,7 @@ class SourceService:
                 live = self._table.get(source)
                 _refuse_stale(live.source, expected)
                 try:
-                    return await self._edit(live, settings_of(patch), by)
+                    return await self._edit(live, _settings_of(patch), by)
                 except StateMoved:  # another node has edited it meanwhile
                     await self._read_back(source)
 
@@ -273,7 +304,8 @@ class SourceService:
         after = _edited(before, given, self._ports.world.now(), by)
         _check_filter(after.filter)
         _check_only_its_own(after.tier.polled, after)
-        _check_headers(after.headers)
+        _check_headers(after.headers, polled=after.tier.polled)
+        _check_lent(after)
         check_hours(given.get("hours"))
         if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
             await _check_rendering(self._ports, after)
@@ -297,7 +329,28 @@ class SourceService:
             self._table.put(live)  # it is watched as it was
             raise
         self._table.put(changed)
+        if after.headers_for and after.headers != before.headers:
+            await self._table.hurry_borrowers(changed)
         return self._table.describe(source)
+
+    def _access(self, url: Url, headers: str | None) -> tuple[str | None, str]:
+        """Return the headers that a URL is looked at with, and their cookies: its own, else what others lend.
+
+        Who adds what he has just looked at goes on with what that look has renewed.
+        """
+        if headers is not None:
+            seen = self._ports.shelf.find(shelved_as(url.text, headers))
+            return headers, "" if seen is None else seen.fetched.cookies
+        lender = self._ports.lenders.at(url)
+        if lender is None:
+            return None, ""
+        return lender.source.headers, lender.cookies if keeper_at(lender, url) is lender else ""
+
+    def _keep_lent(self, url: Url, cookies: str) -> None:
+        """Take over what a look has renewed of headers that others lend."""
+        lender = self._ports.lenders.at(url)
+        if lender is not None and keeper_at(lender, url) is lender:
+            lender.put_cookies(cookies)
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
         """Store a source as it is to be, without its memory if another part is watched, and return it.
@@ -306,13 +359,14 @@ class SourceService:
         """
         before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
         watched, state = self._ports.tags.of(after), None
+        cookies = live.cookies if after.headers == before.headers else ""
         if _part(after) != _part(before):  # what its tags choose instead is for the actor, at its next look
-            now = self._ports.world.now()
-            hot = replace(live.hot, validators=Validators(), next_look_at=now, part=part_of(watched))
+            now, part = self._ports.world.now(), part_of(watched)
+            hot = replace(live.hot, validators=Validators(), next_look_at=now, part=part, cookies=cookies)
             state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
         elif after.headers != before.headers:  # whoever gives new ones waits for what they open
             soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
-            hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon)
+            hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
             state = SourceState(after.id, hot, None, live.version, version)
         elif (
             watched.hours != live.effective.hours and live.hot.breaker.state == "closed"
@@ -324,6 +378,7 @@ class SourceService:
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
         if state is not None:
+            changed.cookies = state.hot.cookies
             changed.hot = state.hot
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
             changed.hot = stored.hot  # a harvest that was under way at the stop may have been committed
@@ -448,7 +503,7 @@ class SourceService:
         return now
 
     def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
-        now, given = self._ports.world.now(), settings_of(message.new)
+        now, given = self._ports.world.now(), _settings_of(message.new)
         given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*message.new.tags, *message.mark)))}
         given["updated_by"] = message.by
         source = Source(
@@ -488,6 +543,7 @@ class SourceService:
         else:
             await storage.sources.add(source, state, storage.lease)
         live.hot, live.version, live.saved_tally = state.hot, state.version, state.hot.tally
+        live.unsaved = live.renewed = False
 
     async def _first_reading(
         self, source: Source, found: Classification, fetched: FetchedResponse, now: Millis
@@ -524,11 +580,12 @@ def _part(source: Source) -> tuple[object, ...]:
     """Return what decides which page is seen, and which part of it: strangers and browsers may see another one."""
     shown = (source.render, source.wait_for) if source.is_web_page else None
     follows = source.type == "html" and source.follow
-    return source.type, source.selector, source.ignore, source.headers is None, follows, shown
+    asks = source.tier.polled and source.headers is None
+    return source.type, source.selector, source.ignore, asks, follows, shown
 
 
 def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    push, looked_at = ("subprotocols", "hello"), ("headers", "hours", "follow")
+    push, looked_at = ("subprotocols", "hello"), ("hours", "follow", "follow_hosts")
     others, whose = (push, "a push source") if polled else (looked_at, "a feed or a page")
     for name in others:
         if getattr(asked, name) not in (None, "", (), "none"):
@@ -551,6 +608,25 @@ async def _check_rendering(ports: Ports, asked: NewSource | DetectRequest | Sour
         await check_css(ports, asked.wait_for, "body.wait_for")
 
 
+def _settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
+    """Return what a request sets of a source, hosts in their one spelling. Raises Unprocessable."""
+    given = settings_of(request)
+    for name, read in (("follow_hosts", read_hosts), ("headers_for", read_places)):
+        try:
+            given |= {name: read(given[name])} if name in given else {}
+        except UrlRefused as refusal:
+            raise Unprocessable(f"{name}: {refusal.detail}", f"body.{name}") from None
+    return given
+
+
+def _check_lent(asked: NewSource | Source) -> None:
+    if asked.headers_for and not is_lendable(asked.headers):
+        says = (
+            "what is posted is not sent for other sources" if asked.headers else "it has no headers to send for others"
+        )
+        raise Unprocessable(f"headers_for: {says}", "body.headers_for")
+
+
 def check_hours(text: str | None) -> None:
     """Raise Unprocessable for hours that can't be read."""
     try:
@@ -560,8 +636,13 @@ def check_hours(text: str | None) -> None:
         raise Unprocessable(f"hours: {error}", "body.hours", text) from None
 
 
-def _check_headers(text: str | None) -> None:
-    for says in wrong_request(text or "", LOOKS_OWN, "the look"):
+def _check_headers(text: str | None, *, polled: bool) -> None:
+    wrong = (
+        wrong_request(text or "", LOOKS_OWN, "the look")
+        if polled
+        else wrong_headers(text or "", HANDSHAKES_OWN, "the handshake")
+    )
+    for says in wrong:
         raise Unprocessable(f"headers: {says}", "body.headers")
 
 

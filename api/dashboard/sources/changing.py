@@ -48,7 +48,8 @@ class Edit(Options, frozen=True, kw_only=True):
     unless it is to be forgotten.
     """
 
-    forget_secret: bool = False
+    forget_hello: bool = False
+    forget_headers: bool = False
     revision: str = ""
 
 
@@ -128,7 +129,8 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
         "name": words.name_of(view.source),
         "form": form,
         "preview": preview,
-        "has_secret": view.source.secret is not None,
+        "has_hello": view.source.hello is not None,
+        "has_headers": view.source.headers is not None,
         "noise": len(view.source.noise),
         "inherited": list(inherited(view.effective)),
     }
@@ -166,8 +168,8 @@ async def save(visit: Visit) -> Go:
 def patch_of(source: Source, form: Edit) -> SourcePatch:
     """Return the change that a form asks for: of what its kind of source has."""
     given = settings_in(form)
-    if not form.forget_secret:
-        given = {name: value for name, value in given.items() if value is not None or name not in ("hello", "headers")}
+    forgotten = {"hello": form.forget_hello, "headers": form.forget_headers}
+    given = {name: value for name, value in given.items() if value is not None or forgotten.get(name, True)}
     others = frozenset(get_args(Setting)) - source.tier.settings
     return SourcePatch(**{name: value for name, value in given.items() if name not in others})
 

@@ -21,7 +21,7 @@ _Lines = Annotated[str, Meta(max_length=60_000)]
 
 class Options(Form, frozen=True):
     """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event.
-    follow: each new item is told with the text of its page."""
+    follow: each new item is told with the text of its page, also on other hosts (`follow_hosts`, as tags)."""
 
     title: ask.Title = ""
     tags: Annotated[str, Meta(max_length=6_000)] = ""
@@ -35,7 +35,9 @@ class Options(Form, frozen=True):
     subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
     hello: ask.Hello | None = None
     headers: ask.Headers | None = None
+    headers_for: Annotated[str, Meta(max_length=6_000)] = ""
     follow: bool = False
+    follow_hosts: Annotated[str, Meta(max_length=6_000)] = ""
     render: ask.RenderWish | None = None
     wait_for: ask.WaitFor | None = None
     screenshots: bool = False
@@ -52,6 +54,8 @@ def settings_in(form: Options) -> dict[str, Any]:
     if form.render is None:  # it was not asked
         del plain["render"]
     read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
+    read["follow_hosts"] = checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts)
+    read["headers_for"] = checked("headers_for", words_in(form.headers_for), ask.HeadersFor)
     return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
 
 
@@ -66,6 +70,8 @@ def shown_of(source: Source) -> dict[str, Any]:
         "filter": source.filter or None,
         "everything": source.filter == "",
         "follow": source.follow != "none",
+        "follow_hosts": ", ".join(source.follow_hosts),
+        "headers_for": ", ".join(source.headers_for),
         "subprotocols": ", ".join(source.subprotocols),
     }
 

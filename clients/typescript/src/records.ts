@@ -1210,11 +1210,21 @@ export interface NewSource {
   hello?: string | null;
   headers?: string | null;
   /**
+   * Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
+   * it, over https and wss. Once one is named, the URL's own origin is, too. Default: []
+   */
+  headers_for?: Array<string>;
+  /**
    * `new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
    * once, with the text of its own page. A page is then read as a list: other changes of it are not told. Default:
    * "none"
    */
   follow?: "new_links" | "none";
+  /**
+   * Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
+   * others are told without the text of their page. `headers` never go there. Default: []
+   */
+  follow_hosts?: Array<string>;
   /**
    * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
    * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
@@ -1756,6 +1766,11 @@ export interface SourcePatch {
   hello?: string | null;
   headers?: string | null;
   /**
+   * Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
+   * it, over https and wss. Once one is named, the URL's own origin is, too
+   */
+  headers_for?: Array<string>;
+  /**
    * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
    * rendered look costs 100 plain ones; feeds are never rendered
    */
@@ -1774,6 +1789,11 @@ export interface SourcePatch {
    * once, with the text of its own page. A page is then read as a list: other changes of it are not told
    */
   follow?: "new_links" | "none";
+  /**
+   * Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
+   * others are told without the text of their page. `headers` never go there
+   */
+  follow_hosts?: Array<string>;
   /** Your own name for it, of one line */
   title?: string;
   /** The files that describe it; see `sanderling apply` */
@@ -1784,8 +1804,9 @@ export interface SourcePatch {
  * A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
  * many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
  * days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
- * ones. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and
- * `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}).
+ * ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `schedule`, `hours`,
+ * `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited` which of that
+ * comes from which of its tags (see PUT /v1/tags/{tag}).
  */
 export interface SourceRecord {
   id: string;
@@ -1803,6 +1824,8 @@ export interface SourceRecord {
   subprotocols: Array<string>;
   has_hello: boolean;
   has_headers: boolean;
+  headers_for: Array<string>;
+  headers_from: string | null;
   render: "always" | "auto" | "never" | (string & {});
   wait_for: string | null;
   screenshots: boolean;
@@ -1811,6 +1834,7 @@ export interface SourceRecord {
   hours: string | null;
   bar: number | null;
   follow: "new_links" | "none" | (string & {});
+  follow_hosts: Array<string>;
   noise_count: number;
   /**
    * `failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:

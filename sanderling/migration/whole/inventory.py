@@ -20,6 +20,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "key": "",
         "body": "source.memory, whose tally begins anew",
         "version": "drawn anew at the first look there",
+        "jar": "renewed cookies do not travel, as the headers that they renew",
     },
     "source_base": {"key": "", "body": "source.base"},
     "log": {
@@ -92,6 +93,7 @@ SECRET: Final = (
     "webhook secrets",
     "the private halves of signing keys",
     "greetings of push sources",
+    "headers of sources and the cookies that renew them",
     "addresses of publications",
 )
 """What is left out of tables that travel."""

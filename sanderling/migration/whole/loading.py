@@ -247,7 +247,7 @@ class _Filling:
     def _watch(self, line: Watch) -> None:
         source = replace(line.source, enabled=False) if line.greets else line.source
         # Which looks are on record is the other instance's to say: it knows when it ran.
-        state = SourceState(source.id, replace(line.memory, tally=b""), line.base)
+        state = SourceState(source.id, replace(line.memory, tally=b"", cookies=""), line.base)
         self._puts.append(partial(self._storage.sources.add, source, state, self._storage.lease))
 
     def _query(self, alert: Alert, days: dict[int, int]) -> None:

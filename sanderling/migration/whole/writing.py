@@ -186,7 +186,7 @@ async def _sources(storage: Storage, written: Written) -> None:
     after = None
     while page := await storage.sources.page(after, PAGE):
         for source, hot, base in ((each.source, each.hot, each.base) for each in page):
-            written.put(Watch(source.without_secret, source.secret is not None, hot, base))
+            written.put(Watch(source.without_secret, source.secret is not None, hot.without_secret, base))
         after = page[-1].source.id
 
 

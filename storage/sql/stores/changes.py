@@ -13,7 +13,7 @@ from storage.sql.stores.sources import watched_of
 from storage.sql.transaction import Readers
 
 _NEWEST = "SELECT coalesce(max(number), 0) FROM source_change"
-_AFTER = """SELECT c.number, k.id, s.body, s.sealed, h.body, h.version FROM source_change c
+_AFTER = """SELECT c.number, k.id, s.body, s.sealed, h.body, h.version, h.jar FROM source_change c
     JOIN source_key k ON k.key=c.key LEFT JOIN source s ON s.key=c.key LEFT JOIN source_hot h ON h.key=c.key
     WHERE c.number>? ORDER BY c.number LIMIT ?"""
 
@@ -37,6 +37,6 @@ class SqlChanges:
         return await self._readers.run(look)
 
     def _change(self, row: Any) -> SourceChange:
-        number, source, body, sealed, hot, version = row
-        watched = None if body is None else watched_of((body, sealed, hot, b"", version), self._vault)
+        number, source, body, sealed, hot, version, jar = row
+        watched = None if body is None else watched_of((body, sealed, hot, b"", version, jar), self._vault)
         return SourceChange(number, SourceId(source), watched)

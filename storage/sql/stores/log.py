@@ -18,7 +18,7 @@ from storage.retention import FreeSpace
 from storage.secrets.connection import Connection
 from storage.sql.stores import heartbeats, pictures, scan, weights
 from storage.sql.stores.alerts import pay
-from storage.sql.stores.sources import by_url, encode_hot, insert
+from storage.sql.stores.sources import by_url, encode_hot, insert, write_jars
 from storage.sql.transaction import MOST_ROWS, Readers, Space, Transaction, Writer
 from storage.tail import Tail
 
@@ -263,6 +263,7 @@ class _States:
         """Write hot states, and the bases that are given."""
         hot = [(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()]
         transaction.put_hot(hot)
+        write_jars(transaction, (state for _, state in self._rows.values()))
         if self._bases:
             bases = [(base, key) for key, base in self._bases.items()]
             transaction.executemany("UPDATE source_base SET body=? WHERE key=?", bases)

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
 from storage.records.identity import Millis, SourceId
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
 from storage.secrets.connection import Connection
-from storage.secrets.sealing import HELLOS
+from storage.secrets.sealing import COOKIES, HELLOS
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(Source).decode
-_WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version FROM source_key k JOIN source s ON s.key=k.key
+_WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key JOIN source_base b ON b.key=k.key """
 _DELETED = "deleted:"
 """How the `url` of a source that was deleted begins: no URL does. Then comes when, and its id."""
 _THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
 _GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_WRITE_JAR = COOKIES.put
 _WRITE_BASE = "UPDATE source_base SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
-encode_hot = msgspec.msgpack.Encoder().encode
+_encode = msgspec.msgpack.Encoder().encode
 decode_hot = msgspec.msgpack.Decoder(SourceRuntime).decode
+
+
+def encode_hot(hot: SourceRuntime) -> bytes:
+    """Return a hot state as it is stored, without what lies in a box."""
+    return _encode(hot.without_secret)
 
 
 class SqlSources:
@@ -136,6 +143,7 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
     transaction.execute(
         "INSERT INTO source_hot(key, body, version) VALUES(?,?,?)", (key, encode_hot(state.hot), state.version)
     )
+    write_jars(transaction, (state,))
     transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
     return int(key)
 
@@ -153,8 +161,20 @@ def by_url(transaction: Transaction, url: str) -> Source | None:
 def write_state(transaction: Transaction, state: SourceState) -> None:
     """Write a source's state, whatever is stored; an unknown source is skipped."""
     transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
+    if state.hot.cookies:
+        write_jars(transaction, (state,))
+    else:
+        transaction.execute(_WRITE_JAR, (None, state.source))
     if state.base is not None:
         transaction.execute(_WRITE_BASE, (state.base, state.source))
+
+
+def write_jars(transaction: Transaction, states: Iterable[SourceState]) -> None:
+    """Write the renewed cookies of those that have some: only a change of the source makes some into none."""
+    for state in states:
+        if state.hot.cookies:
+            box = transaction.vault.seal(COOKIES.kind, state.source, state.hot.cookies.encode())
+            transaction.execute(_WRITE_JAR, (box, state.source))
 
 
 def _url(source: Source) -> str:
@@ -179,10 +199,13 @@ def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:
     return None if row is None else _source(row[0], row[1], vault)
 
 
-def watched_of(row: tuple[bytes, bytes | None, bytes, bytes, int], vault: Vault) -> WatchedSource:
-    """Return a source from what a row says: record, sealed, hot, base, version."""
-    body, sealed, hot, base, version = row
-    return WatchedSource(_source(body, sealed, vault), decode_hot(hot), base, Version(version))
+def watched_of(row: tuple[bytes, bytes | None, bytes, bytes, int, bytes | None], vault: Vault) -> WatchedSource:
+    """Return a source from what a row says: record, sealed, hot, base, version, jar."""
+    body, sealed, hot, base, version, jar = row
+    source, runtime = _source(body, sealed, vault), decode_hot(hot)
+    if jar is not None:
+        runtime = replace(runtime, cookies=vault.open(COOKIES.kind, source.id, jar).decode())
+    return WatchedSource(source, runtime, base, Version(version))
 
 
 def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:

@@ -299,6 +299,11 @@ def pictures(db: Database, _: Vault | None) -> None:
         db.conn.execute(statement)
 
 
+def cookie_jars(db: Database, _: Vault | None) -> None:
+    """The cookies that a source's origin has renewed, in a box. None: none was."""
+    db.conn.execute("ALTER TABLE source_hot ADD COLUMN jar BLOB")
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -316,6 +321,7 @@ STEPS: Sequence[Step] = (
     coverage,
     tag_defaults,
     pictures,
+    cookie_jars,
 )
 
 

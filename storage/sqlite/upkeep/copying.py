@@ -62,7 +62,7 @@ class Content(Struct, frozen=True):
 class Secrets(Struct, frozen=True):
     """The secrets of a database, those of a place by its `field`: seeds of signing keys (hex, by key id), destinations'
     secrets and their private values as they are stored, what sources say after their handshake, tokens of publications,
-    secrets of their subscribers.
+    secrets of their subscribers, cookies that were renewed.
     """
 
     seeds: Mapping[str, str]
@@ -71,6 +71,7 @@ class Secrets(Struct, frozen=True):
     private: Mapping[str, Mapping[str, object]] = {}
     addresses: Mapping[str, str] = {}
     subscriptions: Mapping[str, str] = {}
+    cookies: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"

@@ -307,3 +307,41 @@ def test_a_context_that_comes_after_the_end_is_thrown_away_too() -> None:
     script.look.fail("given up", "local")
     script.answer("context", browserContextId="late")
     assert script.look.end()[-1].params == {"browserContextId": "late"}
+
+
+def test_of_given_cookies_the_page_goes_on_with_what_its_answers_have_set() -> None:
+    script = Script(headers=(("Cookie", "session=old; theme=dark"),)).opened().loaded()
+
+    def sent_to(url: str, cookie: str) -> str | None:
+        request = {"url": url, "headers": {"Cookie": cookie} if cookie else {}}
+        command = script.say("Fetch.requestPaused", requestId="i", resourceType="XHR", request=request)[-1]
+        return {pair["name"]: pair["value"] for pair in command.params["headers"]}.get("Cookie")
+
+    assert sent_to(URL, "") == "session=old; theme=dark"
+    assert sent_to(f"{URL}/more", "session=new; seen=1") == "theme=dark; session=new; seen=1"
+    assert sent_to("https://b.example/", "") is None
+
+
+def test_the_browser_is_asked_at_the_end_what_has_become_of_given_cookies_and_of_no_others() -> None:
+    script = read_twice(Script(headers=(("cookie", "session=old"),)).opened().loaded())
+    assert not script.look.over and script.last("Storage.getCookies").params == {"browserContextId": "C"}
+    kept = {"name": "session", "value": "new", "domain": "a.example", "path": "/p", "session": True, "secure": True}
+    dated = {"name": "b", "value": "2", "domain": ".example", "path": "/", "session": False, "expires": 86_400.5}
+    others = [{**kept, "domain": "b.example"}, {**kept, "domain": "aa.example"}, {**kept, "sourcePort": 8443}]
+    script.answer("cookies", cookies=[*others, {**kept, "sourcePort": 443}, dated])
+    assert script.look.over and script.look.html == "<p>new</p>"
+    assert script.look.set_cookies == (
+        "session=new; Path=/p; Secure",
+        "b=2; Path=/; Domain=.example; Expires=Fri, 02 Jan 1970 00:00:00 GMT",
+    )
+    assert read_twice(Script(headers=(("X-Key", "1"),)).opened().loaded()).look.over
+
+
+def test_a_browser_that_does_not_say_what_became_of_cookies_costs_no_page() -> None:
+    for silent in (True, False):
+        script = read_twice(Script(headers=(("Cookie", "session=old"),)).opened().loaded())
+        if silent:
+            script.wait(60)
+        else:
+            script.answer("cookies", failed="no such context")
+        assert script.look.over and script.look.failure is None and script.look.set_cookies == ()

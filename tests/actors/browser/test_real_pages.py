@@ -49,6 +49,7 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     "hungry": {"most_bytes": 300_000},
     "shown": {"screenshot": True},
     "headed": {"headers": (("Authorization", "secret"),)},
+    "session": {"headers": (("Cookie", "session=old; theme=dark"),)},
 }
 
 
@@ -60,6 +61,11 @@ def furnish(site: Web) -> None:
         "headed",
         f"<script>fetch('/own').catch(()=>0);fetch('http://site.test:{site.port}/other',"
         f"{{mode:'no-cors'}});fetch('/to?302=http://site.test:{site.port}/moved',{{mode:'no-cors'}})</script>",
+    )
+    site.pages["session"] = Answer(
+        body=f"<script>document.cookie='seen=1';fetch('/asks').then(()=>fetch('http://site.test:{site.port}/away',"
+        f"{{mode:'no-cors'}}))</script><p>x</p>".encode(),
+        headers={**HTML, "Set-Cookie": "session=new; Path=/; HttpOnly; Max-Age=600"},
     )
     site.pages["items"] = Answer(body=b'["one","two"]', headers=JSON)
     site.pages["large"] = Answer(body=bytes(100_000), headers={"Cache-Control": "no-store"})
@@ -81,7 +87,7 @@ def evening(browser: None) -> tuple[Web, Mapping[str, Any]]:
         async with a_web() as (site, _), a_pool(most_html=4 << 20) as pool:
             furnish(site)
             async with trio.open_nursery() as nursery:
-                for name in [*PAGES, "never", "headed", "gone", "download", "empty"]:
+                for name in [*PAGES, "never", "headed", "session", "gone", "download", "empty"]:
                     nursery.start_soon(look, site, pool, name)
             outcomes["again"] = await shown(pool, site.url("cookie"))
             outcomes["nowhere"] = await shown(pool, f"http://nowhere.test:{site.port}/")
@@ -129,6 +135,16 @@ def test_given_headers_go_to_the_origin_of_the_page_alone(evening: tuple[Web, Ma
     sent = {asked.target.partition("?")[0]: asked.headers.get("authorization") for asked in site.seen}
     assert sent["/headed"] == sent["/own"] == sent["/to"] == "secret"
     assert sent["/other"] is None and sent["/moved"] is None and sent["/list"] is None
+
+
+def test_given_cookies_are_followed_within_a_look_and_told_at_its_end(evening: tuple[Web, Mapping[str, Any]]) -> None:
+    site, outcomes = evening
+    sent = {asked.target: asked.headers.get("cookie") for asked in site.seen}
+    assert sent["/session"] == "session=old; theme=dark"
+    assert sorted((sent["/asks"] or "").split("; ")) == ["seen=1", "session=new", "theme=dark"]
+    assert sent["/away"] is None
+    kept = sorted(line.partition(";")[0] for line in outcomes["session"].set_cookies)
+    assert kept == ["seen=1", "session=new"] and outcomes["list"].set_cookies == ()
 
 
 def test_what_is_waited_for_is_waited_for(outcomes: Mapping[str, Any]) -> None:

@@ -443,3 +443,35 @@ async def test_a_row_that_its_former_owner_claimed_as_it_changed_hands_is_delive
         assert [msgspec.json.decode(post.body)["title"] for post in land.posts] == ["news"]
         assert [more["rows"] for name, more in a.logged if name == "delivery.strays"] == [1]
         nursery.cancel_scope.cancel()
+
+
+async def test_headers_that_a_source_lends_at_one_node_are_sent_by_all_and_so_are_new_ones(
+    autojump_clock: object,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        borrower = f"{url}?page=2"
+        land.origins["site1.test"].bodies[borrower.partition("site1.test")[2]] = land.origins["site1.test"].bodies[
+            url.partition("site1.test")[2]
+        ]
+        await a.add(borrower)
+        await trio.sleep(2)
+        mine, other = owner_of(borrower, a, b)
+        lender = (await other.add(url, headers="X-Key: one", headers_for=("site1.test",))).view.source.id
+        await trio.sleep(LOOKED)
+
+        def sent() -> str | None:
+            asked = [one for one in land.origins["site1.test"].asked if one.target.endswith("?page=2")]
+            return asked[-1].headers.get("x-key")
+
+        assert sent() == "one" and borrower in mine.watched()
+        patch = SourcePatch(headers="X-Key: two")
+        await other.system.registry_box.ask(lambda reply: EditSource(lender, patch, reply))
+        await trio.sleep(LOOKED)
+        assert sent() == "two"
+        await other.system.registry_box.ask(lambda reply: DeleteSource(lender, reply))
+        await trio.sleep(LOOKED)
+        assert sent() is None
+        nursery.cancel_scope.cancel()

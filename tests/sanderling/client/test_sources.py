@@ -93,6 +93,9 @@ def test_what_is_named_is_changed_and_empty_text_empties_it(capsys: pytest.Captu
     nothing = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers"))
     assert changes_of(**nothing, ignore=(), follow=True) == {"follow": "new_links"}
     assert changes_of(**nothing, ignore=(), follow=False) == {"follow": "none"}
+    assert changes_of(**nothing, ignore=(), follow_hosts=("a.example",)) == {"follow_hosts": ["a.example"]}
+    assert changes_of(**nothing, ignore=(), headers_for=("*.a.example",)) == {"headers_for": ["*.a.example"]}
+    assert changes_of(**nothing, ignore=(), follow_hosts=("",)) == {"follow_hosts": []}
     with pytest.raises(CommandFailed, match="--bar"):
         changes_of(title=None, schedule=None, hours=None, selector=None, ignore=(), bar="much", headers=None)
     with pytest.raises(CommandFailed, match="Say what to change"):

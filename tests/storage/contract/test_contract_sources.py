@@ -8,8 +8,8 @@ from storage.errors import Duplicate
 from storage.interface import Storage
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime, Validators, Version, WatchedSource
-from tests.storage.contract.builders import NOW, a_source, a_source_id, a_state
+from storage.records.source import FIRST, SourceRuntime, Validators, Version, WatchedSource
+from tests.storage.contract.builders import NOW, CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 
 
 async def test_a_source_comes_back_as_it_was_added(storage: Storage) -> None:
@@ -127,6 +127,25 @@ async def test_a_source_that_was_deleted_is_unseen_frees_its_url_and_comes_back_
     assert await storage.sources.get(source.id, deleted=True) is None
     found = await storage.sources.get(source.id)
     assert found is not None and (found.source, found.hot.looks, found.base) == (source, 4, b"base")
+
+
+async def test_renewed_cookies_are_stored_with_a_state_and_go_with_an_edit_alone(storage: Storage) -> None:
+    async def kept() -> str:
+        found = await storage.sources.get(a_source_id(1))
+        assert found is not None
+        return found.hot.cookies
+
+    await storage.sources.add(a_source(1), a_state(1, cookies="[1]"), storage.lease)
+    await storage.sources.add(a_source(2), a_state(2), storage.lease)
+    assert await kept() == "[1]"
+    await storage.log.save_states([a_state(1, cookies="[2]"), a_state(2, looks=3)], storage.lease)
+    assert await kept() == "[2]"
+    await storage.log.append([a_harvest(1, "a", cookies="[3]")], storage.lease, CountingMint(), stamp)
+    assert await kept() == "[3]"
+    await storage.sources.update(a_source(1, title="Mine"), storage.lease)
+    assert await kept() == "[3]"
+    await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1))
+    assert await kept() == ""
 
 
 async def test_a_source_whose_url_was_added_again_does_not_come_back(storage: Storage) -> None:

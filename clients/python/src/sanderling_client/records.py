@@ -1245,10 +1245,18 @@ class NewSource(Struct, frozen=True, kw_only=True):
     """What a push source's handshake offers, best first. Default: []"""
     hello: str | UnsetType | None = UNSET
     headers: str | UnsetType | None = UNSET
+    headers_for: list[str] | UnsetType = UNSET
+    """Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
+    it, over https and wss. Once one is named, the URL's own origin is, too. Default: []
+    """
     follow: Literal["new_links", "none"] | UnsetType = UNSET
     """`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
     once, with the text of its own page. A page is then read as a list: other changes of it are not told.
     Default: "none"
+    """
+    follow_hosts: list[str] | UnsetType = UNSET
+    """Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
+    others are told without the text of their page. `headers` never go there. Default: []
     """
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
     """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
@@ -1821,6 +1829,10 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     """What a push source's handshake offers, best first"""
     hello: str | UnsetType | None = UNSET
     headers: str | UnsetType | None = UNSET
+    headers_for: list[str] | UnsetType = UNSET
+    """Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
+    it, over https and wss. Once one is named, the URL's own origin is, too
+    """
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
     """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
     rendered look costs 100 plain ones; feeds are never rendered
@@ -1837,6 +1849,10 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     """`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
     once, with the text of its own page. A page is then read as a list: other changes of it are not told
     """
+    follow_hosts: list[str] | UnsetType = UNSET
+    """Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
+    others are told without the text of their page. `headers` never go there
+    """
     title: str | UnsetType = UNSET
     """Your own name for it, of one line"""
     managed: Managed | UnsetType | None = UNSET
@@ -1847,8 +1863,9 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
     many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
     days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
-    ones. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it,
-    and `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}).
+    ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `schedule`,
+    `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
+    which of that comes from which of its tags (see PUT /v1/tags/{tag}).
     """
 
     id: str
@@ -1866,6 +1883,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     subprotocols: list[str]
     has_hello: bool
     has_headers: bool
+    headers_for: list[str]
+    headers_from: str | None
     render: str
     wait_for: str | None
     screenshots: bool
@@ -1874,6 +1893,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     hours: str | None
     bar: float | None
     follow: str
+    follow_hosts: list[str]
     noise_count: int
     state: str
     """`failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:

@@ -185,8 +185,6 @@ async def test_what_can_not_be_sent_is_refused(autojump_clock: object) -> None:
         for headers in ("User-Agent: Mozilla/5.0", "Cookie", "Host: a"):
             with pytest.raises(Unprocessable, match="headers: "):
                 await service.add(URL, headers=headers)
-        with pytest.raises(Unprocessable, match="only a feed or a page"):
-            await service.add(f"wss://{SITE}/live", headers=HEADERS)
 
 
 QUERY = '{"query": "{ prices { team } }"}'

@@ -11,9 +11,13 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.sources.following import waiting as items
+from actors.sources.following.hosts import MOST_ELSEWHERE, MOST_OF_HOST, in_words
 from storage.records import note
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
+from tests.storage.contract.builders import a_draft, a_source
+from tests.support.build import NOW
+from tests.support.memory_network import Answer, Asked, web
 
 URL = f"https://{SITE}/news"
 NAMES = ("anchors", "buoys", "cranes", "docks", "eels", "ferries")
@@ -158,6 +162,108 @@ async def test_what_is_on_another_host_is_told_and_not_fetched(autojump_clock: A
         (event,) = await run.events()
         assert event["unread"] == "Its page is on another host, other.example, which is not fetched."
         assert event["url"] == "https://other.example/news/gulls"
+
+
+OTHER, THIRD = "https://other.example", "https://third.example"
+
+
+class Abroad:
+    """Two other sites, which are one machine, and what they were asked."""
+
+    def __init__(self, run: Watching) -> None:
+        self.asked: list[Asked] = []
+        self.status, self.robots = 200, b""
+        run.network.add("other.example", "93.184.216.41", web(self.answer, self.asked))
+        run.network.add("third.example", "93.184.216.42", web(self.answer, self.asked))
+        for address in ("93.184.216.41", "93.184.216.42"):
+            run.network.servers[address, 443] = run.network.servers[address, 80]
+
+    def answer(self, asked: Asked) -> Answer:
+        if asked.target == "/robots.txt":
+            return Answer(200, self.robots, {"content-type": "text/plain"})
+        html = {"content-type": "text/html", "set-cookie": "session=theirs; Domain=example"}
+        return Answer(self.status, a_page(asked.target.rpartition("/")[2]), html)
+
+    def hosts(self) -> list[str]:
+        return [asked.headers["host"] for asked in self.asked if asked.target != "/robots.txt"]
+
+
+async def test_pages_of_other_hosts_are_fetched_where_the_user_has_named_them_without_anything_of_his(
+    autojump_clock: Any,
+) -> None:
+    async with watching(an_origin(*NAMES)) as (run, origin):
+        abroad = Abroad(run)
+        wish = {"follow": "new_links", "follow_hosts": ("WWW.Other.example",), "headers": "Cookie: session=s3cret"}
+        view = (await run.add(URL, **wish)).view
+        assert view.source.follow_hosts == ("other.example",)
+        extra = a_list("gulls", host=OTHER) + a_list("docks", host=THIRD)
+        origin.bodies["/news"] = a_list("harbours", *NAMES) + extra
+        await look(run, view.source.id)
+        told = {event["url"]: event for event in await run.events()}
+        assert "counted each morning" in told[f"{OTHER}/news/gulls"]["content"]
+        assert "counted each morning" in told[f"{URL}/harbours"]["content"]
+        assert (
+            told[f"{THIRD}/news/docks"]["unread"] == "Its page is on another host, third.example, which is not fetched."
+        )
+        assert abroad.hosts() == ["other.example"]
+        assert abroad.asked[0].target == "/robots.txt"
+        assert not [asked for asked in abroad.asked if "cookie" in asked.headers]
+        assert run.registry.table.get(view.source.id).cookies == ""
+        why = await run.registry_box.ask(lambda reply: ExplainSource(view.source.id, reply))
+        says = " ".join(reason.says for reason in why.reasons)
+        assert "1 of them is on another host (other.example): fetched, too." in says
+        assert "1 of them is on another host (third.example): not fetched." in says
+
+
+async def test_every_host_is_fetched_where_that_is_asked_for_and_robots_txt_holds_there(autojump_clock: Any) -> None:
+    async with watching(an_origin(*NAMES)) as (run, origin):
+        abroad = Abroad(run)
+        abroad.robots = b"User-agent: *\nDisallow: /news/docks"
+        source = (await run.add(URL, follow="new_links", follow_hosts=("*",))).view.source.id
+        origin.bodies["/news"] = a_list(*NAMES) + a_list("gulls", "docks", host=OTHER) + a_list("cranes", host=THIRD)
+        await look(run, source)
+        unread = {event["url"]: event.get("unread", "") for event in await run.events()}
+        assert unread[f"{OTHER}/news/gulls"] == unread[f"{THIRD}/news/cranes"] == ""
+        assert "robots.txt" in unread[f"{OTHER}/news/docks"]
+        assert sorted(abroad.hosts()) == ["other.example", "third.example"]
+
+
+async def test_a_host_that_rests_keeps_no_page_of_another_waiting_and_nothing_is_held_against_the_source(
+    autojump_clock: Any,
+) -> None:
+    async with watching(an_origin(*NAMES)) as (run, origin):
+        abroad = Abroad(run)
+        source = (await run.add(URL, follow="new_links", follow_hosts=("other.example",))).view.source.id
+        run.ports.egress.hosts.hold("other.example", 3000)
+        origin.bodies["/news"] = a_list("gulls", *NAMES) + a_list("docks", "eels", host=OTHER)
+        await look(run, source)
+        assert [event["url"] for event in await run.events()] == [f"{URL}/gulls"]
+        assert len(waiting_of(run.disk, source).waiting) == 2 and abroad.hosts() == []
+        await trio.sleep(3600)
+        assert len(await run.events()) == 3 and abroad.hosts() == ["other.example"] * 2
+        assert run.registry.table.get(source).hot.health.flag == "ok"
+
+
+def test_of_one_other_host_and_of_all_of_them_no_more_pages_wait_than_their_share() -> None:
+    source = a_source(1, url=URL, watch_url=URL, follow="new_links", follow_hosts=("*",))
+    drafts = [a_draft("x", ("change:new",), url=f"{OTHER}/{n}", content="") for n in range(MOST_OF_HOST + 5)]
+    found = items.found(items.Following(), source, drafts, NOW)
+    assert len(found.following.waiting) == MOST_OF_HOST and len(found.elsewhere) == MOST_OF_HOST
+    assert {draft.unread for draft in found.told} == {"Too many new items on other.example wait already."}
+    many = [a_draft("x", ("change:new",), url=f"https://h{n}.example/x", content="") for n in range(MOST_ELSEWHERE + 5)]
+    found = items.found(items.Following(), source, many, NOW)
+    assert len(found.following.waiting) == MOST_ELSEWHERE and len(found.left) == 5
+    assert in_words(found.elsewhere[:1], found.left) == (
+        " 1 of them is on another host (h0.example): fetched, too."
+        " 5 of them are on other hosts (h50.example, h51.example, h52.example and 2 more): not fetched."
+    )
+
+
+@pytest.mark.parametrize("host", ["https://a.example/x", "127.1", "a b", "*.*.example", ""])
+async def test_what_is_no_host_is_not_followed(host: str, autojump_clock: Any) -> None:
+    async with watching(an_origin(*NAMES)) as (run, _):
+        with pytest.raises(Unprocessable, match="follow_hosts: "):
+            await run.add(URL, follow="new_links", follow_hosts=(host,))
 
 
 async def test_an_entry_of_a_feed_is_told_with_the_text_of_its_page(autojump_clock: Any) -> None:

@@ -9,14 +9,15 @@ from trio.testing import wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
 from actors.errors import Unprocessable
-from actors.messages.requests import SourcePatch
-from actors.messages.sources import EditSource
+from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.sources import DetectUrl, EditSource
 from actors.sources.admission import Admission
 from actors.sources.schedule import silence as pulse
 from storage.records.alert import Alert
 from storage.records.trail import Verdict, read
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, rss, watching
+from tests.storage.contract.builders import a_source
 from tests.support.build import NOW
 
 HOURLY = pulse.Pulse(gaps=(24_567,) * 64, peaks=(), seen=300.0, above=75.0, watched=15 * 86_400.0, longest=3600.0)
@@ -35,10 +36,14 @@ class Pusher:
         self.headers: list[tuple[bytes, bytes]] = []
         self.heard: list[str | bytes] = []
         self.offered: list[tuple[str, ...]] = []
+        self.opened_by: tuple[bytes, bytes] | None = None
 
     async def serve(self, stream: trio.abc.Stream) -> None:
         async with trio.open_nursery() as nursery:
             request = await wrap_server_stream(nursery, stream)  # type: ignore[arg-type]  # any stream will do
+            if self.opened_by is not None and self.opened_by not in request.headers:
+                await request.reject(401)
+                return
             if self.refuse is not None:
                 await request.reject(self.refuse, extra_headers=self.headers)
                 return
@@ -409,3 +414,74 @@ async def test_after_a_restart_nothing_that_was_admitted_comes_again(autojump_cl
             for frame in slow:
                 await pusher.send(frame)
             assert len(disk.events()) == 4_020
+
+
+async def test_each_handshake_sends_the_sources_headers_beside_its_hello_and_nobody_is_shown_either(
+    autojump_clock: object,
+) -> None:
+    disk = Disk()
+    async with watching(disk=disk) as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        pusher.opened_by = (b"authorization", b"Bearer s3cret")
+        with pytest.raises(Unprocessable, match="answered 401"):
+            await service.add(URL, hello="h3llo")
+        headers = "Authorization: Bearer s3cret\nOrigin: https://push.example"
+        seen = await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL, headers=headers), reply))
+        assert seen.detection.type == "push"
+        view = (await service.add(URL, hello="h3llo", headers=headers, filter="")).view
+        await trio.sleep(2)
+        await pusher.hang_up()
+        await trio.sleep(120)
+        assert len(pusher.accepted) == 4 and pusher.heard == ["h3llo"] * 2
+        assert "s3cret" not in repr(service.logged) + repr(view) + repr(service.registry.table.describe(view.source.id))
+    rows = disk.connection.execute("SELECT body, sealed FROM source").fetchall()
+    assert len(rows) == 1 and b"s3cret" not in rows[0][0] + rows[0][1] and b"h3llo" not in rows[0][0] + rows[0][1]
+    async with watching(disk=disk) as (service, _):
+        pusher.join(service)
+        await trio.sleep(60)
+        assert len(pusher.accepted) == 5 and pusher.heard == ["h3llo"] * 3
+
+
+async def test_a_socket_whose_headers_no_longer_sign_in_says_so_and_new_ones_open_it_at_once(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        pusher.opened_by = (b"x-key", b"old")
+        source = (await service.add(URL, headers="X-Key: old", filter="")).view.source.id
+        await trio.sleep(2)
+        await pusher.send({"id": "1", "title": "one"})
+        pusher.opened_by = (b"x-key", b"new")
+        await pusher.hang_up()
+        await trio.sleep(600)
+        error = service.registry.table.describe(source).hot.last_error
+        assert error is not None and "answered 401 Unauthorized: the source's headers no longer sign in" in error
+        await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(headers="X-Key: new"), reply))
+        await trio.sleep(10)
+        await pusher.send({"id": "1", "title": "one"}, {"id": "2", "title": "two"})
+        assert await service.news() == ["one", "two"], "what was told before is known"
+
+
+@pytest.mark.parametrize(
+    ("headers", "says"),
+    [
+        ("Sec-WebSocket-Key: x", "Sec-WebSocket-Key is set by the handshake itself"),
+        ("Upgrade: h2c", "Upgrade is set by the handshake itself"),
+        ("POST\nX: y\n\nbody", "write each as Name: value"),
+    ],
+)
+async def test_what_a_handshake_can_not_send_is_refused(headers: str, says: str, autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        with pytest.raises(Unprocessable, match=says):
+            await service.add(URL, headers=headers)
+
+
+@pytest.mark.parametrize("hello", [None, "hi", "\0a\0b"])
+@pytest.mark.parametrize("headers", [None, "X-Key: 1\nCookie: a=b"])
+def test_both_secrets_of_a_socket_lie_in_one_box(hello: str | None, headers: str | None) -> None:
+    source = a_source(1, type="push", hello=hello, headers=headers)
+    assert source.secret is None or source.without_secret.with_secret(source.secret) == source
+    assert (source.secret is None) == (hello is None and headers is None)
+    assert source.secret == hello or (source.secret or "").startswith("\0")

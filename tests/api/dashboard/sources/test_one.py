@@ -261,16 +261,42 @@ async def test_an_edit_begins_with_what_is_and_changes_what_is_asked(house: Hous
     assert "begins with a new first look" in browser.text
 
 
-async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(house: House, browser: Browser) -> None:
-    source = put(house, type="push", url="wss://a.test/", hello="s3cret", filter="tide")
+async def test_an_edit_names_the_other_hosts_whose_pages_are_fetched(house: House, browser: Browser) -> None:
+    source = put(house, type="html", follow="new_links", follow_hosts=("a.example", "*"))
     await browser.get(f"{here()}/edit")
-    assert "s3cret" not in browser.answer.text and "One is kept" in browser.text
+    assert browser.form(f"{here()}/edit").fields["follow_hosts"] == "a.example, *"
+    await browser.submit(f"{here()}/edit", {"follow_hosts": "b.example,\nc.example "})
+    edited = house.registry.views[source].source
+    assert (edited.follow, edited.follow_hosts) == ("new_links", ("b.example", "c.example"))
+
+
+async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page_whose_are_sent(
+    house: House, browser: Browser
+) -> None:
+    source = put(house, type="html", headers="X: s3cret", headers_for=("*.a.example",))
+    await browser.get(f"{here()}/edit")
+    assert browser.form(f"{here()}/edit").fields["headers_for"] == "*.a.example"
+    await browser.submit(f"{here()}/edit", {"headers_for": "*.a.example, b.example"})
+    edited = house.registry.views[source].source
+    assert (edited.headers, edited.headers_for) == ("X: s3cret", ("*.a.example", "b.example"))
+    await browser.get(here())
+    assert "Its headers are sent for" in browser.text and "*.a.example, b.example" in browser.text
+    house.registry.views[source] = replace(house.registry.views[source], headers_from=a_source_id(7))
+    await browser.get(here())
+    assert f'href="/sources/{a_source_id(7)}"' in browser.answer.text
+
+
+async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(house: House, browser: Browser) -> None:
+    source = put(house, type="push", url="wss://a.test/", hello="s3cret", headers="X-Key: s3cret", filter="tide")
+    await browser.get(f"{here()}/edit")
+    assert "s3cret" not in browser.answer.text and "One is kept" in browser.text and "Some are kept" in browser.text
     await browser.submit(f"{here()}/edit", {"subprotocols": "v2, v1", "everything": "true"})
     edited = house.registry.views[source].source
     assert (edited.hello, edited.subprotocols) == ("s3cret", ("v2", "v1"))
     await browser.get(f"{here()}/edit")
-    await browser.submit(f"{here()}/edit", {"forget_secret": "true"})
-    assert house.registry.views[source].source.hello is None
+    await browser.submit(f"{here()}/edit", {"forget_hello": "true"})
+    edited = house.registry.views[source].source
+    assert (edited.hello, edited.headers) == (None, "X-Key: s3cret")
 
 
 async def test_an_edit_of_a_page_keeps_its_headers_unless_told(house: House, browser: Browser) -> None:
@@ -283,7 +309,7 @@ async def test_an_edit_of_a_page_keeps_its_headers_unless_told(house: House, bro
     await browser.submit(f"{here()}/edit", {"headers": "Cookie: s=2"})
     assert house.registry.views[source].source.headers == "Cookie: s=2"
     await browser.get(f"{here()}/edit")
-    await browser.submit(f"{here()}/edit", {"forget_secret": "true"})
+    await browser.submit(f"{here()}/edit", {"forget_headers": "true"})
     assert house.registry.views[source].source.headers is None
 
 

@@ -291,6 +291,17 @@ async def test_a_source_that_greets_comes_in_without_its_greeting_and_disabled(t
     assert (source["greets"], source["source"]["enabled"]) == (False, False)
 
 
+async def test_renewed_cookies_travel_as_little_as_the_headers_that_they_renew(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    state = a_state(1, cookies='[["session","r3newed"]]', looks=4)
+    await storage.sources.add(a_source(1, headers="Cookie: session=g1ven"), state, storage.lease)
+    await storage.aclose()
+    data = await exported(tmp_path / "old")
+    assert b"r3newed" not in data and b"g1ven" not in data
+    (line,) = lines_of(data, "source")
+    assert (line["greets"], line["memory"]["looks"]) == (True, 4)
+
+
 async def test_each_kind_of_event_travels_as_what_it_is(tmp_path: Path) -> None:
     """A held entry, of a feed that is new as a whole, once ended every export."""
     storage = await opened(tmp_path / "old")

@@ -34,6 +34,7 @@ from tests.storage.contract.builders import (
     a_publication,
     a_signing_key,
     a_source,
+    a_state,
     a_subscription,
     an_alert,
 )
@@ -42,6 +43,7 @@ from tests.storage.sqlite.upkeep.test_upgrade import SEALED, written_by
 NAMED, OTHER = Vault(b"n" * 32), Vault(b"o" * 32)
 SECRETS = (Secret("whsec_bmV3ZXI="), Secret("whsec_b2xkZXI=", until=a_destination().created_at))
 HEADERS = "Cookie: c00kie=1"
+JAR = '[["c00kie","r3newed"]]'
 HELLO = '{"token": "of the feed"}'
 SEED = a_signing_key("k").seed
 TOKEN = {"token": Private("t0ken of the chat"), "url": Private("https://chat.example/h00k")}
@@ -51,6 +53,7 @@ PLAIN = (
     *(secret.value.encode() for secret in SECRETS),
     b"of the feed",
     b"c00kie",
+    b"r3newed",
     b"t0ken of",
     b"h00k",
     b"t0ken of the feed",
@@ -69,7 +72,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     """Open a folder and put every kind of secret into it."""
     storage = await opened(folder, named)
     await storage.sources.add(replace(a_source(1, type="push"), hello=HELLO), a_harvest(1).state, storage.lease)
-    await storage.sources.add(replace(a_source(2), headers=HEADERS), a_harvest(2).state, storage.lease)
+    await storage.sources.add(replace(a_source(2), headers=HEADERS), a_state(2, cookies=JAR), storage.lease)
     await storage.keys.add_signing(a_signing_key("k"))
     await storage.alerts.put(an_alert())
     private: dict[str, Any] = {"private": TOKEN, "private_names": tuple(TOKEN)}
@@ -86,7 +89,8 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         assert [key.seed for key in await storage.keys.signing()] == [SEED]
         (destination,) = await storage.alerts.destinations()
         assert (destination.secrets, destination.private) == (SECRETS, TOKEN)
-        assert [row.source.secret for row in await storage.sources.page(None, 9)] == [HELLO, HEADERS]
+        rows = await storage.sources.page(None, 9)
+        assert [(row.source.secret, row.hot.cookies) for row in rows] == [(HELLO, ""), (HEADERS, JAR)]
         assert list(await storage.publications.all()) == [PUBLICATION]
         assert [each.subscription for each in await storage.subscriptions.all()] == [SUBSCRIPTION]
     finally:
@@ -175,6 +179,8 @@ async def test_x20_an_upgrade_leaves_nothing_plain_but_in_the_copy_that_it_keeps
         "UPDATE destination SET private=x'01'",
         "UPDATE signing_key SET key_id='another'",
         "UPDATE source SET sealed=x'01'",
+        "UPDATE source_hot SET jar=x'01'",
+        "UPDATE source_hot SET jar=(SELECT sealed FROM source WHERE sealed IS NOT NULL)",
         "UPDATE publication SET sealed=x'01'",
         "UPDATE subscription SET sealed=x'01'",
     ],
@@ -262,7 +268,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
     await (await filled(tmp_path, old)).aclose()
     kept = (tmp_path / OWN).read_text() if old is None else None
     done = rotate(tmp_path, old, new)
-    assert (done.boxes, done.lost, done.scrubbed) == (7, None, True)
+    assert (done.boxes, done.lost, done.scrubbed) == (8, None, True)
     assert (tmp_path / OWN).exists() == (new is None) and not (tmp_path / NEXT).exists()
     await secrets_in(tmp_path, new)
     (tmp_path / OWN).unlink(missing_ok=True)

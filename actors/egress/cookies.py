@@ -1,0 +1,284 @@
+"""Cookies of one origin, as its server renews them (RFC 6265bis). Pure.
+
+A user gives a source the cookies of a browser in which he has signed in. Many sites renew them at each visit, and sign
+out whoever comes with the old ones. So what the origin sets is followed, for that origin only: no cookie ever goes to
+another one, whatever its `Domain` says. A list of public suffixes is not needed for that.
+
+What the user gave has no scope, for a `Cookie` header says none. So whatever the origin sets under the same name
+stands in its place, as it would where the browser knew the scope.
+
+Bounds: 4 KiB a cookie; 50 cookies and 16 KiB of what was set, beside what the user gave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from actors.egress.url import Url
+
+MOST: Final = 50
+MOST_BYTES: Final = 16 << 10
+MOST_OF_ONE: Final = 4096
+"""Characters of name and value together (5.6, step 6)."""
+_MOST_ATTRIBUTE: Final = 1024
+_LONGEST: Final = 400 * 86_400_000
+"""Milliseconds for which a cookie lives at most (5.5)."""
+_BLANKS: Final = " \t"
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_ADDRESS: Final = re.compile(r"[0-9.]+|.*:.*")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
+
+
+class Cookie(Struct, frozen=True, array_like=True):
+    """domain: what the server named, "" for the host alone. expires: milliseconds, None for a session.
+
+    given: the user gave it, or it stands in the place of one that he gave. scoped: the server has said where it goes.
+    """
+
+    name: str
+    value: str
+    domain: str = ""
+    path: str = "/"
+    secure: bool = False
+    expires: int | None = None
+    given: bool = False
+    scoped: bool = True
+
+    def __repr__(self) -> str:
+        return f"Cookie({self.name!r}, ...)"
+
+
+Jar = tuple[Cookie, ...]
+_encode = msgspec.json.encode
+_decode = msgspec.json.Decoder(Jar).decode
+
+
+class SetCookies(NamedTuple):
+    """What an answer sets, one `Set-Cookie` each. ahead: milliseconds by which its server's clock is before ours."""
+
+    lines: tuple[str, ...] = ()
+    ahead: int = 0
+
+
+NOTHING_SET: Final = SetCookies()
+
+
+def set_by(raw: Iterable[tuple[bytes, bytes]], sent: float, wall: float) -> SetCookies:
+    """Return what the headers of an answer set. sent: when it was, by its server's clock; wall: by ours."""
+    lines = tuple(value.decode("latin-1") for name, value in raw if name.lower() == b"set-cookie")
+    return SetCookies(lines[:MOST], round(1000 * (sent - wall))) if lines else NOTHING_SET
+
+
+def given(header: str) -> Jar:
+    """Return the cookies of a `Cookie` header.
+
+    >>> [(cookie.name, cookie.value) for cookie in given("a=1; b=x=y")]
+    [('a', '1'), ('b', 'x=y')]
+    """
+    parts = filter(None, map(str.strip, header.split(";")))
+    return tuple(Cookie(*_pair(part), given=True, scoped=False) for part in parts)
+
+
+def written(jar: Jar) -> str:
+    """Return a jar as it is kept."""
+    return _encode(jar).decode()
+
+
+def read(text: str) -> Jar | None:
+    """Return a jar that was kept; None where there is none, or none that can be read."""
+    try:
+        return _decode(text) if text else None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def header(jar: Jar, url: Url, now: int) -> str:
+    """Return what is sent to a URL of the origin, "" for nothing: longer paths first (5.8.3)."""
+    path = url.target.partition("?")[0]
+    fit = [each for each in jar if _is_for(each, path, secure=url.secure) and not _is_over(each, now)]
+    fit.sort(key=lambda cookie: -len(cookie.path))
+    return "; ".join(f"{each.name}={each.value}" if each.name else each.value for each in fit)
+
+
+def taken(jar: Jar, url: Url, said: SetCookies, now: int) -> Jar:
+    """Return a jar after an answer of a URL of the origin. What may not be set there is left out."""
+    kept = list(jar)
+    for line in said.lines:
+        cookie = _parsed(line, url, now, said.ahead)
+        if cookie is not None:
+            _put(kept, cookie, now)
+    return tuple(kept) if tuple(kept) == jar else tuple(_bounded(kept, now))
+
+
+def is_renewed(before: str, after: str) -> bool:
+    """Return whether two jars, as they are kept, send something else: another date alone is none of that."""
+    return _sent(before) != _sent(after)
+
+
+def over_since(jar: Jar, now: int) -> int | None:
+    """Return when the newest of those that the user gave was over, by the date that the server had set."""
+    return max((each.expires for each in jar if each.given and each.expires and each.expires <= now), default=None)
+
+
+def _sent(text: str) -> list[tuple[str, str, str, str]]:
+    return [(each.name, each.value, each.domain, each.path) for each in read(text) or ()]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    return (name.strip(_BLANKS), value.strip(_BLANKS)) if equals else ("", text.strip(_BLANKS))
+
+
+def _is_for(cookie: Cookie, path: str, *, secure: bool) -> bool:
+    """Return whether a cookie goes to a path (5.1.4)."""
+    if cookie.secure and not secure:
+        return False
+    under = path.startswith(cookie.path) and (cookie.path.endswith("/") or path[len(cookie.path) :][:1] == "/")
+    return path == cookie.path or under
+
+
+def _is_over(cookie: Cookie, now: int) -> bool:
+    return cookie.expires is not None and cookie.expires <= now
+
+
+def _put(kept: list[Cookie], cookie: Cookie, now: int) -> None:
+    """Put a cookie in the place of the one that it renews, or last; take it out where it has expired."""
+    same = [n for n, one in enumerate(kept) if one.name == cookie.name and (not one.scoped or _scope(one, cookie))]
+    was_given = any(kept[n].given for n in same)
+    for n in reversed(same[1:] if not _is_over(cookie, now) else same):
+        del kept[n]
+    if _is_over(cookie, now):
+        return
+    renewed = msgspec.structs.replace(cookie, given=was_given)
+    if same:
+        kept[same[0]] = renewed
+    else:
+        kept.append(renewed)
+
+
+def _scope(one: Cookie, other: Cookie) -> bool:
+    return (one.domain, one.path) == (other.domain, other.path)
+
+
+def _bounded(kept: Sequence[Cookie], now: int) -> Iterator[Cookie]:
+    """Yield what there is room for: those that are over go first, then the oldest that the user did not give."""
+    room, size = MOST, MOST_BYTES
+    stays: set[int] = set()
+    by_worth = sorted(enumerate(kept), key=lambda at: (_is_over(at[1], now), not at[1].given, -at[0]))
+    for n, cookie in by_worth:
+        if not cookie.scoped:
+            stays.add(n)
+            continue
+        room, size = room - 1, size - len(cookie.name) - len(cookie.value) - len(cookie.path) - len(cookie.domain)
+        if room >= 0 and size >= 0:
+            stays.add(n)
+    return (cookie for n, cookie in enumerate(kept) if n in stays)
+
+
+def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
+    """Return what a `Set-Cookie` sets (5.6, 5.7), None for what is not taken."""
+    if _CONTROL.search(line):
+        return None
+    pair, *rest = line.split(";")
+    name, value = _pair(pair)
+    if not (name or value) or len(name) + len(value) > MOST_OF_ONE:
+        return None
+    said = {key.lower(): text for key, text in map(_attribute, rest) if len(text) <= _MOST_ATTRIBUTE}
+    domain = said.get("domain", "").removeprefix(".").lower()
+    path = said.get("path", "")
+    if "secure" in said and not url.secure:
+        return None
+    if domain and not _may_name(url.host, domain):
+        return None
+    if not _keeps_its_prefix(name or value, bare=not name, said=said, domain=domain):
+        return None
+    return Cookie(
+        name,
+        value,
+        domain,
+        path if path.startswith("/") else _default_path(url),
+        "secure" in said,
+        _expiry(said, now, ahead),
+    )
+
+
+def _attribute(text: str) -> tuple[str, str]:
+    key, _, value = text.partition("=")
+    return key.strip(_BLANKS), value.strip(_BLANKS)
+
+
+def _may_name(host: str, domain: str) -> bool:
+    """Return whether a host may set a cookie for a domain: its own, or one above it that is no top level."""
+    if domain == host:
+        return True
+    return "." in domain and host.endswith(f".{domain}") and _ADDRESS.fullmatch(host) is None
+
+
+def _keeps_its_prefix(name: str, *, bare: bool, said: dict[str, str], domain: str) -> bool:
+    """Return whether a name that promises something keeps it (4.1.3); one without a name may not pass for one."""
+    prefix = name.lower()
+    if not prefix.startswith(("__secure-", "__host-")):
+        return True
+    if bare or "secure" not in said:
+        return False
+    return prefix.startswith("__secure-") or (not domain and said.get("path") == "/")
+
+
+def _default_path(url: Url) -> str:
+    """Return the folder of a URL (5.1.4).
+
+    >>> from actors.egress.url import parse_url
+    >>> _default_path(parse_url("https://a.example/b/c?d")), _default_path(parse_url("https://a.example/b"))
+    ('/b', '/')
+    """
+    return url.target.partition("?")[0].rpartition("/")[0] or "/"
+
+
+def _expiry(said: dict[str, str], now: int, ahead: int) -> int | None:
+    """Return when a cookie ends, None with the session. A date is meant by the server's clock."""
+    age = said.get("max-age", "")
+    if _NUMBER.fullmatch(age):
+        return now + min(1000 * int(age), _LONGEST) if int(age) > 0 else 0
+    moment = cookie_date(said["expires"]) if "expires" in said else None
+    return None if moment is None else max(0, min(round(1000 * moment) - ahead, now + _LONGEST))
+
+
+_BETWEEN: Final = re.compile(r"[\x09\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+")
+_TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?![0-9]).*")
+_DAY: Final = re.compile(r"([0-9]{1,2})(?![0-9]).*")
+_YEAR: Final = re.compile(r"([0-9]{2,4})(?![0-9]).*")
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def cookie_date(text: str) -> float | None:
+    """Return a date as cookies have it (5.1.1), in seconds of the wall clock; None for what is none.
+
+    >>> cookie_date("Thu, 01-Jan-70 00:01:00 GMT"), cookie_date("1 january 1970 0:1:0"), cookie_date("soon")
+    (60.0, 60.0, None)
+    """
+    day = month = year = None
+    time: tuple[int, int, int] | None = None
+    for token in filter(None, _BETWEEN.split(text)):
+        if time is None and (found := _TIME.fullmatch(token)):
+            time = int(found[1]), int(found[2]), int(found[3])
+        elif day is None and (found := _DAY.fullmatch(token)):
+            day = int(found[1])
+        elif month is None and token[:3].lower() in _MONTHS:
+            month = _MONTHS.index(token[:3].lower()) + 1
+        elif year is None and (found := _YEAR.fullmatch(token)):
+            year = int(found[1])
+    if time is None or day is None or month is None or year is None:
+        return None
+    if year < 100:
+        year += 1900 if year >= 70 else 2000
+    try:
+        moment = datetime(year, month, day, *time, tzinfo=UTC)
+    except ValueError:
+        return None
+    return moment.timestamp() if year >= 1601 else None
