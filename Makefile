@@ -40,6 +40,7 @@ help:
 	@echo "make cldr      how 40 locales write dates and past times   (CLDR=folder of cldr-dates-full)"
 	@echo "make binary    dist/sanderling, one file to install;  make package: .deb, .rpm, SBOM, checksums"
 	@echo "make wheel     dist/sanderling-*.whl and the sdist, and tries them in an environment of their own"
+	@echo "make newcomers each way to have the program, gone in an empty place; after make package wheel   (ARGS=\"pipx .deb\")"
 	@echo "make release   dist/release: all of these, statement, notes, sums, signed with RELEASE_KEY=FILE;  release-join PARTS=\"a b\""
 	@echo "make setup     what all of these need;  make lock: resolve pyproject.toml and requirements/*.in anew"
 
@@ -175,6 +176,11 @@ binary:
 wheel:
 	@bin/setup check
 	@release/wheel.sh
+
+.PHONY: newcomers
+newcomers:
+	@bin/setup check
+	@PYTHONPATH=. $(PYTHON_IN) -m release.newcomers $(DIST) $(ARGS)
 
 binary-check: binary
 	@release/check.sh

@@ -23,6 +23,7 @@ import trio
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.table import Kinds, kinds_of
+from actors.destination_kinds.webpush.keys import Push, push_of
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
@@ -127,7 +128,7 @@ async def _serve_behind(
     listening: Listening,
     certificate: CertificateFiles | None,
     templates: Catalogue[Template],
-    kinds: Kinds,
+    kinds: Callable[[Push], Kinds],
     log: Callable[..., None],
     journal: Journal,
     terminal: bool,
@@ -155,7 +156,7 @@ async def _serve_behind(
                 keys,
                 outside if manager is None else manager.after(outside),
                 templates=templates,
-                kinds=kinds,
+                kinds=kinds(push_of(world, storage, settings)),
                 steps=watchdog,
                 journal=journal,
                 version=__version__,
@@ -196,12 +197,15 @@ def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue[Templa
     return found
 
 
-def _kinds(settings: Settings, log: Callable[..., None]) -> Kinds:
-    """Return all kinds of destinations; what is wrong with the user's files is logged. Raises CommandFailed."""
+def _kinds(settings: Settings, log: Callable[..., None]) -> Callable[[Push], Kinds]:
+    """Return what makes all kinds of destinations. What is wrong with the user's files is logged.
+
+    Raises CommandFailed.
+    """
     found = messengers_of(settings.kinds)
     for flaw in found.flaws:
         log("kind.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
-    return kinds_of(found, mail_of(settings), speech_for(settings))
+    return partial(kinds_of, found, mail_of(settings), speech=speech_for(settings))
 
 
 async def _run(system: System, log: Callable[..., None], certificate: Certificate | None = None) -> int:

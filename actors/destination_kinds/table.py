@@ -13,6 +13,8 @@ from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.messengers.kind import kind_of
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.webhook.kind import KIND as WEBHOOK
+from actors.destination_kinds.webpush.keys import NO_PUSH, Push
+from actors.destination_kinds.webpush.kind import webpush_kind
 from actors.notification.speech import NO_OTHER, Speech
 
 Kinds = Mapping[str, DestinationKind]
@@ -27,11 +29,11 @@ NO_MAIL: Final = Mail(None, _nobody, "")
 
 @cache
 def built_in_kinds() -> Kinds:
-    """Return the kinds of the program, read once, where no mail server is set."""
+    """Return the kinds of the program, read once, where no mail server is set and no device can be told."""
     return kinds_of(built_in(), NO_MAIL)
 
 
-def kinds_of(messengers: Catalogue[Messenger], mail: Mail, speech: Speech = NO_OTHER) -> Kinds:
+def kinds_of(messengers: Catalogue[Messenger], mail: Mail, push: Push = NO_PUSH, speech: Speech = NO_OTHER) -> Kinds:
     """Return all kinds by id, in the order in which they are offered. speech: the languages that people are told in."""
     chats = (kind_of(one, speech) for one in sorted(messengers, key=lambda one: one.label.casefold()))
-    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), *chats)}
+    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), webpush_kind(push, speech), *chats)}

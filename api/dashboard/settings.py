@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from zoneinfo import available_timezones
 
+from msgspec import Meta, Struct
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header, parse_cookie
 
+from api.dashboard import devices
 from api.dashboard.entry import check_again
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.catalogues import languages
@@ -66,8 +68,14 @@ _THEMES = (("", noted("As the system has it")), ("light", noted("Light")), ("dar
 _DENSITIES = (("comfortable", noted("Comfortable")), ("compact", noted("Compact")))
 
 
+class SettingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The alert that a device is to be told of, as the link has it."""
+
+    alert: Annotated[str, Meta(max_length=40)] = ""
+
+
 async def show(visit: Visit) -> Page:
-    """Show how pages are wanted, the sessions, and the form for another password."""
+    """Show how pages are wanted, the devices that are told, the sessions, and the form for another password."""
     sessions = [
         (one, in_words(one.agent)) for one in await visit.context.storage.people.sessions() if one.ends_at > visit.now
     ]
@@ -77,6 +85,8 @@ async def show(visit: Visit) -> Page:
         "themes": each_said(_THEMES),
         "densities": each_said(_DENSITIES),
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
+        "devices": await devices.devices(visit),
+        "device_name": in_words(visit.headers.get("User-Agent", "")),
         "browsers_zone": zone_of(parse_cookie(visit.headers.get("Cookie", "")).get("tz", "")).key,
     }
     return Page("settings/show.html", say("Settings"), shows)
@@ -129,7 +139,9 @@ async def end_others(visit: Visit) -> Reply:
 
 
 SCREENS = (
-    Screen(path="/settings", run=show),
+    Screen(path="/settings", run=show, query=SettingsQuery),
+    Screen(method="POST", path="/settings/devices", run=devices.begin, form=devices.NewDevice, again=show),
+    Screen(method="POST", path="/settings/devices/end", run=devices.end, form=devices.EndedDevice, again=show),
     Screen(method="POST", path="/settings/wishes", run=wish, form=Wishes, again=show),
     Screen(method="POST", path="/settings/password", run=change, form=NewPassword, again=show),
     Screen(method="POST", path="/settings/sessions/{id}/end", run=end, form=Form, again=show),

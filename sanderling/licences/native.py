@@ -61,6 +61,12 @@ def _unicode_cldr() -> str:
     return found[1] if found else UNKNOWN
 
 
+def _openssl_of_cryptography() -> str:
+    """Return the version of the OpenSSL that the package brings, which is not Python's."""
+    backend = import_module("cryptography.hazmat.backends.openssl").backend
+    return str(backend.openssl_version_text()).split()[1]
+
+
 _ASKED: Mapping[tuple[str, str], Callable[[], str]] = {
     ("python", ""): platform.python_version,
     ("bzip2", ""): lambda: _text("_bz2", "BZ2_bzlibVersion"),
@@ -75,6 +81,8 @@ _ASKED: Mapping[tuple[str, str], Callable[[], str]] = {
     ("libxml2", "lxml"): lambda: _lxml("LIBXML_VERSION"),
     ("libxslt", "lxml"): lambda: _lxml("LIBXSLT_VERSION"),
     ("zlib", "lxml"): lambda: _text("lxml.etree", "zlibVersion"),
+    ("openssl", "cryptography"): _openssl_of_cryptography,
+    ("rust-crates", "cryptography"): lambda: metadata.version("cryptography"),
     ("libyaml", "pyyaml"): lambda: str(import_module("yaml._yaml").get_version_string()),
     ("unicode-cldr", "sanderling"): _unicode_cldr,
     ("glibc", ""): lambda: (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc "),

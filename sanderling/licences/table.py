@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _PACKAGES = """
-aiofiles anyio attrs blinker certifi cffi charset-normalizer click click-default-group cssselect feedparser
+aiofiles anyio attrs blinker certifi cffi charset-normalizer click click-default-group cryptography cssselect feedparser
 feedparser-sgmllib flask h11 h2 hpack httpcore httpx httpx-sse hypercorn hyperframe idna itsdangerous jinja2 justext
 linkify-it-py listparser lxml lxml-html-clean markdown-it-py markupsafe mdit-py-plugins mdurl msgspec outcome pip
 platformdirs pluggy priority prometheus-client protego psycopg pycparser pygments pynacl pypdf pystemmer python-dateutil
@@ -81,6 +81,14 @@ NATIVE: tuple[Native, ...] = (
     Native("bzip2", "bzip2-1.0.6", ("bzip2",), libraries=("libbz2",)),
     Native("expat", "MIT", ("expat",), libraries=("libexpat",)),
     Native("libffi", "MIT", ("libffi",), libraries=("libffi",)),
+    # What is compiled of Rust asks for it; it comes from the system that the program is frozen on.
+    Native(
+        "libgcc",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+        ("gcc-exception", "GPL-3.0"),
+        libraries=("libgcc_s",),
+        forms=(FROZEN,),
+    ),
     Native("libmpdec", "BSD-2-Clause", ("python",), libraries=("libmpdec",)),
     Native("libuuid", "BSD-3-Clause", ("libuuid",), libraries=("libuuid",)),
     Native("openssl", "Apache-2.0", ("Apache-2.0",), libraries=("libssl", "libcrypto")),
@@ -89,6 +97,8 @@ NATIVE: tuple[Native, ...] = (
     Native("xz", "0BSD OR LicenseRef-xz-public-domain", ("xz",), libraries=("liblzma",)),
     Native("zlib", "Zlib", ("zlib",), libraries=("libz.",)),
     Native("libffi", "MIT", ("libffi",), inside="cffi"),
+    Native("openssl", "Apache-2.0", ("Apache-2.0",), inside="cryptography"),
+    Native("rust-crates", "Apache-2.0 AND BSD-3-Clause AND MIT", ("rust-crates", "Apache-2.0"), inside="cryptography"),
     Native("mypyc", "MIT AND PSF-2.0", ("mypyc",), inside="charset-normalizer"),
     Native("libexslt", "MIT", ("dist-info:LICENSES.txt",), inside="lxml"),
     Native("libiconv", "LGPL-2.1-or-later", ("LGPL-2.1",), inside="lxml"),
@@ -118,8 +128,8 @@ ONLY_ITS_OWN = ("markupsafe",)
 def without_a_row(libraries: list[str]) -> list[str]:
     """Return those of these files of libraries that no row of NATIVE is about.
 
-    >>> without_a_row(["libz.so.1", "libgcc_s.so.1"])
-    ['libgcc_s.so.1']
+    >>> without_a_row(["libz.so.1", "libstdc++.so.6"])
+    ['libstdc++.so.6']
     """
     known = tuple(start for part in NATIVE for start in part.libraries)
     return [name for name in libraries if not name.startswith(known)]

@@ -1,4 +1,4 @@
-"""API keys, and the keys that events are signed with."""
+"""API keys, the keys that events are signed with, and the one that push services know us by."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Protocol
 
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
+from storage.records.push_key import PushKey
 
 
 class Keys(Protocol):
@@ -47,3 +48,9 @@ class Keys(Protocol):
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
         """Keep public halves of keys, for good; one that is there already stays as it is."""
+
+    async def push(self) -> PushKey | None:
+        """Return the key that push services know us by, None while none is made."""
+
+    async def add_first_push(self, key: PushKey) -> None:
+        """Add that key, unless there is one: of several who make one at once, one makes it."""

@@ -11,8 +11,11 @@ from msgspec.structs import replace
 from storage.records.identity import Millis, Seq
 from storage.records.managed import Managed
 
-WEBHOOK, EMAIL = "webhook", "email"
-"""The kinds without a file: a signed POST to a program, and mail. See `actors/destination_kinds/`."""
+WEBHOOK, EMAIL, WEBPUSH = "webhook", "email", "webpush"
+"""The kinds without a file: a signed POST to a program, mail, and a device whose browser has subscribed.
+
+See `actors/destination_kinds/`.
+"""
 ADDRESS = "url"
 """The name of the private value that is the whole address, where that is a secret."""
 LINK = "link"

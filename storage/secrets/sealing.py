@@ -2,8 +2,9 @@
 
 In the order of the table: seeds of the keys that sign events, what a destination signs with (all in one box), what a
 pushing source is told after its handshake or sent with each look, what a destination's receiver lets it in by (tokens,
-headers, addresses; all in one box), the addresses of publications, the secrets of their subscribers, and the cookies
-that a source's origin has renewed. All else that lets somebody in is kept as a hash.
+headers, addresses; all in one box), the addresses of publications, the secrets of their subscribers, the cookies that a
+source's origin has renewed, and the key that push services know us by. All else that lets somebody in is kept as a
+hash.
 """
 
 from __future__ import annotations
@@ -111,7 +112,15 @@ COOKIES = Place(
     _TEXT,
     since=17,
 )
-PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES)
+PUSH = Place(
+    "push_key",
+    "SELECT public, sealed FROM push_key",
+    "UPDATE push_key SET sealed=? WHERE public=?",
+    "push",
+    _HEX,
+    since=18,
+)
+PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES, PUSH)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"
@@ -175,8 +184,9 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
 
     A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
     source that does not know what to say any more; of a signing key the public half stays, and the service makes
-    another one. A publication goes on at its address, which nobody can be shown any more. Subscribers with a secret go:
-    they subscribe anew, as they do anyway when their lease ends. Renewed cookies go with the headers that they renewed.
+    another one, as it does of the key that push services know it by. A publication goes on at its address, which nobody
+    can be shown any more. Subscribers with a secret go: they subscribe anew, as they do anyway when their lease ends.
+    Renewed cookies go with the headers that they renewed.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:
@@ -203,6 +213,8 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
         connection.execute("DELETE FROM subscription WHERE publication=?", (id,))
     for id in _unopened(connection, vault, SUBSCRIPTIONS):
         connection.execute("DELETE FROM subscription WHERE id=?", (id,))
+    for public in _unopened(connection, vault, PUSH):
+        connection.execute("DELETE FROM push_key WHERE public=?", (public,))
     mark(connection, vault)
     return Lost(len(keys), len(destinations), len(sources))
 

@@ -19,7 +19,9 @@ from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent
-from actors.destination_kinds.table import built_in_kinds
+from actors.destination_kinds.messengers.catalogue import built_in as messengers
+from actors.destination_kinds.table import NO_MAIL, kinds_of
+from actors.destination_kinds.webpush.keys import push_of
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
 from actors.matcher.lag import Lag
@@ -321,7 +323,7 @@ def make_house(
         shifts=Shifts(world, storage),
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
-        kinds=built_in_kinds(),
+        kinds=kinds_of(messengers(), NO_MAIL, push_of(world, storage, Settings())),
         inviter=NobodyInvited(),
         lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),

@@ -13,14 +13,14 @@ from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.messengers.request import KNOWN, PLACEHOLDER
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from storage.records.destination import EMAIL, WEBHOOK
+from storage.records.destination import EMAIL, WEBHOOK, WEBPUSH
 
 Found = Iterator[tuple[str, str]]
 ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"})
-RESERVED = frozenset({WEBHOOK, EMAIL})
+RESERVED = frozenset({WEBHOOK, EMAIL, WEBPUSH})
 _TAKEN = KNOWN | {"url", LANGUAGE, *(field.name for field in MESSAGE_FIELDS)}
 LEAST_TEXT, MOST_TEXT = 80, 65_536
 MOST_FIELDS = 12

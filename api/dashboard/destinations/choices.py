@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from api.dashboard.language.speaking import noted, say
-from api.dashboard.screen import Secret
+from api.dashboard.screen import Secret, Visit
+from storage.records.alert import Alert
 
 MODES = (
     ("instant", noted("At once, each event by itself")),
@@ -26,6 +27,9 @@ FAMILIES = (
 BIN = noted("Webhook bin")
 """The label of a bin that is made for an alert."""
 
+CHOICES = 200
+"""Alerts that are offered for a choice, the newest first."""
+
 
 def signing_secret(label: str, secret: str) -> Secret:
     """Return a destination's secret, to be shown once."""
@@ -34,3 +38,11 @@ def signing_secret(label: str, secret: str) -> Secret:
         secret,
         say("Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."),
     )
+
+
+async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
+    """Return the alerts for a choice, the first of them none."""
+    found: list[Alert] = sorted(
+        await visit.context.storage.alerts.all(), key=lambda each: each.created_at, reverse=True
+    )
+    return [("", say("Choose an alert")), *((alert.id, alert.name) for alert in found[:CHOICES])]

@@ -12,7 +12,7 @@ from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, M
 from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError, Stale, UrlRefused
 from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
-from api.dashboard.destinations.choices import BIN, FAMILIES, FORMATS, MODES, signing_secret
+from api.dashboard.destinations.choices import BIN, FAMILIES, FORMATS, MODES, alert_choices, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
     DestinationForm,
@@ -30,7 +30,6 @@ from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations, messages
 from api.problems import Refusal
 from api.schemas.messages import MessagePreviewRequest
-from storage.records.alert import Alert
 from storage.records.destination import WEBHOOK, WEEKDAYS
 
 _DAYS = (
@@ -47,8 +46,6 @@ _OF = {
     "digest": noted("Of a digest"),
     "sample": noted("Of a sample, as there is no event yet"),
 }
-CHOICES = 200
-"""Alerts that are offered for a choice, the newest first."""
 
 
 class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +69,7 @@ async def new(visit: Visit) -> Page:
         quiet_timezone=zone,
         quiet_days=WEEKDAYS,
     )
-    choices = [] if alert is not None else await _choices(visit)
+    choices = [] if alert is not None else await alert_choices(visit)
     families = [
         (words, [each for each in visit.context.kinds.values() if each.family == family]) for family, words in FAMILIES
     ]
@@ -186,10 +183,3 @@ def _page(visit: Visit, form: DestinationForm, title: str, kind: DestinationKind
         "hook": None,
     }
     return Page("destinations/form.html", title, {**shows, **more})
-
-
-async def _choices(visit: Visit) -> list[tuple[str, str]]:
-    found: list[Alert] = sorted(
-        await visit.context.storage.alerts.all(), key=lambda each: each.created_at, reverse=True
-    )
-    return [("", say("Choose an alert")), *((alert.id, alert.name) for alert in found[:CHOICES])]

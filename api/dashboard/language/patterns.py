@@ -468,4 +468,26 @@ PATTERNS: Final = (
     "failing",
     "reset",
     "moved",
+    # notifications on a device (actors/destination_kinds/webpush, actors/notification)
+    "A test notification",
+    "This is how this device is told.",
+    "Something new",
+    "%(count)s event",
+    "%(count)s events",
+    "%(count)s event of %(host)s",
+    "%(count)s events of %(host)s",
+    "%(count)s events of %(number)s sites",
+    "… and %(count)s more line",
+    "… and %(count)s more lines",
+    "… and %(count)s more event",
+    "… and %(count)s more events",
+    # what a push service says (actors/destination_kinds/webpush/answers.py)
+    "the device is told no more: its browser takes no notifications from here any more. Open Settings there to begin "
+    "anew: %(rest)s",
+    "the push service does not know us by our key: the device was given another one, this machine's clock is "
+    "wrong, or it wants to know whom to reach (the setting contact): %(rest)s",
+    "the push service takes no message of this size: %(rest)s",
+    "the push service asks for fewer messages: %(rest)s",
+    "is no public key of a browser",
+    "is no secret of a browser: 16 bytes, base64url",
 )

@@ -103,6 +103,65 @@ function notifying(button) {
   show();
 }
 
+// --- this device: told of an alert's matches by its browser, also while no page is open (docs/web-push.md) --------------
+const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+/** Why this browser can't be told, "" where it can. */
+function silent() {
+  if (!window.isSecureContext) return say("This page did not come by HTTPS, so the browser allows no notifications.");
+  if (!NOTIFY || !("PushManager" in window)) {
+    return say("This browser can't be told while no page is open. On an iPhone or iPad, put this page on the home screen and open it from there.");
+  }
+  return Notification.permission === "denied" ? say("The browser refuses notifications from this site.") : "";
+}
+async function subscription() {
+  const there = silent() ? null : await navigator.serviceWorker.getRegistration();
+  return there?.pushManager.getSubscription() ?? null;
+}
+/** Return a subscription with a key of ours, made anew where it is with another. */
+async function subscribed(key) {
+  if (await Notification.requestPermission() !== "granted") throw new Error(say("The browser refuses notifications from this site."));
+  if (!await navigator.serviceWorker.getRegistration()) throw new Error(say("The browser keeps no worker of this site. Does it trust the certificate?"));
+  const {pushManager} = await navigator.serviceWorker.ready, had = await pushManager.getSubscription();
+  const same = String(new Uint8Array(had?.options.applicationServerKey ?? 0)) === String(key);
+  if (had && same) return had;
+  await had?.unsubscribe();
+  return pushManager.subscribe({userVisibleOnly: true, applicationServerKey: key});
+}
+// <form data-device="KEY">: subscribes, and sends along what the browser gives.
+function device(form) {
+  const state = one("[role=status]", form), button = one("button", form), {url, p256dh, auth} = form.elements;
+  state.textContent = silent();
+  button.disabled = state.textContent !== "";
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    state.textContent = say("Asking the browser…");
+    try {
+      const {endpoint, keys} = (await subscribed(bytes(form.dataset.device))).toJSON();
+      [url.value, p256dh.value, auth.value] = [endpoint, keys.p256dh, keys.auth];
+      form.submit();
+    } catch (error) {
+      state.textContent = say("The browser did not do it: %(reason)s", {reason: error.message});
+      button.disabled = false;
+    }
+  });
+}
+// <form data-device-end>: there while this browser is told; ends that here and in the service.
+async function ending(form) {
+  const told = await subscription();
+  if (!told) return;
+  form.hidden = false;
+  form.elements.url.value = told.endpoint;
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(told.endpoint)));
+  const mark = [...hash.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  for (const badge of all(`[data-mark="${mark}"]`)) badge.hidden = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await told.unsubscribe().catch(() => {});  // the service ends it all the same
+    form.submit();
+  });
+}
+
 // <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; a button [data-pause] beside it.
 function live(list) {
   const state = document.getElementById(list.dataset.state), pause = one(`[data-pause="${list.id}"]`);
@@ -302,7 +361,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 const WAYS = {"[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
-  "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything, "[data-notify]": notifying};
+  "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything, "[data-notify]": notifying,
+  "form[data-device]": device, "form[data-device-end]": ending};
 /** Give the parts of a page, or of a part that came later, what they ask for by their data- attributes. */
 export function enliven(root = document) {
   for (const [selector, way] of Object.entries(WAYS)) {

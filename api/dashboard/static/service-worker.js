@@ -18,7 +18,21 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => caches.match(PAGE)));
   else if (path.startsWith("/assets/")) event.respondWith(fetch(request).catch(async () => (await caches.match(request)) ?? Response.error()));
 });
+/** What a push message says; a browser wants to see something shown for each, so also for one that can't be read. */
+function told(data) {
+  try {
+    const {title, ...more} = data.json();
+    return {title: String(title), ...more};
+  } catch {
+    return {title: "Sanderling"};
+  }
+}
+self.addEventListener("push", (event) => {
+  const {title, body, url, tag, lang} = told(event.data);
+  event.waitUntil(self.registration.showNotification(title, {body, tag, lang, icon: "/touch-icon.png", data: url}));
+});
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(self.clients.openWindow(event.notification.data));
+  const {origin, href} = new URL(event.notification.data ?? "/", self.location.origin);
+  event.waitUntil(self.clients.openWindow(origin === self.location.origin ? href : "/"));
 });

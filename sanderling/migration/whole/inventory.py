@@ -85,6 +85,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "saved_view": "saved views of the dashboard",
     "shift": "when this folder's service ran",
     "look_day": "looks by day and hour: the record begins anew",
+    "push_key": "the key that push services know the service by: devices are told anew",
     "vault": "which master key seals the secrets",
 }
 """By table, in words."""

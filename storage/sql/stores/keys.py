@@ -1,4 +1,4 @@
-"""API keys and signing keys in SQL: for the server, and for the command line beside it.
+"""API keys, signing keys and the push key in SQL: for the server, and for the command line beside it.
 
 Who may do what is asked on every request, so `by_hash` is one indexed look-up, and nothing is cached: a key revoked by
 another process is refused by the very next call.
@@ -13,8 +13,9 @@ import msgspec
 from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
+from storage.records.push_key import PushKey
 from storage.secrets.connection import Connection
-from storage.secrets.sealing import SEEDS, keep_public
+from storage.secrets.sealing import PUSH, SEEDS, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Lookups, Readers, Transaction, Writer
 
@@ -28,6 +29,8 @@ _PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CO
 _FORGET_PUBLIC = "DELETE FROM public_key WHERE key_id=? AND key_id NOT IN (SELECT key_id FROM signing_key)"
 _FIRST = """INSERT INTO signing_key(key_id, seed, created_at, state) SELECT ?, ?, ?, 'active'
     WHERE NOT EXISTS(SELECT 1 FROM signing_key) ON CONFLICT DO NOTHING"""
+_PUSH = "SELECT public, sealed, created_at FROM push_key"
+_FIRST_PUSH = "INSERT INTO push_key(one, public, sealed, created_at) VALUES(1,?,?,?) ON CONFLICT DO NOTHING"
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
@@ -115,6 +118,21 @@ class SqlKeys:
             transaction.executemany(_PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
 
         await self._writer.submit(job, rows=len(keys))
+
+    async def push(self) -> PushKey | None:
+        """Return the key that push services know us by; see Keys."""
+        row = await self._readers.run(lambda connection: connection.execute(_PUSH).fetchone())
+        return None if row is None else PushKey(row[0], self._vault.open(PUSH.kind, row[0], row[1]), row[2])
+
+    async def add_first_push(self, key: PushKey) -> None:
+        """Add that key, if it is the first; see Keys."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.fence(self._lease)
+            sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
+            transaction.execute(_FIRST_PUSH, (key.public, sealed, key.created_at))
+
+        await self._writer.submit(job)
 
 
 def insert_key(connection: Connection, key: ApiKey) -> None:

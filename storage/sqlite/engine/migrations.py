@@ -304,6 +304,16 @@ def cookie_jars(db: Database, _: Vault | None) -> None:
     db.conn.execute("ALTER TABLE source_hot ADD COLUMN jar BLOB")
 
 
+def push_key(db: Database, _: Vault | None) -> None:
+    """The key that push services know the service by. One row: what subscribed with it knows no other."""
+    db.conn.execute(
+        """CREATE TABLE push_key(
+            one INTEGER PRIMARY KEY CHECK(one = 1), public TEXT NOT NULL, sealed BLOB NOT NULL,
+            created_at INTEGER NOT NULL
+        ) STRICT"""
+    )
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -322,6 +332,7 @@ STEPS: Sequence[Step] = (
     tag_defaults,
     pictures,
     cookie_jars,
+    push_key,
 )
 
 

@@ -62,7 +62,8 @@ class Content(Struct, frozen=True):
 class Secrets(Struct, frozen=True):
     """The secrets of a database, those of a place by its `field`: seeds of signing keys (hex, by key id), destinations'
     secrets and their private values as they are stored, what sources say after their handshake, tokens of publications,
-    secrets of their subscribers, cookies that were renewed.
+    secrets of their subscribers, cookies that were renewed, the key that push services know the service by (hex, by its
+    public half).
     """
 
     seeds: Mapping[str, str]
@@ -72,6 +73,7 @@ class Secrets(Struct, frozen=True):
     addresses: Mapping[str, str] = {}
     subscriptions: Mapping[str, str] = {}
     cookies: Mapping[str, str] = {}
+    push: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"

@@ -151,4 +151,4 @@ def test_what_does_not_tell_its_version_is_listed_without_one() -> None:
 
 def test_a_checkout_has_no_loader_and_no_c_library_of_its_own() -> None:
     bare = {part.name for part in parts.parts(())}
-    assert {part.name for part in parts.parts(FORMS)} - bare == {"pyinstaller", "staticx", "glibc"}
+    assert {part.name for part in parts.parts(FORMS)} - bare == {"pyinstaller", "staticx", "glibc", "libgcc"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.records.key import PublicKey, SigningKey
+from storage.records.push_key import PushKey
 from tests.storage.contract.builders import NOW, a_signing_key, an_api_key
 from tests.storage.contract.engines import Engine
 
@@ -83,3 +84,16 @@ async def test_the_first_signing_key_is_made_once(storage: Storage) -> None:
     assert [key.key_id for key in await storage.keys.public()] == []
     await storage.keys.add_signing(a_signing_key("third"))
     assert [key.key_id for key in await storage.keys.signing()] == ["third", "first"]
+
+
+async def test_the_key_of_pushes_is_made_once_and_is_still_there_after_a_restart(engine: Engine) -> None:
+    storage = await engine.start()
+    assert await storage.keys.push() is None
+    first = PushKey("Bfirst", b"p" * 32, NOW)
+    await storage.keys.add_first_push(first)
+    await storage.keys.add_first_push(PushKey("Bsecond", b"q" * 32, Millis(NOW + 1)))
+    assert await storage.keys.push() == first and "pppp" not in repr(first)
+    await storage.aclose()
+    again = await engine.start()
+    assert await again.keys.push() == first
+    await again.aclose()

@@ -57,7 +57,7 @@ class Parish(Town):
             self.storage,
             keys,
             lambda context: [ChildSpec("web", partial(serve, context))],
-            kinds=kinds_of(built_in(), Mail(self.mail, login, BASE_URL), speech_of("en")),
+            kinds=kinds_of(built_in(), Mail(self.mail, login, BASE_URL), speech=speech_of("en")),
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(system.run)

@@ -19,7 +19,8 @@ from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Private, Secret
-from storage.records.identity import START
+from storage.records.identity import START, Millis
+from storage.records.push_key import PushKey
 from storage.secrets.vault import Vault, read_master, written
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
@@ -49,6 +50,7 @@ SEED = a_signing_key("k").seed
 TOKEN = {"token": Private("t0ken of the chat"), "url": Private("https://chat.example/h00k")}
 PUBLICATION = a_publication(token="t0ken of the feed")
 SUBSCRIPTION = a_subscription(secret="s3cret of the reader")
+PUSH = PushKey("Bpublic", b"the k3y that push services know.", Millis(1_800_000_000_000))
 PLAIN = (
     *(secret.value.encode() for secret in SECRETS),
     b"of the feed",
@@ -58,6 +60,7 @@ PLAIN = (
     b"h00k",
     b"t0ken of the feed",
     b"s3cret of the reader",
+    PUSH.secret,
     SEED,
     SEED.hex().encode(),
 )
@@ -79,6 +82,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     await storage.alerts.put_destination(a_destination(secrets=SECRETS, **private))
     await storage.publications.put(PUBLICATION)
     await storage.subscriptions.put(SUBSCRIPTION, START)
+    await storage.keys.add_first_push(PUSH)
     return storage
 
 
@@ -93,6 +97,7 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         assert [(row.source.secret, row.hot.cookies) for row in rows] == [(HELLO, ""), (HEADERS, JAR)]
         assert list(await storage.publications.all()) == [PUBLICATION]
         assert [each.subscription for each in await storage.subscriptions.all()] == [SUBSCRIPTION]
+        assert await storage.keys.push() == PUSH
     finally:
         await storage.aclose()
 
@@ -328,4 +333,5 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
         "who has the address goes on reading"
     )
     assert list(await storage.subscriptions.all()) == [], "its reader subscribes anew"
+    assert await storage.keys.push() is None, "another is made, and devices are asked anew"
     await storage.aclose()

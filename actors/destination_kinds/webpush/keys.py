@@ -1,0 +1,68 @@
+"""The key by which push services know this service: made once, when a device asks for it first, and kept sealed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from actors.egress.failures import Blame, LookFailed
+from actors.settings import Settings
+from actors.world import World
+from storage.interface import Storage
+from storage.records.push_key import PushKey
+
+_ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
+
+
+class Push(NamedTuple):
+    """How devices are told. contact: as in `vapid.py`."""
+
+    key: Callable[[], Awaitable[PushKey]]
+    contact: str
+
+
+async def _nowhere() -> PushKey:
+    raise LookFailed(Blame.LOCAL, "no key for push services can be kept here")
+
+
+NO_PUSH = Push(_nowhere, "")
+
+
+def push_of(world: World, storage: Storage, settings: Settings) -> Push:
+    """Return how devices are told by a service."""
+    known: PushKey | None = None
+
+    async def key() -> PushKey:
+        nonlocal known
+        if known is None:
+            known = await storage.keys.push() or await _made(world, storage)
+        return known
+
+    return Push(key, contact_of(settings))
+
+
+async def _made(world: World, storage: Storage) -> PushKey:
+    """Make the key, unless another node does at the same time; return the one that there is then."""
+    from actors.destination_kinds.webpush import points  # noqa: PLC0415  (11 MB, only where a device is told)
+
+    secret = points.drawn_secret(world.entropy(points.DRAWN))
+    public = points.spelled(points.public_half(points.private_key(secret)))
+    await storage.keys.add_first_push(PushKey(public, secret, world.now()))
+    made = await storage.keys.push()
+    assert made is not None
+    return made
+
+
+def contact_of(settings: Settings) -> str:
+    """Return how a push service's people reach the owner, as RFC 8292 has it; "" where the settings do not say.
+
+    >>> contact_of(Settings(contact="anna@example.com")), contact_of(Settings(base_url="https://news.example.com"))
+    ('mailto:anna@example.com', 'https://news.example.com')
+    """
+    for text in (settings.contact, settings.public_url()):
+        if text.startswith(("https://", "mailto:")):
+            return text
+        if _ADDRESS.fullmatch(text):
+            return f"mailto:{text}"
+    return ""

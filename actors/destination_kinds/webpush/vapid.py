@@ -1,0 +1,37 @@
+"""The word by which a push service knows who sends: a signed token for its origin (RFC 8292). Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from actors.destination_kinds.webpush.points import SIZE, private_key, spelled
+from storage.records.push_key import PushKey
+
+_HOUR: Final = 3_600
+_GOOD_FOR: Final = 12 * _HOUR
+"""Seconds; a day is the most."""
+_HEAD: Final = spelled(b'{"typ":"JWT","alg":"ES256"}')
+
+
+class _Claims(msgspec.Struct, frozen=True, omit_defaults=True):
+    aud: str
+    exp: int
+    sub: str = ""
+
+
+def authorization(key: PushKey, origin: str, at: int, contact: str) -> str:
+    """Return the value of the header `Authorization` at a moment, in seconds since 1970.
+
+    contact: a URL of https or mailto by which the service's owner is reached, "" without one. Within an hour it is the
+    same, as the signature draws no chance (RFC 6979): push services keep what they have checked.
+    """
+    claims = _Claims(origin, at - at % _HOUR + _GOOD_FOR, contact)
+    said = f"{_HEAD}.{spelled(msgspec.json.encode(claims))}"
+    signature = private_key(key.secret).sign(said.encode(), ECDSA(SHA256(), deterministic_signing=True))
+    pair = b"".join(number.to_bytes(SIZE, "big") for number in decode_dss_signature(signature))
+    return f"vapid t={said}.{spelled(pair)}, k={key.public}"

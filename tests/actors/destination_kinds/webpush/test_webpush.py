@@ -1,0 +1,260 @@
+"""Devices through the whole service: subscribed, told, told less, gone; the push service is ours and reads nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.destination_kinds.webpush.answers import answer_of
+from actors.destination_kinds.webpush.encryption import LONGEST
+from actors.destination_kinds.webpush.keys import contact_of, push_of
+from actors.destination_kinds.webpush.payload import payload_of
+from actors.egress.posted import PostResult
+from actors.notification.reading import notification_of
+from actors.settings import Settings
+from api.dashboard.language.messages import speech_of
+from tests.actors.destination_kinds.webpush.coast import ENDPOINT, Coast
+from tests.actors.destination_kinds.webpush.test_vapid import claims
+from tests.actors.test_delivering import HOUR, asked
+from tests.api.house import BASE_URL
+from tests.support.memory_network import Answer, web
+
+SWEDISH = speech_of("en").voice("sv")
+
+
+async def test_a_device_is_told_of_an_event_and_nobody_between_can_read_it(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            made = await town.subscribed(client)
+            town.titles.append("New prices")
+            await trio.sleep(2 * HOUR)
+            (message,) = town.pushed
+            (event,) = (await client.get("/v1/events")).json()["events"]
+            shown = town.shown()
+            assert (shown["title"], shown["url"], shown["tag"], shown["lang"]) == (
+                "New prices",
+                f"/events/{event['id']}",
+                event["id"],
+                "en",
+            )
+            assert b"prices" not in message.body and (message.method, message.target) == (
+                "POST",
+                "/send/s3cret-0f-the-endpoint",
+            )
+            headers = message.headers
+            assert (headers["content-encoding"], headers["ttl"], headers["urgency"]) == ("aes128gcm", "86400", "normal")
+            assert len(headers["topic"]) == 32 and int(headers["content-length"]) == len(message.body) <= 4_096
+            assert claims(headers["authorization"])["aud"] == "https://push.test"
+            kept = await town.storage.keys.push()
+            assert kept is not None and headers["authorization"].endswith(f"k={kept.public}")
+            seen = (await client.get(f"/v1/destinations/{made['id']}")).text
+            for secret in ("s3cret", *town.device.options.values()):
+                assert secret not in seen
+            assert "https://push.test/…" in seen
+
+
+async def test_a_repetition_has_the_topic_of_the_first_and_is_sealed_anew(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            await town.subscribed(client)
+            town.answers = [Answer(503), Answer(201)]
+            town.titles.append("One")
+            await trio.sleep(2 * HOUR)
+            first, again = town.pushed
+            assert first.headers["topic"] == again.headers["topic"] and town.shown(0) == town.shown(1)
+            assert first.body[:16] != again.body[:16] and first.body[21:86] != again.body[21:86]
+            town.titles.append("Two")
+            await trio.sleep(2 * HOUR)
+            assert town.pushed[-1].headers["topic"] != first.headers["topic"]
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_device_that_is_gone_is_left_alone_and_the_reason_is_a_sentence(
+    autojump_clock: object, status: int
+) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            made = await town.subscribed(client)
+            town.answers = [Answer(status)]
+            town.titles += ["One", "Two"]
+            await trio.sleep(2 * HOUR)
+            sent = len(town.pushed)
+            town.titles.append("Three")
+            await trio.sleep(2 * HOUR)
+            assert 1 <= len(town.pushed) == sent <= 2
+            where = f"/v1/destinations/{made['id']}"
+            line = (await client.get(f"{where}/deliveries")).json()[-1]
+            assert line["result"] == "given_up" and "its browser takes no notifications from here" in line["error"]
+            assert (await client.get(where)).json()["state"] == "disabled"
+            again = {"url": ENDPOINT, "options": town.device.options, "enabled": True}
+            town.answers = [Answer(201)]
+            assert (await client.patch(where, json=again)).json()["state"] == "active"
+            assert (await client.post(f"{where}/test")).json()["result"] == "sent"
+
+
+async def test_a_message_that_is_too_large_is_given_up_and_the_next_is_sent(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            made = await town.subscribed(client)
+            town.answers = [Answer(413), Answer(201)]
+            town.titles.append("One")
+            await trio.sleep(HOUR)
+            town.titles.append("Two")
+            await trio.sleep(2 * HOUR)
+            lines = (await client.get(f"/v1/destinations/{made['id']}/deliveries")).json()
+            assert sorted(line["result"] for line in lines) == ["given_up", "sent"]
+            assert any("no message of this size" in (line["error"] or "") for line in lines)
+
+
+async def test_a_push_service_that_asks_for_fewer_is_given_the_time_it_asks_for(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            await town.subscribed(client)
+            town.answers = [Answer(429, headers={"Retry-After": "1000"}), Answer(201)]
+            town.titles.append("One")
+            await trio.sleep(2 * HOUR)
+            first, again = town.times
+            assert again - first >= 999
+
+
+async def test_a_test_and_a_digest_are_said_in_the_language_of_the_page(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            options = town.device.options | {"language": "sv", "urgency": "high"}
+            made = await town.subscribed(client, options=options, delivery_mode="hourly")
+            where = f"/v1/destinations/{made['id']}"
+            assert (await client.post(f"{where}/test")).json()["result"] == "sent"
+            shown = town.shown()
+            assert (shown["title"], shown["lang"]) == ("En provavisering", "sv")
+            assert shown["url"] == f"/destinations/{made['id']}"
+            assert town.pushed[-1].headers["urgency"] == "high"
+            town.titles += [f"Nyhet {number} om färjan till Ven" for number in range(60)]
+            await trio.sleep(3 * HOUR)
+            shown = town.shown()
+            assert shown["title"] == "60 händelser från news.test"
+            assert shown["url"] == f"/alerts/{made['alert_id']}"
+            assert shown["body"].startswith("+ Nyhet ") and "http" not in shown["body"]
+            assert shown["body"].splitlines()[-1].startswith("… och ") and shown["body"].endswith(" händelser till")
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"p256dh": "A" * 87}, "p256dh"),
+        ({"p256dh": "short"}, "p256dh"),
+        ({"auth": "A" * 21}, "auth"),
+        ({"auth": ""}, "auth"),
+        ({"urgency": "at once"}, "urgency"),
+        ({"language": "Schwyzerdütsch"}, "language"),
+    ],
+)
+async def test_what_is_no_subscription_is_refused_by_its_place(
+    autojump_clock: object, options: dict[str, str], field: str
+) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            body = {"kind": "webpush", "url": ENDPOINT, "options": town.device.options | options}
+            answer = await client.post(f"/v1/alerts/{alert['id']}/destinations", json=body)
+            assert answer.status_code == 422 and f"body.options.{field}" in answer.text
+            assert town.device.options["auth"] not in answer.text
+
+
+@pytest.mark.parametrize("url", ["https://10.0.0.7/send/x", "http://push.test/send/x", f"{BASE_URL}/send/x", "push"])
+async def test_an_endpoint_is_a_strangers_url_and_the_guard_looks_at_it(autojump_clock: object, url: str) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        town.network.add("push.test", "93.184.216.50", web(lambda asked: Answer(201), town.pushed), 80)
+        async with town.running() as client:
+            alert = await asked(client, "/v1/alerts", filter_query="")
+            body = {"kind": "webpush", "url": url, "options": town.device.options}
+            answer = await client.post(f"/v1/alerts/{alert['id']}/destinations", json=body)
+            assert answer.status_code == 422 and not town.pushed
+
+
+async def test_an_endpoint_that_moves_inside_later_is_not_connected_to(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        async with town.running() as client:
+            made = await town.subscribed(client)
+            town.network.names["push.test"] = ["10.0.0.7"]
+            found = (await client.post(f"/v1/destinations/{made['id']}/test")).json()
+            assert found["result"] != "sent" and not town.pushed
+
+
+async def test_the_key_is_made_once_whoever_asks(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Coast(nursery)
+        made = [push_of(town.world, town.storage, Settings()) for _ in range(2)]
+        keys: list[str] = []
+
+        async def ask(number: int) -> None:
+            keys.append((await made[number % 2].key()).public)
+
+        async with trio.open_nursery() as asking:
+            for number in range(6):
+                asking.start_soon(ask, number)
+        kept = await town.storage.keys.push()
+        assert kept is not None and set(keys) == {kept.public}
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("settings", "contact"),
+    [
+        (Settings(contact="mailto:a@b.example"), "mailto:a@b.example"),
+        (Settings(contact="https://example.com/bot"), "https://example.com/bot"),
+        (Settings(contact="ask at the desk", base_url="https://news.example.com"), "https://news.example.com"),
+        (Settings(contact="ask at the desk"), ""),
+    ],
+)
+def test_who_is_to_be_reached_is_said_as_push_services_want_it(settings: Settings, contact: str) -> None:
+    assert contact_of(settings) == contact
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "says"),
+    [
+        (201, None, ""),
+        (400, "again", "does not know us by our key"),
+        (401, "again", "does not know us by our key"),
+        (403, "again", "does not know us by our key"),
+        (404, "revoked", "takes no notifications from here"),
+        (410, "revoked", "takes no notifications from here"),
+        (413, "refused", "no message of this size"),
+        (429, "slow", "asks for fewer"),
+        (500, None, "HTTP 500 oops"),
+        (302, None, "HTTP 302"),
+    ],
+)
+def test_an_answer_is_understood_as_the_rfc_lists_it(status: int, verdict: str | None, says: str) -> None:
+    answer = answer_of(PostResult(status, 7, b"oops", 5.0))
+    assert (answer.verdict, answer.delivered, answer.retry_after) == (verdict, status == 201, 5.0)
+    assert says in (answer.error or "")
+    assert verdict is None or SWEDISH.say(answer.error or "") != answer.error
+
+
+@given(
+    title=st.text(st.sampled_from('a"\\\n😀é\u0001\u2028 '), max_size=400),
+    text=st.text(st.sampled_from('a"\\\n😀é\u0001\u2028 '), max_size=6_000),
+)
+def test_whatever_is_told_fits_into_one_message(title: str, text: str) -> None:
+    id = "01995a3e-0000-7000-8000-000000000000"
+    body = json.dumps({"id": id, "title": title, "summary": text, "content": text, "url": "https://x.example/" + id})
+    made = payload_of(notification_of(id, body.encode(), SWEDISH), "/", SWEDISH, "sv")
+    assert len(made) <= LONGEST and json.loads(made)["url"] == f"/events/{id}"
+    written = notification_of(id, body.encode())._replace(
+        title=title[:120], written=text.encode()[:1_400].decode("utf-8", "ignore")
+    )
+    assert len(payload_of(written, "/", SWEDISH, "sv")) <= LONGEST
