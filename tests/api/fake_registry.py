@@ -49,6 +49,7 @@ from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
 from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
+from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
@@ -88,7 +89,7 @@ class FakeRegistry:
                     message.reply.answer(await self._set(message))
                 else:
                     message.reply.answer(self._handle(message))
-            except DomainError as error:
+            except (DomainError, StorageError) as error:
                 message.reply.fail(error)
 
     def _handle(self, message: Any) -> Any:

@@ -24,6 +24,8 @@ WRITES_NOTHING = {
     "POST /v1/sources/{id}/preview",
     "POST /v1/sources/{id}/blocks",
     "POST /v1/sources/{id}/check",
+    "POST /v1/secrets/compare",
+    "POST /v1/admin/streams/{number}/close",
     "POST /v1/alerts/preview",
     "POST /v1/destinations/preview",
     "POST /v1/templates/{template_id}/preview",
@@ -47,6 +49,7 @@ BODIES: dict[str, Any] = {
     "PATCH /v1/alerts/{id}": {"name": "other"},
     "POST /v1/alerts/{id}/destinations": HOOK,
     "PATCH /v1/destinations/{id}": {"label": "other"},
+    "PUT /v1/tags/{tag}": {"schedule": "1h"},
     "POST /v1/publications": {"title": "All"},
     "PATCH /v1/publications/{id}": {"title": "other"},
     "POST /v1/destinations/{id}/replay": {"since": "2000-01-01T00:00:00Z"},
@@ -68,12 +71,14 @@ async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
     (event,) = await commit(house, a_page_draft())
     hook = (await hooked(client))["id"]
     house.destinations[hook] = Mailbox("hook", 4)
+    assert (await client.put("/v1/tags/prices", json={"schedule": "2h"})).is_success
     return {
         "/v1/sources/": source.id,
         "/v1/events/": ids([event])[0],
         "/v1/alerts/": (await made(client))["id"],
         "/v1/destinations/": hook,
         "/v1/admin/tree/": f"sources/{source.id}",
+        "/v1/admin/keys/": (await house.storage.keys.all())[0].id,
         "/v1/publications/": (await client.post("/v1/publications", json={"title": "Prices"})).json()["id"],
         "/v1/webhook-bins/": (await client.post("/v1/webhook-bins")).json()["id"],
     }
@@ -99,7 +104,7 @@ async def test_a_write_without_room_is_503_says_when_to_come_back_and_changes_no
         before = await picture(client)
         house.storage.disk.full = True
         handle, house.registry._handle = house.registry._handle, refuse  # type: ignore[method-assign]
-        method, path = label.replace("{what}", "page").split()
+        method, path = label.replace("{what}", "page").replace("{tag}", "prices").split()
         for beginning, id in there.items():
             if path.startswith(beginning):
                 path = path.replace("{id}", id).replace("{path}", id)
