@@ -12,12 +12,15 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.messages.requests import (
     Bar,
+    FollowHosts,
     Follows,
+    HeadersFor,
     Hours,
     Ignore,
     PushFilter,
     RenderWish,
     Schedule,
+    Screenshots,
     Selector,
     Subprotocols,
     Tags,
@@ -25,6 +28,8 @@ from actors.messages.requests import (
     Url,
     WaitFor,
 )
+from actors.sources.following.hosts import read_hosts
+from actors.sources.lending import read_places
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
 from sanderling.applying.references import Reference
 from storage.records.managed import Managed
@@ -51,9 +56,12 @@ class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     subprotocols: Subprotocols | UnsetType = UNSET
     hello: Reference | UnsetType = UNSET
     headers: Reference | UnsetType = UNSET
+    headers_for: HeadersFor | UnsetType = UNSET
     follow: Follows | UnsetType = UNSET
+    follow_hosts: FollowHosts | UnsetType = UNSET
     render: RenderWish | UnsetType = UNSET
     wait_for: WaitFor | UnsetType = UNSET
+    screenshots: Screenshots | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     backfill: int | UnsetType = UNSET
     verify: Literal["now", "later"] | UnsetType = UNSET
@@ -89,6 +97,9 @@ class SourceSeen(Struct):
     created_at: str
     updated_at: str
     revision: str
+    headers_for: tuple[str, ...] = ()
+    follow_hosts: tuple[str, ...] = ()
+    screenshots: bool = False
     detection: DetectionSeen = DetectionSeen()
     updated_by: str = ""
     managed: Managed | None = None
@@ -104,8 +115,11 @@ DEFAULTS: Values = {
     "filter": None,
     "bar": None,
     "subprotocols": (),
+    "headers_for": (),
     "follow": "none",
+    "follow_hosts": (),
     "wait_for": None,
+    "screenshots": False,
     "enabled": True,
 }
 _COMPARED = (*DEFAULTS, "url", "type", "render")
@@ -137,6 +151,10 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
         values["url"] = url_of(values["url"])
     values["tags"], values["ignore"] = tags_of(values["tags"]), tuple(sorted(values["ignore"]))
     values["title"] = " ".join(values["title"].split())
+    with suppress(UrlRefused):  # the service says what is wrong with it
+        values["headers_for"] = read_places(values["headers_for"])
+    with suppress(UrlRefused):
+        values["follow_hosts"] = read_hosts(values["follow_hosts"])
     if values["schedule"] is not None:
         values["schedule"] = interval_text(seconds_of(values["schedule"]))
     return values

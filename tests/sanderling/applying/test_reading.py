@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.applying.kinds.sources import DEFAULTS, spelt
 from sanderling.applying.reading import BadFiles, read_folder
 from tests.sanderling.applying.folder import files
 
@@ -191,3 +192,9 @@ def test_one_destination_of_two_alerts_is_wanted_for_each(tmp_path: Path) -> Non
     more = GOOD + '[alerts.plans]\nquery = "plan"\ndestinations = ["hook", "hook"]\n'
     wish = read_folder(files(tmp_path / "f", all=more), {})
     assert [one.name for one in wish.wanted["destinations"]] == ["prices/hook", "plans/hook"]
+
+
+def test_hosts_are_compared_in_the_spelling_in_which_the_service_keeps_them() -> None:
+    values = spelt({**DEFAULTS, "headers_for": ("*.Shop.example",), "follow_hosts": ("www.News.example", "*")})
+    assert (values["headers_for"], values["follow_hosts"]) == (("*.shop.example",), ("news.example", "*"))
+    assert spelt({**DEFAULTS, "headers_for": ("*.com",)})["headers_for"] == ("*.com",)
