@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
@@ -69,6 +69,11 @@ _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
 
 
+_OF_HEAD: Final = frozenset(
+    {"base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"}
+)
+
+
 def parse(text: str) -> Element:
     """Return the root of an HTML document. Raises ContentError when there is no element in it."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
@@ -81,7 +86,25 @@ def parse(text: str) -> Element:
         root = None
     if root is None:
         raise ContentError("There is no HTML element in the body.")
+    _begin_body(root)
     return root
+
+
+def _begin_body(root: Element) -> None:
+    """Move what is no matter of the head into the body, where a page has left out both tags: the parser does not know
+    that `main` and the like begin it (HTML, 13.2.6.4.4).
+    """
+    head = root.find("head")
+    first = None if head is None else next((one for one in head if one.tag not in _OF_HEAD), None)
+    if head is None or first is None:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    moved, text, body.text = [first, *first.itersiblings()], body.text, None
+    for at, element in enumerate(moved):
+        body.insert(at, element)
+    moved[-1].tail = f"{moved[-1].tail or ''}{text or ''}" or None
 
 
 def _unclosed(html: bytes) -> bytes:
