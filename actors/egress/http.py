@@ -300,7 +300,7 @@ class HttpClient:
     ) -> httpx.Response:
         request = httpx.Request(
             method,
-            url.text,
+            url.sent,
             headers=[(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *headers],
             content=body,
             extensions={"url": url} if steps is None else {"url": url, "trace": steps.http_moment},

@@ -99,11 +99,11 @@ class Robots:
         if site is None:
             site = self._sites[url.origin] = _Site(trio.Lock())
         self._sites.move_to_end(url.origin)
-        if trio.current_time() >= site.until or url.text not in site.said:
+        if trio.current_time() >= site.until or url.sent not in site.said:
             async with site.lock:
                 if trio.current_time() >= site.until:
                     await self._refresh(url, site, claim)
-                if site.known and url.text not in site.said:
+                if site.known and url.sent not in site.said:
                     self._keep(site, url, await self._read(site.text.encode(), url))
                 self._shrink()
         return _judge(site, url)
@@ -178,7 +178,7 @@ class Robots:
 
     async def _read(self, body: bytes, url: Url) -> RobotsReading:
         """Judge a URL by a file. Raises LookFailed of class content when no worker can."""
-        asked = RobotsRequest(body, PRODUCT, url.text)
+        asked = RobotsRequest(body, PRODUCT, url.sent)
         if len(body) <= SHORT:
             return read_robots(asked)
         try:
@@ -189,7 +189,7 @@ class Robots:
 
     @staticmethod
     def _keep(site: _Site, url: Url, reading: RobotsReading) -> None:
-        site.said[url.text] = reading.allowed, reading.delay
+        site.said[url.sent] = reading.allowed, reading.delay
         if len(site.said) > MOST_SAID:
             site.said.popitem(last=False)
 
@@ -211,7 +211,7 @@ def _judge(site: _Site, url: Url) -> RobotsVerdict:
         )
     if not site.text:
         return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
-    allowed, delay = site.said[url.text]
+    allowed, delay = site.said[url.sent]
     if allowed:
         return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
     return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {url.target}", Blame.REMOTE_PERMANENT)

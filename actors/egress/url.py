@@ -31,8 +31,9 @@ NON_WEB_PORTS = frozenset(
 )
 
 _PARTS = re.compile(
-    r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL
+    r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
 )  # RFC 3986, appendix B
+_PAGES = ("http", "https")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 _PORT = re.compile(r"[0-9]{0,8}")
 _FORBIDDEN = re.compile(
@@ -49,7 +50,8 @@ class Url:
     """An absolute URL in its one spelling.
 
     text: the whole of it. host: lower-case ASCII, an IPv6 address without brackets. port: never absent.
-    target: path and query, percent-encoded, as they go into the request line.
+    target: path and query, percent-encoded, as they go into the request line. route: a fragment by which a page's
+    script knows what to show (`#/prices`, `#!prices`), "" for any other: it tells two pages apart, and is never sent.
     """
 
     text: str
@@ -57,6 +59,12 @@ class Url:
     host: str
     port: int
     target: str
+    route: str = ""
+
+    @property
+    def sent(self) -> str:
+        """What is asked for: all but the route."""
+        return self.text.removesuffix(self.route)
 
     @property
     def authority(self) -> str:
@@ -81,10 +89,10 @@ class Url:
 def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "wss")) -> Url:
     """Return the one spelling of an absolute URL. Raises UrlRefused, whose `rule` starts with `url-`."""
     _check_characters(text)
-    scheme, authority, path, query = _split(text)
+    scheme, authority, path, query, fragment = _split(text)
     if scheme is None or authority is None:
         raise UrlRefused("url-relative", "a URL must be complete, as in https://example.com/feed")
-    return _build(scheme.lower(), authority, path, query, schemes)
+    return _build(scheme.lower(), authority, path, query, schemes, route=_route(scheme.lower(), fragment))
 
 
 def join(base: Url, reference: str) -> Url:
@@ -95,7 +103,7 @@ def join(base: Url, reference: str) -> Url:
     """
     reference = reference.strip(" ").replace(" ", "%20")
     _check_characters(reference)
-    scheme, authority, path, query = _split(reference)
+    scheme, authority, path, query, _ = _split(reference)
     if scheme is not None:
         if authority is None:
             raise UrlRefused("url-scheme", f"leads to a URL of scheme {scheme.lower()[:20]!r}, without a host")
@@ -121,18 +129,24 @@ def _check_characters(text: str) -> None:
         raise UrlRefused("url-backslash", "a URL has no backslash; write %5C or a slash")
 
 
-def _split(text: str) -> tuple[str | None, str | None, str, str | None]:
+def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | None]:
     found = _PARTS.fullmatch(text)
     assert found is not None  # the expression matches every text
-    scheme, authority, path, query = found.groups()
+    scheme, authority, path, query, fragment = found.groups()
     if scheme is not None and not _SCHEME.fullmatch(scheme):
         raise UrlRefused(
             "url-scheme", f"{scheme[:20]!r} is no scheme: a URL is complete, as in https://example.com/feed"
         )
-    return scheme, authority, path, query
+    return scheme, authority, path, query, fragment
 
 
-def _build(scheme: str, authority: str, path: str, query: str | None, schemes: Sequence[str]) -> Url:
+def _route(scheme: str, fragment: str | None) -> str:
+    return f"#{_encode(fragment, _OUTSIDE_QUERY)}" if fragment and scheme in _PAGES and fragment[0] in "/!" else ""
+
+
+def _build(
+    scheme: str, authority: str, path: str, query: str | None, schemes: Sequence[str], *, route: str = ""
+) -> Url:
     if scheme not in schemes or scheme not in DEFAULT_PORTS:
         raise UrlRefused("url-scheme", f"scheme {scheme[:20]!r} is not one of {', '.join(schemes)}")
     host, port = _read_authority(scheme, authority)
@@ -140,10 +154,10 @@ def _build(scheme: str, authority: str, path: str, query: str | None, schemes: S
     if query is not None:
         target += "?" + _encode(query, _OUTSIDE_QUERY)
     url = Url("", scheme, host, port, target)
-    text = url.origin + target
+    text = url.origin + target + route
     if len(text) > LENGTH_LIMIT:
         raise UrlRefused("url-length", f"a URL has at most {LENGTH_LIMIT} characters, this one has {len(text)} encoded")
-    return Url(text, scheme, host, port, target)
+    return Url(text, scheme, host, port, target, route)
 
 
 def _read_authority(scheme: str, authority: str) -> tuple[str, int]:

@@ -22,7 +22,7 @@ what. A page that advertises a feed is followed to it. `type` overrides that. Wh
 nothing of it becomes an event, except the newest entries of a feed that `backfill` asks for.
 
 A URL that is watched already answers 200 with the existing source, however it is spelt (case of the host, default \
-port, fragment, dot segments, percent-encoding).
+port, fragment unless a script routes by it (`#/` and `#!`), dot segments, percent-encoding).
 
 `{"sources": [...]}` adds up to 20 at once: 201 when all are there, else 207; `results` are in the order of the \
 request, and one that fails spoils no other.

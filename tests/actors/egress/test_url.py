@@ -33,6 +33,11 @@ def test_x4_each_form_is_refused_by_its_rule(text: str, rule: str) -> None:
         ("http://example.com/../../x", "http://example.com/x"),
         ("http://example.com/%2e%2E/%7euser/%c3%a4", "http://example.com/~user/%C3%A4"),
         ("http://example.com/ä?ö=ü#ß", "http://example.com/%C3%A4?%C3%B6=%C3%BC"),
+        ("https://example.com/app#/prices?a=b#c d".replace(" ", "%20"), "https://example.com/app#/prices?a=b%23c%20d"),
+        ("https://example.com/app#!ä", "https://example.com/app#!%C3%A4"),
+        ("https://example.com/app#prices", "https://example.com/app"),
+        ("https://example.com/app#", "https://example.com/app"),
+        ("wss://example.com/app#/prices", "wss://example.com/app"),
         ("http://example.com/100%", "http://example.com/100%25"),
         ("http://example.com/?", "http://example.com/?"),
         ("http://example.com/a|b?c[d]={e}", "http://example.com/a%7Cb?c%5Bd%5D=%7Be%7D"),
@@ -130,3 +135,13 @@ def test_links_written_by_hand_are_forgiven_their_spaces_and_nothing_else() -> N
     for reference in ("/x\n", "\\\\evil.example/", "http://exa mple.com/", "javascript:alert(1)", "mailto:a@b.example"):
         with pytest.raises(UrlRefused):
             join(base, reference)
+
+
+def test_a_route_tells_pages_apart_and_is_never_sent_nor_inherited_by_what_a_page_leads_to() -> None:
+    url = parse_url("https://a.example/app?x=1#/prices")
+    assert (url.route, url.sent, url.target) == ("#/prices", "https://a.example/app?x=1", "/app?x=1")
+    assert (parse_url("https://a.example/#top").route, parse_url("https://a.example/#top").sent) == (
+        "",
+        "https://a.example/",
+    )
+    assert join(url, "").text == "https://a.example/app?x=1" and join(url, "/b#/c").text == "https://a.example/b"

@@ -64,6 +64,25 @@ async def test_what_is_told_of_a_rendered_page_is_what_its_scripts_put_there(aut
         assert told["url"] == URL
 
 
+async def test_pages_of_one_address_that_their_route_tells_apart_are_two_sources_and_the_browser_has_it(
+    autojump_clock: object,
+) -> None:
+    browser = a_browser()
+    prices, jobs = f"{URL}#/prices", f"{URL}#!jobs"
+    browser.pages |= {prices: BEFORE, jobs: page("A job that is open for all who can swim and like the sea, it says.")}
+    async with watching(browser=browser) as (service, origin):
+        origin.bodies["/app"] = SHELL
+        one = (await service.add(prices, render="always")).view.source
+        other = (await service.add(jobs, render="always")).view.source
+        assert (one.url, other.url, one.watch_url) == (prices, jobs, prices) and one.id != other.id
+        browser.pages[prices] = AFTER
+        await look(service, one.id)
+        (told,) = await service.events()
+        assert (told["source_id"], told["url"]) == (one.id, prices) and "25 euros" in told["content"]
+        assert {request.url for request in browser.asked} == {prices, jobs}
+        assert {asked.target for asked in origin.looks("/app")} == {"/app"}
+
+
 async def test_a_look_that_always_renders_asks_robots_once_and_the_page_only_by_the_browser(
     autojump_clock: object,
 ) -> None:
