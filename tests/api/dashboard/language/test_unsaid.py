@@ -40,6 +40,7 @@ UNSAID = frozenset(
         "saved_views.py: there are no views of this list",
         "undoing.py: <Undos of ",
         "settings.py: Mac OS",
+        "screen.py: the dashboard",  # who set a record, as the record keeps it
     }
 )
 """Texts that are said otherwise, or to nobody."""

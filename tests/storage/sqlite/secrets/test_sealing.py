@@ -273,7 +273,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
     await (await filled(tmp_path, old)).aclose()
     kept = (tmp_path / OWN).read_text() if old is None else None
     done = rotate(tmp_path, old, new)
-    assert (done.boxes, done.lost, done.scrubbed) == (8, None, True)
+    assert (done.boxes, done.lost, done.scrubbed) == (9, None, True)
     assert (tmp_path / OWN).exists() == (new is None) and not (tmp_path / NEXT).exists()
     await secrets_in(tmp_path, new)
     (tmp_path / OWN).unlink(missing_ok=True)
