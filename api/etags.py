@@ -11,7 +11,7 @@ from typing import Any
 
 from api.problems import invalid
 from api.route import Answer, Call
-from storage.records.revision import ANY, Expected, Record, revision_of
+from storage.records.revision import ANY, NOTHING, Expected, Record, revision_of
 
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _LIST = re.compile(r'\s*(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*\s*')
@@ -33,6 +33,16 @@ def shown(call: Call, record: Record, body: Any) -> Answer:
 def expected(call: Call) -> Expected:
     """Return the revisions that a change may start from, None without If-Match. Raises Refusal (400)."""
     return _named(call, "If-Match", weak=False)
+
+
+def expected_by_put(call: Call) -> Expected:
+    """Return the revisions that a PUT may start from, `NOTHING` with `If-None-Match: *`. Raises Refusal (400)."""
+    known = _named(call, "If-None-Match", weak=True)
+    if known is None:
+        return expected(call)
+    if ANY not in known:
+        raise invalid("header.If-None-Match", "can only be * here: nothing is to be there yet", ", ".join(known))
+    return NOTHING
 
 
 def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:

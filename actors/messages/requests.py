@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from storage.records.given import given
 from storage.records.managed import Managed
@@ -228,7 +229,8 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
-    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy.
+    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy. `managed` absent leaves it
+    as it is; null takes it away.
     """
 
     schedule: Schedule | None = None
@@ -237,6 +239,12 @@ class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
     selector: Selector | None = None
     ignore: Ignore = ()
     destinations: DefaultDestinations = ()
+    managed: ManagedBy | UnsetType = UNSET
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether no setting is in it."""
+        return replace(self, managed=UNSET) == TagSettings()
 
 
 class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):

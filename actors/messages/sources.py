@@ -210,13 +210,14 @@ class SetTagDefaults:
     """Set what sources with a tag inherit, all of it, or take it away (None); the answer is what the tag has then.
 
     All its sources follow by then, and each plans its next look anew. Fails with Unprocessable, Stale, NotFound
-    (nothing to take away), Conflict (no room).
+    (nothing to take away), Conflict (no room). by: who asks.
     """
 
     tag: str
     settings: TagSettings | None
     reply: Reply[TagDefaults | None]
     expected: Expected = None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

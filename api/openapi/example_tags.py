@@ -19,6 +19,9 @@ TAG = wire.TagRecord(
         ignore=("nav", ".visitors-online"),
         destinations=(),
         updated_at=MADE,
+        revision="5b0e6a3c9f214d775b0e6a3c",
+        updated_by="guide",
+        managed=None,
     ),
 )
 

@@ -109,6 +109,9 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
     if 304 in route.answers:
         says = "An `ETag` that the client has: 304 while nobody has set anything else. `*`: any."
         found.append(_header("If-None-Match", says, _TAGS, _TAG))
+    if route.method == "PUT" and "precondition-failed" in route.refuses:
+        says = "With `*`, 412 where something is set already."
+        found.append(_header("If-None-Match", says, {"type": "string", "enum": ["*"]}, "*"))
     if "precondition-failed" in route.refuses:
         says = "The `ETag` of what is to be changed: 412 once somebody else has changed it. `*`, like no header: any."
         found.append(_header("If-Match", says, _TAGS, _TAG))

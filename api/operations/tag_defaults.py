@@ -83,7 +83,7 @@ async def asked(call: OperationContext, text: str) -> Tag:
 async def put(call: OperationContext, text: str, settings: TagSettings, expected: Expected = None) -> Tag:
     """Set what the sources of a tag inherit, all of it. Raises Unprocessable, Stale, Conflict."""
     tag = tag_in(text)
-    if settings == TagSettings():
+    if settings.says_nothing:
         raise Unprocessable("nothing is set: to take the defaults of a tag away, delete them", "body")
     if settings.schedule is not None:
         sources.check_schedule(settings.schedule, "body.schedule")
@@ -106,7 +106,7 @@ async def _set(
     call: OperationContext, tag: str, settings: TagSettings | None, expected: Expected
 ) -> TagDefaults | None:
     def message(reply: Reply[TagDefaults | None]) -> SetTagDefaults:
-        return SetTagDefaults(tag, settings, reply, expected)
+        return SetTagDefaults(tag, settings, reply, expected, call.by)
 
     return await sources.asked(call, message, looks=True)
 
@@ -116,13 +116,13 @@ async def give(call: OperationContext, old: str, new: str) -> None:
     found = await asked(call, old)
     if found.defaults is not None and (await asked(call, new)).defaults is None:
         settings = settings_of(replace(found.defaults, destinations=found.destinations))
-        if settings != TagSettings():
+        if not settings.says_nothing:
             await put(call, new, settings)
 
 
 def settings_of(defaults: TagDefaults) -> TagSettings:
-    """Return a tag's defaults as they are asked for."""
-    kept = {name: getattr(defaults, name) for name in TagSettings.__struct_fields__}
+    """Return a tag's defaults as they are asked for, without the mark of the files that describe them."""
+    kept = {name: getattr(defaults, name) for name in TagSettings.__struct_fields__ if name != "managed"}
     return TagSettings(**kept | {"schedule": None if defaults.schedule is None else interval_text(defaults.schedule)})
 
 

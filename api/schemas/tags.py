@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from api.schemas.sources import Time
+from api.schemas.sources import Revision, Time, UpdatedBy
+from storage.records.managed import Managed
 
 
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
@@ -19,6 +20,9 @@ class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
     ignore: tuple[str, ...]
     destinations: tuple[str, ...]
     updated_at: Time
+    revision: Revision
+    updated_by: UpdatedBy
+    managed: Managed | None
 
 
 class TagRecord(Struct, frozen=True, kw_only=True):

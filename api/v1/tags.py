@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from actors.messages.requests import TagSettings
-from api.etags import expected, shown, tag_of
+from api.etags import expected, expected_by_put, shown, tag_of
 from api.operations import tag_defaults as acts
 from api.operations.tag_defaults import Tag
 from api.pagination import next_page, place
@@ -14,6 +12,7 @@ from api.route import Answer, Call, routes_below
 from api.schemas import tags as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
+from storage.records.revision import revision_of
 from storage.records.tag_defaults import TagDefaults
 from storage.records.times import interval_text
 
@@ -22,13 +21,14 @@ _TELLS = "alerts:write"
 
 def record_of(tag: Tag) -> wire.TagRecord:
     """Return a tag's record."""
-    defaults = None if tag.defaults is None else _defaults(replace(tag.defaults, destinations=tag.destinations))
+    defaults = None if tag.defaults is None else _defaults(tag.defaults, tag.destinations)
     return wire.TagRecord(tag=tag.tag, sources=tag.sources, sources_below=tag.below, defaults=defaults)
 
 
-def _defaults(defaults: TagDefaults) -> wire.TagDefaultsRecord:
+def _defaults(defaults: TagDefaults, destinations: tuple[str, ...]) -> wire.TagDefaultsRecord:
     schedule = None if defaults.schedule is None else interval_text(defaults.schedule)
-    return wire.TagDefaultsRecord(**mirrored(defaults, wire.TagDefaultsRecord) | {"schedule": schedule})
+    shown = {"schedule": schedule, "destinations": destinations, "revision": revision_of(defaults)}
+    return wire.TagDefaultsRecord(**mirrored(defaults, wire.TagDefaultsRecord) | shown)
 
 
 async def list_tags(call: Call) -> Answer:
@@ -51,7 +51,7 @@ async def put(call: Call) -> Answer:
     settings: TagSettings = call.body
     if settings.destinations and (call.key is None or _TELLS not in call.key.scopes):
         raise Refusal("forbidden", f"Destinations of a tag (`destinations`) need the scope {_TELLS}.")
-    found = await acts.put(call, call.path["tag"], settings, expected(call))
+    found = await acts.put(call, call.path["tag"], settings, expected_by_put(call))
     assert found.defaults is not None, "it was set just now"
     return Answer(record_of(found), headers=tag_of(found.defaults))
 

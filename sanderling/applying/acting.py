@@ -111,7 +111,7 @@ class Actor:
             raise ServiceRefused("it stays, as what was to take its place was refused", 409)
         record = act.there.record
         try:
-            await self._client.ask("DELETE", f"{kind.path}/{record.id}", headers=_begun(record))
+            await self._client.ask("DELETE", kind.at(record.id), headers=_begun(record))
         except ServiceRefused as error:
             if error.status != 404:
                 raise
@@ -123,12 +123,15 @@ class Actor:
         return ""
 
     async def _patch(self, kind: Kind, wanted: Wanted, record: Record, fields: Sequence[str]) -> None:
+        if kind.whole:
+            await self._client.ask("PUT", kind.at(record.id), json=self._body(kind, wanted), headers=_begun(record))
+            return
         values = {name: wanted.values.get(name) for name in fields if name in wanted.values or PART in name}
         secrets = {name: wanted.secrets[name].value for name in fields if name in wanted.secrets}
         gone = {name: None for name in fields if name not in values and name not in secrets}
         values = {name: value for name, value in values.items() if name not in secrets}
         body = kind.body(values, {**secrets, **gone}, self._names.id_of) | {"managed": self._mark(kind, wanted)}
-        await self._client.ask("PATCH", f"{kind.path}/{record.id}", json=body, headers=_begun(record))
+        await self._client.ask("PATCH", kind.at(record.id), json=body, headers=_begun(record))
 
     async def _make(self, kind: Kind, act: Act) -> str:
         assert act.wanted is not None
@@ -175,7 +178,7 @@ class Actor:
         mark = record.managed
         if mark is None or (mark.workspace, mark.name) != (self._plan.workspace, wanted.name):
             raise ServiceRefused("somebody else has added it meanwhile: run the same command again", 409)
-        self._names.put(kind.id, record.id, wanted.name)
+        kind.put(self._names, record.id, wanted.name)
         fields = [change.field for change in changes_of(kind, wanted, kind.there(record, self._names), self._names)]
         if fields:
             await self._patch(kind, wanted, record, fields)
@@ -188,6 +191,8 @@ class Actor:
         The name of the call is that of the thing, so its answer may be of one that is gone by now: then the next name.
         """
         path, body = kind.make(wanted.values, self._names.id_of), self._body(kind, wanted)
+        if kind.whole:
+            return await self._put(kind, path, body)
         number = waited = 0
         while True:
             try:
@@ -208,10 +213,25 @@ class Actor:
                 return there
             number += 1
 
+    async def _put(self, kind: Kind, path: str, body: Mapping[str, Any]) -> httpx.Response:
+        """Return the answer to what makes something that is known by its path. What is there already stays as it is.
+
+        It may be there as the answer to the same call was lost: then its mark is ours.
+        """
+        try:
+            return await self._client.ask("PUT", path, json=body, headers={"If-None-Match": "*"})
+        except ServiceRefused as error:
+            if error.status != 412:
+                raise
+            there = await self._client.ask("GET", path)
+            if not kind.counts(msgspec.json.decode(there.content, type=kind.record)):
+                raise
+            return there
+
     async def _again(self, kind: Kind, id: str) -> httpx.Response | None:
         """Return something as it is now; None where it is gone."""
         try:
-            return await self._client.ask("GET", f"{kind.path}/{id}")
+            return await self._client.ask("GET", kind.at(id))
         except ServiceRefused as error:
             if error.status != 404:
                 raise

@@ -247,10 +247,11 @@ class _Planner:
             if found is None:
                 self._make(kind, one, left.get(one.name))
             else:
-                self.names.put(kind.id, found.record.id, one.name, found.known_as)
+                kind.put(self.names, found.record.id, one.name, found.known_as)
                 self._found(kind, one, found)
         names = {one.name for one in wanted}
         for gone in matches.left:
+            self.names.put(kind.id, gone.record.id, gone.record.id, kind.known(gone.known_as))
             replaced = gone.known_as if gone.known_as in names else ""
             verb: Verb = "delete" if self._options.delete or replaced else "keep"
             self.acts.append(Act(verb, kind.id, gone.known_as, there=gone, replaces=replaced))
@@ -298,7 +299,7 @@ class _Planner:
         for one in wanted if kind.unique else ():
             key = kind.natural(one.name, one.values)
             if key in seen:
-                self._fault(kind, one.name, f"has the URL of {seen[key]}: the service watches it once")
+                self._fault(kind, one.name, kind.twins.format(seen[key]))
             seen[key] = one.name
 
     def _make(self, kind: Kind, wanted: Wanted, old: There | None) -> None:
@@ -318,7 +319,7 @@ class _Planner:
                 self.notes.append(f"{kind.id}.{wanted.name}: {says}")
         if mark is None:
             if not self._options.adopt:
-                what = there.values.get("url") if kind.unique else f"one that is like it ({there.record.id})"
+                what = kind.natural("", there.values) if kind.unique else f"one that is like it ({there.record.id})"
                 self._fault(
                     kind, wanted.name, f"{what} is there already, and no files manage it: --adopt takes it over"
                 )

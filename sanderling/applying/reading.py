@@ -29,8 +29,6 @@ MOST_FILES = 1000
 MOST_FLAWS = 100
 """Flaws that are told of; the rest is counted."""
 WORKSPACE = "workspace"
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,98}")
-_NAMED = "a name is 1 to 99 letters, digits, spaces and the signs . _ -, and begins with a letter or a digit"
 _UNKNOWN = "there is no such key"
 _AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
 
@@ -112,6 +110,10 @@ class _Reader:
                 ]
         self._destinations()
         self._references()
+        for kind in KINDS.values():
+            for wanted in self.wanted[kind.id]:
+                if says := kind.flaw(wanted.values):
+                    self._flaw(wanted.place, "", says)
 
     def _file(self, file: str, tree: Mapping[str, Any]) -> None:
         for key, value in tree.items():
@@ -139,8 +141,8 @@ class _Reader:
         self.workspace = self.workspace or name
 
     def _table(self, kind: Kind, name: str, tree: object, place: Place) -> None:
-        if not _NAME.fullmatch(name):
-            return self._flaw(place, "", _NAMED)
+        if says := kind.flaw_of_name(name):
+            return self._flaw(place, "", says)
         if not isinstance(tree, dict):
             return self._flaw(Place(place.file, kind.id), name, f"write it as a table: [{place.table}]")
         if (kind.id, name) in self._places:

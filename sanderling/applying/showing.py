@@ -83,8 +83,10 @@ def _known(act: Act) -> str:
 def _fields(act: Act) -> Iterator[str]:
     rows: list[tuple[str, str]] = []
     if act.verb == "make" and act.wanted is not None:
-        defaults = KINDS[act.kind].defaults
-        given = {name: value for name, value in act.wanted.values.items() if value != defaults.get(name)}
+        kind = KINDS[act.kind]
+        given = {name: value for name, value in act.wanted.values.items() if value != kind.defaults.get(name)}
+        if kind.itself:  # the name of the table has said it
+            del given[kind.named]
         rows = [(name, told(value)) for name, value in {**given, **act.wanted.new}.items()]
         rows += [(name, f"{UNTOLD} from {secret.says}") for name, secret in act.wanted.secrets.items()]
     rows += [(change.field, _change(act, change)) for change in act.changes]

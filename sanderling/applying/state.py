@@ -61,7 +61,7 @@ async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
     while True:
         answer = await client.ask("GET", kind.path, params=query)
         try:
-            found += decode(answer.content)
+            found += filter(kind.counts, decode(answer.content))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             says = f"The service's {kind.id} are not as this program knows them ({error}): are both of one version?"
             raise CommandFailed(says) from None

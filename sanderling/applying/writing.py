@@ -7,7 +7,7 @@ variable for each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +20,9 @@ from sanderling.applying.reading import WORKSPACE
 from sanderling.applying.sides import State
 from sanderling.applying.toml import key_of, value_of
 from sanderling.exits import CommandFailed, Exit
-from storage.records.destination import WEBHOOK
 
 LONGEST = 60
 """Letters of a name that is made here."""
-FILES = {"sources.toml": (SOURCES,), "alerts.toml": (ALERTS, DESTINATIONS), "publications.toml": ("publications",)}
 _HEAD = "# Written by `sanderling export --as-config`; `sanderling apply` reads it."
 _VARIABLES = "# These variables have to be set where it is applied, to what lets in:"
 
@@ -40,15 +38,20 @@ class Written(NamedTuple):
 class _Table(NamedTuple):
     name: str
     fields: dict[str, Any]
+    id: str = ""
 
 
 def written(state: State, workspace: str) -> Written:
     """Return the files of all that belongs to a workspace, or to none."""
     writer = _Writer(state, workspace)
-    tables = {kind.id: writer.tables(kind) for kind in KINDS.values()}
-    tables[DESTINATIONS] = _merged(tables[ALERTS], tables[DESTINATIONS])
+    tables, together = dict[str, list[_Table]](), dict[str, list[str]]()
+    for kind in KINDS.values():
+        tables[kind.id] = writer.tables(kind)
+        if kind.id == DESTINATIONS:
+            tables[kind.id] = writer.merged(tables[ALERTS], tables[kind.id])
+        together.setdefault(kind.file, []).append(kind.id)
     files = {}
-    for number, (file, kinds) in enumerate(FILES.items()):
+    for number, (file, kinds) in enumerate(together.items()):
         some = [(kind, table) for kind in kinds for table in tables[kind]]
         if some or not number:
             head = [_HEAD, *writer.head(kinds), *([f"\n{WORKSPACE} = {value_of(workspace)}"] if not number else [])]
@@ -74,7 +77,16 @@ class _Writer:
         self._state, self._workspace = state, workspace
         self._names = Names()
         self._taken: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self._destinations = set[str]()
         self.variables: dict[str, list[str]] = {kind: [] for kind in KINDS}
+
+    def merged(self, alerts: Sequence[_Table], destinations: Sequence[_Table]) -> list[_Table]:
+        """Return each destination once, by the name that it has in the files from now on."""
+        found, names = _merged(alerts, destinations)
+        self._destinations = {one.name for one in found}
+        for id, name in names.items():
+            self._names.put(DESTINATIONS, id, name)
+        return found
 
     def head(self, kinds: Sequence[str]) -> Iterator[str]:
         """Yield the lines of a file that say which variables it names."""
@@ -89,19 +101,28 @@ class _Writer:
         mine.sort(key=lambda one: (one.mark is None, one.record.created_at, one.record.id))
         found = []
         for one in mine:
-            name = one.known_as or self._new_name(kind, one)
+            name = self._name(kind, one)
+            fields = self._fields(kind, name, one)
+            if kind.flaw({**kind.defaults, **fields}):
+                continue  # what is left of it in these files says nothing
             self._taken[kind.id].add(name)
-            found.append(_Table(name, self._fields(kind, name, one)))
-            self._names.put(kind.id, one.record.id, name)
+            found.append(_Table(name, fields, one.record.id))
+            kind.put(self._names, one.record.id, name)
         known = {one.record.id for one in mine}
         for one in there if kind.id == SOURCES else ():
             if one.record.id not in known:
                 self._names.put(kind.id, one.record.id, one.values["url"])
         return sorted(found, key=lambda table: table.name)
 
+    def _name(self, kind: Kind, one: There) -> str:
+        if not kind.itself:
+            return one.known_as or self._new_name(kind, one)
+        known = kind.spelt({**kind.defaults, kind.named: one.known_as})
+        return one.known_as if known[kind.named] == one.values[kind.named] else kind.called(one.values)
+
     def _new_name(self, kind: Kind, one: There) -> str:
         taken = self._taken[kind.id]
-        stem = slug(_NAMED[kind.id](one)) or kind.noun
+        stem = slug(kind.called(one.values)) or kind.noun
         names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
         name = next(name for name in names if name not in taken)
         return name if kind.id != DESTINATIONS else f"{one.values['alert']}{BETWEEN}{name}"
@@ -112,9 +133,12 @@ class _Writer:
             for field, value in one.values.items()
             if value is not None and (field not in kind.defaults or value != kind.defaults[field])
         }
-        if kind.named and fields.get(kind.named) == name:
+        if kind.named and (kind.itself or fields.get(kind.named) == name):
             del fields[kind.named]
-        fields = _TRIMMED[kind.id](fields, one, self._state) if kind.id in _TRIMMED else fields
+        if DESTINATIONS in kind.refers.values():  # those of other files, or of none, have no name here
+            kept = [name for name in fields.pop(DESTINATIONS, ()) if name in self._destinations]
+            fields |= {DESTINATIONS: kept} if kept else {}
+        fields = {field: value for field, value in fields.items() if field not in kind.trimmed(one.record, one.values)}
         for field in sorted(one.sealed):
             fields[field] = {"env": self._variable(kind, name, field)}
         options = {field: fields.pop(field) for field in sorted(fields) if field.startswith(OPTIONS)}
@@ -131,53 +155,27 @@ class _Writer:
         return stem
 
 
-def _source(fields: dict[str, Any], one: There, _state: State) -> dict[str, Any]:
-    record: Any = one.record
-    if not record.detection.forced:
-        del fields["type"]
-    if record.type != "html" or fields["render"] == "auto":
-        del fields["render"]
-    return fields
+def _merged(alerts: Sequence[_Table], destinations: Sequence[_Table]) -> tuple[list[_Table], dict[str, str]]:
+    """Return each destination once: those of several alerts that have one name and are alike are one in the files.
 
-
-def _destination(fields: dict[str, Any], one: There, _state: State) -> dict[str, Any]:
-    if fields.get("kind", WEBHOOK) == WEBHOOK and not fields["most_at_once"]:
-        del fields["most_at_once"]
-    if " · " in fields["label"]:  # made of the alert's name, and made again of it
-        del fields["label"]
-    return fields
-
-
-_TRIMMED: Mapping[str, Callable[[dict[str, Any], There, State], dict[str, Any]]] = {
-    SOURCES: _source,
-    DESTINATIONS: _destination,
-}
-_NAMED: Mapping[str, Callable[[There], str]] = {
-    SOURCES: lambda one: one.values["title"] or one.values["url"].partition("://")[2],
-    ALERTS: lambda one: one.values["name"],
-    DESTINATIONS: lambda one: one.values["kind"],
-    "publications": lambda one: one.values["title"],
-}
-"""By what something without a name in files is called there."""
-
-
-def _merged(alerts: Sequence[_Table], destinations: Sequence[_Table]) -> list[_Table]:
-    """Return each destination once: those of several alerts that have one name and are alike are one in the files."""
-    found: dict[str, _Table] = {}
+    Beside it, the name of each id; "" for one of an alert that other files describe.
+    """
+    found, names = dict[str, _Table](), dict[str, str]()
     by_alert = {alert.name: alert for alert in alerts}
     for one in destinations:
         fields = {name: value for name, value in one.fields.items() if name != "alert"}
         alert = by_alert.get(one.fields["alert"])
         if alert is None:
-            continue  # of an alert that other files describe
+            names[one.id] = ""
+            continue
         stem = name = one.name.partition(BETWEEN)[2]
         number = 1
         while name in found and found[name].fields != fields:
             number += 1
             name = f"{stem}-{number}"
-        found[name] = _Table(name, fields)
+        found[name], names[one.id] = _Table(name, fields), name
         alert.fields.setdefault(DESTINATIONS, []).append(name)
-    return [found[name] for name in sorted(found)]
+    return [found[name] for name in sorted(found)], names
 
 
 def slug(text: str) -> str:

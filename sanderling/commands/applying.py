@@ -37,7 +37,7 @@ def apply_folder(
     as_json: bool,
     schema: bool,
 ) -> int:
-    """Make the service as the TOML files in DIR say: sources, alerts, destinations, publications, by their names.
+    """Make the service as the TOML files in DIR say: sources, alerts, destinations, tags, publications, by name.
 
     What the files do not name is not touched. Of a secret they say where it is: { env = "NAME" }. A second run has
     nothing to do. With --url the key needs sources:read, sources:write, alerts:read, alerts:write, publications:read,

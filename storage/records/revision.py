@@ -23,6 +23,8 @@ Record = Alert | Destination | Source | Publication | TagDefaults
 Expected = frozenset[str] | None
 """Revisions of which the present one must be one; `ANY` in it admits all, None asks for nothing."""
 ANY: Final = "*"
+NOTHING: Final[frozenset[str]] = frozenset((" ",))
+"""Expected of what is to be made: that it is not there yet. No revision, and no entity tag, is a space."""
 _NOT_SET: dict[type[Record], frozenset[str]] = {
     Alert: frozenset(("last_match_at", "match_count")),
     Destination: frozenset(

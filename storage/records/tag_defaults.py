@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from storage.records.identity import Millis
+from storage.records.managed import Managed
 
 MOST_TAGGED = 1000
 """Tags that may have defaults."""
@@ -24,3 +25,7 @@ class TagDefaults(Struct, frozen=True):
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     destinations: tuple[str, ...] = ()
+    updated_by: str = ""
+    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    managed: Managed | None = None
+    """The files that describe them, if any do."""

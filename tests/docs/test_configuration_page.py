@@ -40,7 +40,7 @@ async def test_the_example_is_applied_as_it_is_printed_and_a_second_plan_is_empt
         service = await Service.of(house)
         service.variables = {"SHORE_HEADERS": "Cookie: id=1", "SLACK_URL": "https://hooks.slack.com/services/T0/B0/X"}
         done, _ = await service.apply(folder)
-        assert {one.became for one in done} == {"made"} and len(done) == 6
+        assert {one.became for one in done} == {"made"} and len(done) == 7
         plan = await service.plan(folder)
         assert plan.empty and not plan.notes
     assert NOTHING in PAGE

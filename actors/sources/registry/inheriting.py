@@ -13,7 +13,7 @@ from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.service import check_hours
 from storage.records.identity import Millis
-from storage.records.revision import is_expected
+from storage.records.revision import NOTHING, Expected, is_expected
 from storage.records.tag_defaults import MOST_TAGGED, TagDefaults
 
 
@@ -70,11 +70,17 @@ class Inheriting:
 
 def changed(old: TagDefaults | None, wish: SetTagDefaults, now: Millis) -> TagDefaults | None:
     """Return what a tag is to have; what changes nothing leaves it of the age it had. Raises Stale, NotFound."""
-    if wish.expected is not None and (old is None or not is_expected(old, wish.expected)):
+    if not _is_expected(old, wish.expected):
         raise Stale
     if wish.settings is None:
         if old is None:
             raise NotFound(f"the tag {wish.tag} has no defaults")
         return None
-    made = TagDefaults(wish.tag, now, **defaults_of(wish.settings))
-    return old if old is not None and replace(made, updated_at=old.updated_at) == old else made
+    kept = {} if old is None else {"managed": old.managed}
+    made = TagDefaults(wish.tag, now, updated_by=wish.by, **kept | defaults_of(wish.settings))
+    same = old is not None and replace(made, updated_at=old.updated_at, updated_by=old.updated_by) == old
+    return old if same else made
+
+
+def _is_expected(old: TagDefaults | None, expected: Expected) -> bool:
+    return expected in (None, NOTHING) if old is None else is_expected(old, expected)

@@ -120,8 +120,8 @@ async def save(visit: Visit) -> Go:
     """Set the defaults of a tag, unless somebody else has done so meanwhile."""
     form: TagForm = visit.form
     given = settings_in(form) | {"destinations": form.destinations}
-    settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__})
-    if settings == ask.TagSettings():
+    settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})
+    if settings.says_nothing:
         raise Wrong(say("Nothing is set. To take the defaults away, use the button below."))
     before = (await acts.asked(visit, form.tag)).defaults
     if (revision_of(before) if before is not None else "") != form.revision:

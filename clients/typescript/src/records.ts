@@ -1984,6 +1984,11 @@ export interface TagDefaultsRecord {
   ignore: Array<string>;
   destinations: Array<string>;
   updated_at: string;
+  /** What its ETag says, for If-Match */
+  revision: string;
+  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  updated_by: string;
+  managed: Managed | null;
 }
 
 /**
@@ -1999,7 +2004,8 @@ export interface TagRecord {
 
 /**
  * The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
- * POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy.
+ * POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy. `managed` absent leaves
+ * it as it is; null takes it away.
  */
 export interface TagSettings {
   schedule?: string | null;
@@ -2010,6 +2016,8 @@ export interface TagSettings {
   ignore?: Array<string>;
   /** Ids of destinations of any alert. Default: [] */
   destinations?: Array<string>;
+  /** The files that describe it; see `sanderling apply` */
+  managed?: Managed | null;
 }
 
 /** A suggested alert. */

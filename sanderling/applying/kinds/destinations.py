@@ -12,7 +12,7 @@ from sanderling.applying.kinds.alerts import ALERTS
 from sanderling.applying.kinds.kind import PART, Ids, Kind, Names, There, Values
 from sanderling.applying.kinds.sources import url_of
 from sanderling.applying.references import Reference
-from storage.records.destination import EMAIL, WEEKDAYS, DeliveryMode, Format
+from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS, DeliveryMode, Format
 from storage.records.managed import Managed
 
 DESTINATIONS = "destinations"
@@ -126,6 +126,13 @@ def _known_by(name: str, values: Values) -> object:
     return values["alert"], name.partition(BETWEEN)[2], values["kind"]
 
 
+def _trimmed(_record: DestinationSeen, values: Values) -> frozenset[str]:
+    """Return what the service has made by itself: of a label, out of the name of the alert."""
+    made = {"label"} if " · " in values["label"] else set()
+    none = values["kind"] == WEBHOOK and not values["most_at_once"]
+    return frozenset(made | ({"most_at_once"} if none else set()))
+
+
 KIND = Kind(
     id=DESTINATIONS,
     noun="destination",
@@ -139,7 +146,11 @@ KIND = Kind(
     alike=lambda _name, values: (values["alert"], values["kind"], values.get("url")),
     body=_body,
     make=lambda values, ids: f"/v1/alerts/{ids(ALERTS, values['alert'])}/destinations",
+    called=lambda values: values["kind"],
+    file="alerts.toml",
     refers={"alert": ALERTS},
     secrets=("secret",),
     fixed=("alert", "kind"),
+    trimmed=_trimmed,
+    known=lambda name: name.partition(BETWEEN)[2],  # any of the alerts that it goes to
 )

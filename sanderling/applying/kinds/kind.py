@@ -6,9 +6,11 @@ whether anything is to change is whether two values are equal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -43,12 +45,18 @@ class Wanted(NamedTuple):
 class Record(Protocol):
     """What every record of the service tells."""
 
-    id: str
-    revision: str
-    created_at: str
-    updated_at: str
-    updated_by: str
-    managed: Managed | None
+    @property
+    def id(self) -> str: ...
+    @property
+    def revision(self) -> str: ...
+    @property
+    def created_at(self) -> str: ...
+    @property
+    def updated_at(self) -> str: ...
+    @property
+    def updated_by(self) -> str: ...
+    @property
+    def managed(self) -> Managed | None: ...
 
 
 class There(NamedTuple):
@@ -102,6 +110,19 @@ Private = Mapping[str, frozenset[str]]
 """Of each kind of destination, the names of its values that are sealed; `url` for the address."""
 
 
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,98}")
+_NAMED = "a name is 1 to 99 letters, digits, spaces and the signs . _ -, and begins with a letter or a digit"
+
+
+def flaw_of_name(name: str) -> str:
+    """Return why files may not call anything so; "" when they may.
+
+    >>> flaw_of_name("no. 5"), flaw_of_name("#") == _NAMED
+    ('', True)
+    """
+    return "" if _NAME.fullmatch(name) else _NAMED
+
+
 class Kind(NamedTuple):
     """A kind, as a row.
 
@@ -112,10 +133,14 @@ class Kind(NamedTuple):
     names of another kind. secrets: fields that are secrets whatever else is said.
     spelt: values in the one spelling in which they are compared. there: a record as values.
     natural: what one is known by under another name. unique: the service has no two that are alike in that, so what
-    is there already is not made again. alike: by what one is known that nobody manages. fixed: values that can't be
-    changed: what has others is another one.
+    is there already is not made again; twins: what is said where files have two. alike: by what one is known that
+    nobody manages. fixed: values that can't be changed: what has others is another one.
     body: values and secrets (None: taken away) as the API takes them. make: the path of what makes one; making: what is
-    asked for then beside the values; batch: how many are made at once.
+    asked for then beside the values; batch: how many are made at once. whole: it is made by a PUT, and each change is
+    a PUT of all its values. counts: which records there are as far as files know.
+    flaw_of_name, flaw: what is wrong with a name, and with values as a whole.
+    called: how an export calls what has no name yet; itself: that is its name in any case. trimmed: the fields that an
+    export leaves out. file: where an export puts it. known: what others call it, by its name.
     """
 
     id: str
@@ -130,6 +155,8 @@ class Kind(NamedTuple):
     alike: Callable[[str, Values], object]
     body: Callable[[Values, Mapping[str, str | None], Ids], dict[str, Any]]
     make: Callable[[Values, Ids], str]
+    called: Callable[[Values], str]
+    file: str
     query: Mapping[str, str] = {}
     new: frozenset[str] = frozenset()
     named: str = ""
@@ -138,7 +165,23 @@ class Kind(NamedTuple):
     fixed: tuple[str, ...] = ()
     making: Mapping[str, Any] = {}
     unique: bool = False
+    twins: str = ""
     batch: int = 1
+    whole: bool = False
+    itself: bool = False
+    counts: Callable[[Any], bool] = lambda _record: True
+    flaw_of_name: Callable[[str], str] = flaw_of_name
+    flaw: Callable[[Values], str] = lambda _values: ""
+    trimmed: Callable[[Any, Values], frozenset[str]] = lambda _record, _values: frozenset()
+    known: Callable[[str], str] = lambda name: name
+
+    def at(self, id: str) -> str:
+        """Return the path of one."""
+        return f"{self.path}/{quote(id, safe=':')}"
+
+    def put(self, names: Names, id: str, name: str, before: str = "") -> None:
+        """Tell the others what one is called, and was called before."""
+        names.put(self.id, id, self.known(name), self.known(before))
 
     def wanted(self, name: str, place: Place, table: Struct, found: Callable[[str, Reference], Secret]) -> Wanted:
         """Return what a table asks for. found: looks a secret up, by the name of its field.

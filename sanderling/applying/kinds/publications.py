@@ -85,5 +85,7 @@ KIND = Kind(
     alike=lambda _name, values: values["title"],
     body=_body,
     make=lambda _values, _ids: "/v1/publications",
+    called=lambda values: values["title"],
+    file="publications.toml",
     refers={"sources": SOURCES, "alerts": ALERTS},
 )

@@ -173,6 +173,12 @@ def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[
     return {**values, **secrets}
 
 
+def _trimmed(record: SourceSeen, values: Values) -> frozenset[str]:
+    """Return what the service has chosen by itself, and would choose again."""
+    chosen = set() if record.detection.forced else {"type"}
+    return frozenset(chosen | ({"render"} if record.type != "html" or values["render"] == "auto" else set()))
+
+
 KIND = Kind(
     id=SOURCES,
     noun="source",
@@ -186,11 +192,15 @@ KIND = Kind(
     alike=lambda _name, values: values["url"],
     body=_body,
     make=lambda _values, _ids: "/v1/sources",
+    called=lambda values: values["title"] or values["url"].partition("://")[2],
+    file="sources.toml",
     query={"sort": "-added"},
     new=frozenset(("backfill", "verify")),
     secrets=("hello", "headers"),
     fixed=("url",),
     making={"verify": "later"},  # it may well not answer today
     unique=True,
+    twins="has the URL of {}: the service watches it once",
+    trimmed=_trimmed,
     batch=20,
 )

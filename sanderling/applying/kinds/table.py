@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from sanderling.applying.kinds import alerts, destinations, publications, sources
+from sanderling.applying.kinds import alerts, destinations, publications, sources, tags
 from sanderling.applying.kinds.kind import Kind
 
 KINDS: Final[Mapping[str, Kind]] = {
-    kind.id: kind for kind in (sources.KIND, alerts.KIND, destinations.KIND, publications.KIND)
+    kind.id: kind for kind in (sources.KIND, alerts.KIND, destinations.KIND, tags.KIND, publications.KIND)
 }

@@ -43,7 +43,9 @@ async def test_defaults_are_set_read_replaced_and_taken_away(house: House, clien
         "tag": "label:prices",
         "sources": 1,
         "sources_below": 2,
-        "defaults": SETTINGS | {"destinations": [], "updated_at": record["defaults"]["updated_at"]},
+        "defaults": SETTINGS
+        | {"destinations": [], "updated_at": record["defaults"]["updated_at"]}
+        | {"revision": answer.headers["etag"].strip('"'), "updated_by": "test", "managed": None},
     }
     assert (await client.get(PATH)).json() == (await client.get("/v1/tags/prices")).json() == record
     listed = (await client.get("/v1/tags")).json()
@@ -52,12 +54,15 @@ async def test_defaults_are_set_read_replaced_and_taken_away(house: House, clien
         ("label:prices/se", False),
     ]
     replaced = await client.put(PATH, json={"bar": 0.6})
-    assert replaced.json()["defaults"] | {"updated_at": ""} == {
+    assert replaced.json()["defaults"] | {"updated_at": "", "revision": ""} == {
         **dict.fromkeys(("schedule", "hours", "selector")),
         "bar": 0.6,
         "ignore": [],
         "destinations": [],
         "updated_at": "",
+        "revision": "",
+        "updated_by": "test",
+        "managed": None,
     }
     assert (await client.delete(PATH)).status_code == 204
     assert (await client.get(PATH)).json()["defaults"] is None
@@ -105,6 +110,26 @@ async def test_a_change_from_another_revision_is_refused(client: httpx.AsyncClie
         assert answer.status_code == 412, method
     assert (await client.put(PATH, json={"bar": 0.5}, headers={"If-Match": tag})).status_code == 200
     assert (await client.delete(PATH, headers={"If-Match": tag})).status_code == 412
+
+
+async def test_what_is_to_be_new_is_refused_where_something_is_set(client: httpx.AsyncClient) -> None:
+    new = {"If-None-Match": "*"}
+    assert (await client.put(PATH, json={"bar": 0.4}, headers=new)).status_code == 200
+    assert (await client.put(PATH, json={"bar": 0.5}, headers=new)).status_code == 412
+    assert (await client.get(PATH)).json()["defaults"]["bar"] == 0.4
+    answer = await client.put(PATH, json={"bar": 0.5}, headers={"If-None-Match": OTHER})
+    assert answer.status_code == 400 and "can only be *" in answer.text
+
+
+async def test_the_mark_of_files_stays_until_it_is_taken_away_and_is_no_setting(client: httpx.AsyncClient) -> None:
+    mark = {"workspace": "shop", "name": "prices", "applied": ""}
+    assert (await client.put(PATH, json={"managed": mark})).status_code == 422
+    first = (await client.put(PATH, json={"bar": 0.4, "managed": mark})).json()["defaults"]
+    assert first["managed"] == mark
+    second = (await client.put(PATH, json={"bar": 0.5})).json()["defaults"]
+    assert second["managed"] == mark and second["revision"] != first["revision"]
+    assert (await client.put(PATH, json={"bar": 0.5, "managed": None})).json()["defaults"]["managed"] is None
+    assert (await client.put(PATH, json={"bar": 0.5, "managed": {"workspace": "No"}})).status_code == 400
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ class Service:
     """The service of a house, as the command sees it."""
 
     def __init__(self, house: House, key: str, inner: httpx.AsyncBaseTransport) -> None:
-        self.house, self._key, self._inner = house, key, inner
+        self.house, self.key, self.inner = house, key, inner
         self.variables: Mapping[str, str] = {}
 
     @classmethod
@@ -77,7 +77,7 @@ class Service:
         return cls(house, client.headers["Authorization"].removeprefix("Bearer "), client._transport)
 
     def client(self, cut: Cut | None = None) -> WaitingClient:
-        return WaitingClient(Client(BASE_URL, self._key, cut or self._inner))
+        return WaitingClient(Client(BASE_URL, self.key, cut or self.inner))
 
     async def plan(self, folder: Path, client: WaitingClient | None = None, **options: bool) -> Plan:
         client = client or self.client()
@@ -90,7 +90,7 @@ class Service:
     ) -> tuple[list[Done], list[str]]:
         """Apply files, to the end or to a request; return what was done, and what was asked."""
         done: list[Done] = []
-        cut = Cut(self._inner, at, sent=sent)
+        cut = Cut(self.inner, at, sent=sent)
         client = self.client(cut)
         plan = await self.plan(folder, client, **options)
         assert not plan.faults, plan.faults
@@ -106,11 +106,19 @@ class Service:
         """Return all records, without what differs between two runs: ids, times, revisions."""
         found: dict[str, list[dict[str, Any]]] = {}
         names: dict[str, str] = {}
+        destinations: dict[str, dict[str, Any]] = {}
         for kind in ("sources", "alerts", "destinations", "publications"):
             records = await self.ask("GET", f"/v1/{kind}", params={"limit": 1000})
             names |= {one["id"]: str(one.get("url") or one.get("name") or one.get("title")) for one in records}
+            if kind == "destinations":
+                destinations = {one["id"]: one for one in records}
             found[kind] = sorted((_kept(one, names) for one in records), key=repr)
-        return found
+        ids = {id: f"{names[one['alert_id']]} {one['url']}" for id, one in destinations.items()}
+        tags = [one for one in await self.ask("GET", "/v1/tags") if one["defaults"]]
+        for one in tags:
+            told = sorted(ids.get(id, "?") for id in one["defaults"]["destinations"])
+            one["defaults"] = _kept(one["defaults"], names) | {"destinations": told}
+        return {**found, "tags": tags}
 
 
 _MOVES = ("id", "revision", "created_at", "updated_at", "updated_by", "feeds")

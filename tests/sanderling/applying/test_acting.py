@@ -29,6 +29,12 @@ destinations = ["hook"]
 url = "https://hook.test/in"
 [destinations.old]
 url = "https://old.test/in"
+[tags.shop]
+schedule = "2h"
+ignore = [".b", ".a"]
+destinations = ["old"]
+[tags."topic:gone"]
+bar = 0.4
 [publications.prices]
 title = "Prices"
 alerts = ["prices"]
@@ -58,6 +64,11 @@ delivery_mode = "hourly"
 [destinations.new]
 url = "https://new.test/in"
 secret = { env = "SECRET" }
+[tags.shop]
+schedule = "3h"
+destinations = ["new", "hook"]
+[tags."topic:prices/eu"]
+selector = "main"
 [publications.prices]
 title = "Prices and more"
 alerts = ["prices", "closed"]
@@ -73,7 +84,7 @@ async def empty(service: Service, folder: Path) -> bool:
 async def test_files_are_applied_and_a_second_plan_is_empty(service: Service, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=BEFORE)
     done, _ = await service.apply(folder)
-    assert [one.became for one in done] == ["made"] * 9
+    assert [one.became for one in done] == ["made"] * 11
     assert await empty(service, folder)
     (record,) = [one for one in await service.ask("GET", "/v1/alerts") if one["name"] == "prices"]
     assert (record["name"], record["filter_query"], len(record["source_ids"])) == ("prices", "price", 2)
@@ -102,6 +113,9 @@ async def test_what_changed_is_changed_what_is_gone_goes_and_the_rest_keeps_its_
         "make destinations.closed/hook",
         "delete destinations.prices/old",
         "delete destinations.gone/hook",
+        "change tags.shop",
+        "make tags.topic:prices/eu",
+        "delete tags.topic:gone",
         "change publications.prices",
     }
     after = {one["url"]: one for one in await service.ask("GET", "/v1/sources")}
@@ -166,13 +180,17 @@ def drawn(chance: random.Random) -> str:
     for name in hooks:
         lines += [f"[destinations.{name}]", f'url = "{chance.choice(HOOKS)}"']
         lines += chance.choice([[], ['delivery_mode = "daily"', "digest_hour = 7"], ["enabled = false"]])
+    for name in chance.sample(["t", "u", "topic:x"], chance.randrange(3)):
+        lines += [f'[tags."{name}"]', f"bar = {chance.choice([0.2, 0.4])}"]
+        lines += chance.choice([[], [f"destinations = {chance.sample(hooks, 1)}"], ['ignore = [".b", ".a"]']])
     if chance.random() < 0.7:
         lines += ["[publications.n]", 'title = "N"', f"alerts = {chance.sample(alerts, 1)}"]
     return "\n".join(lines)
 
 
 async def unmanaged(service: Service) -> list[Any]:
-    return [
+    tags = [one for one in await service.ask("GET", "/v1/tags") if one["defaults"]]
+    return [one["defaults"] for one in tags if one["defaults"]["managed"] is None] + [
         one
         for kind in ("sources", "alerts", "destinations", "publications")
         for one in await service.ask("GET", f"/v1/{kind}")
@@ -189,6 +207,7 @@ async def test_of_drawn_files_after_drawn_files_the_plan_is_empty_and_nothing_el
     alert = await service.ask("POST", "/v1/alerts", json={"filter_query": "price", "source_ids": [made["id"]]})
     await service.ask("POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": HOOKS[0]})
     await service.ask("POST", "/v1/publications", json={"title": "Others", "alert_ids": [alert["id"]]})
+    await service.ask("PUT", "/v1/tags/others", json={"bar": 0.3})
     theirs = await unmanaged(service)
     for _ in range(3):
         folder = files(tmp_path / "f", all=drawn(chance))

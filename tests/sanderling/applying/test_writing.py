@@ -35,7 +35,10 @@ async def fill(service: Service) -> None:
     alert = await service.ask("POST", "/v1/alerts", json=prices)
     path = f"/v1/alerts/{alert['id']}/destinations"
     quiet = {"from": "22:00", "to": "07:00", "weekdays": ["mon"]}
-    await service.ask("POST", path, json={"url": "https://hook.test/in", "quiet_hours": quiet})
+    hook = await service.ask("POST", path, json={"url": "https://hook.test/in", "quiet_hours": quiet})
+    defaults = {"schedule": "90m", "ignore": ["nav", ".ad"], "bar": 0.4, "destinations": [hook["id"]]}
+    await service.ask("PUT", "/v1/tags/shop", json=defaults)
+    await service.ask("PUT", "/v1/tags/topic:day tickets", json={"hours": "weekdays 08-18 Europe/Stockholm"})
     message = {"message": "{{ title }}\n\n{{ summary }}"}
     await service.ask("POST", path, json={"kind": "slack", "url": CHAT, "options": message, "label": "Team"})
     everything = await service.ask("POST", "/v1/alerts", json={"filter_query": "", "tags": ["shop"]})
@@ -64,7 +67,11 @@ async def test_an_export_applied_to_the_same_service_changes_nothing_of_it(servi
 
 
 def without_marks(found: dict[str, list[dict[str, object]]]) -> object:
-    return {kind: [{**one, "managed": None} for one in records] for kind, records in found.items()}
+    """Return records without who describes them; that of a tag is among its defaults."""
+    return {
+        kind: [{**(one.get("defaults") or one), "tag": one.get("tag"), "managed": None} for one in records]  # type: ignore[dict-item]
+        for kind, records in found.items()
+    }
 
 
 async def test_an_export_applied_to_an_empty_service_makes_the_same_things(
@@ -100,7 +107,8 @@ async def test_what_is_managed_keeps_its_name_and_one_destination_of_two_alerts_
     folder = files(
         tmp_path / "f",
         all='[sources."no. 5"]\nurl = "https://shore.test/5"\n[alerts.a]\nquery = "a"\ndestinations = ["hook"]\n'
-        '[alerts.b]\nquery = "b"\ndestinations = ["hook"]\n[destinations.hook]\nurl = "https://hook.test/in"\n',
+        '[alerts.b]\nquery = "b"\ndestinations = ["hook"]\n[destinations.hook]\nurl = "https://hook.test/in"\n'
+        '[tags."label:shop"]\ndestinations = ["hook"]\n',
     )
     await service.apply(folder)
     await exported(service, tmp_path / "out", "shop")
@@ -110,8 +118,10 @@ async def test_what_is_managed_keeps_its_name_and_one_destination_of_two_alerts_
         "sources": ["no. 5"],
         "alerts": ["a", "b"],
         "destinations": ["a/hook", "b/hook"],
+        "tags": ["label:shop"],
         "publications": [],
     }
+    assert wish.wanted["tags"][0].values["destinations"] == ("hook",)
     assert list(tomllib.loads((tmp_path / "out/alerts.toml").read_text())["destinations"]) == ["hook"]
     assert (await service.plan(tmp_path / "out")).empty
 

@@ -22,6 +22,7 @@ from storage.records.destination import QuietHours, Secret
 from storage.records.event import Draft, Stored
 from storage.records.health import BreakerState, Health
 from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of
+from storage.records.managed import Managed
 from storage.records.publication import Retraction, hash_of
 from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Harvest, SourceRuntime, Validators
@@ -59,6 +60,7 @@ def an_id(number: int) -> str:
 
 ALERT, OTHER_ALERT = an_id(100), an_id(101)
 HOOK, OFF, FAILED = an_id(200), an_id(201), an_id(202)
+TAG_MARK = Managed("shop", "topic:x", "bar=5b0e6a3c")
 
 
 def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
@@ -122,7 +124,9 @@ async def _alerting(storage: Storage) -> None:
         a_destination(id=FAILED, alert_id=OTHER_ALERT, secrets=secrets, state="disabled", failing_since=NOW, told=2),
     ):
         await storage.alerts.put_destination(hook)
-    tagged = TagDefaults("topic:x", NOW, 900, "weekdays 08-18 Europe/Stockholm", 0.4, "main", ("nav", ".ad"), (HOOK,))
+    tagged = TagDefaults(
+        "topic:x", NOW, 900, "weekdays 08-18 Europe/Stockholm", 0.4, "main", ("nav", ".ad"), (HOOK,), "ops", TAG_MARK
+    )
     await storage.tag_defaults.edit("topic:x", lambda _: tagged)
     await storage.tag_defaults.edit("label:å", lambda _: TagDefaults("label:å", NOW, bar=0.3, destinations=("gone",)))
 

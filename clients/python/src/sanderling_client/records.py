@@ -2049,6 +2049,11 @@ class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
     ignore: list[str]
     destinations: list[str]
     updated_at: str
+    revision: str
+    """What its ETag says, for If-Match"""
+    updated_by: str
+    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    managed: Managed | None
 
 
 class TagRecord(Struct, frozen=True, kw_only=True):
@@ -2064,7 +2069,8 @@ class TagRecord(Struct, frozen=True, kw_only=True):
 
 class TagSettings(Struct, frozen=True, kw_only=True):
     """The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
-    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy.
+    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy. `managed` absent
+    leaves it as it is; null takes it away.
     """
 
     schedule: str | UnsetType | None = UNSET
@@ -2075,6 +2081,8 @@ class TagSettings(Struct, frozen=True, kw_only=True):
     """Selectors of what not to watch. Default: []"""
     destinations: list[str] | UnsetType = UNSET
     """Ids of destinations of any alert. Default: []"""
+    managed: Managed | UnsetType | None = UNSET
+    """The files that describe it; see `sanderling apply`"""
 
 
 class TemplateAlert(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.errors import Conflict, Unprocessable
+from actors.errors import Conflict, Stale, Unprocessable
 from actors.inheriting import effective, origins_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import (
@@ -25,8 +25,11 @@ from actors.messages.views import SourceView
 from actors.sources import index as table
 from actors.sources.registry import inheriting
 from storage.records.identity import Millis, SourceId
+from storage.records.managed import Managed
+from storage.records.revision import ANY, NOTHING
 from storage.records.tag_defaults import TagDefaults
 from storage.sqlite.in_loop import Disk
+from supervision import Reply
 from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching
 from tests.support.build import NOW
 
@@ -303,3 +306,29 @@ async def test_a_page_without_what_its_tag_chooses_fails_says_so_and_mends_witho
         hot = service.registry.table.describe(source).hot
         assert hot.last_error is None and hot.part != b""
         assert [event for event in await service.events() if "alert_type" not in event] == []
+
+
+MARK = Managed("shop", "prices", "bar=5b0e6a3c")
+
+
+def wish(settings: TagSettings | None, expected: frozenset[str] | None = None) -> SetTagDefaults:
+    return SetTagDefaults(TAG, settings, Reply(), expected, by="ops")
+
+
+def test_a_change_says_who_made_it_and_leaves_the_mark_of_files_and_what_changes_nothing_leaves_all() -> None:
+    old = TagDefaults(TAG, NOW, bar=0.4, updated_by="guide", managed=MARK)
+    later = Millis(NOW + 1)
+    made = inheriting.changed(old, wish(TagSettings(bar=0.5)), later)
+    assert made == TagDefaults(TAG, later, bar=0.5, updated_by="ops", managed=MARK)
+    assert inheriting.changed(old, wish(TagSettings(bar=0.4)), later) is old
+    taken = inheriting.changed(old, wish(TagSettings(bar=0.4, managed=None)), later)
+    assert taken == TagDefaults(TAG, later, bar=0.4, updated_by="ops")
+
+
+def test_what_is_to_be_new_is_made_only_where_nothing_is() -> None:
+    old, settings = TagDefaults(TAG, NOW, bar=0.4), TagSettings(bar=0.5)
+    assert inheriting.changed(None, wish(settings, NOTHING), NOW) is not None
+    with pytest.raises(Stale):
+        inheriting.changed(old, wish(settings, NOTHING), NOW)
+    with pytest.raises(Stale):
+        inheriting.changed(None, wish(settings, frozenset((ANY,))), NOW)

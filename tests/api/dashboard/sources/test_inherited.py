@@ -39,7 +39,14 @@ async def test_defaults_of_a_folder_are_set_from_the_list_shown_and_taken_away(h
     assert "Saved. Its sources follow" in browser.text
     kept = await house.storage.tag_defaults.get("label:prices")
     assert kept is not None and replace(kept, updated_at=NOW) == TagDefaults(
-        "label:prices", NOW, 900, "weekdays 08-18 Europe/Stockholm", 0.4, "main", ("nav", ".ad")
+        "label:prices",
+        NOW,
+        900,
+        "weekdays 08-18 Europe/Stockholm",
+        0.4,
+        "main",
+        ("nav", ".ad"),
+        updated_by="the dashboard",
     )
     shown = {one.get("name"): one.get("value") for one in browser.page.xpath("//input[@id]")}
     assert (shown["schedule"], shown["bar"], shown["selector"]) == ("15m", "0.4", "main")

@@ -54,6 +54,7 @@ from tests.sanderling.migration.whole_instance import (
     OFF,
     OLD_KEY,
     SECRETS,
+    TAG_MARK,
     a_folder,
     exported,
     lines_of,
@@ -239,6 +240,7 @@ async def test_defaults_of_tags_travel_without_destinations_that_are_gone(data: 
     one, two = await moved.tag_defaults.all()
     assert (one.tag, one.bar, one.destinations) == ("label:å", 0.3, ())
     assert (two.schedule, two.selector, two.ignore, two.destinations) == (900, "main", ("nav", ".ad"), (HOOK,))
+    assert (two.updated_by, two.managed) == ("ops", TAG_MARK)
     await moved.aclose()
 
 
