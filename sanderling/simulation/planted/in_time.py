@@ -36,9 +36,9 @@ def held_entries_vanish() -> AbstractContextManager[Any]:
     """What is held is remembered and told to nobody, not even to the log."""
     right = PolledSource._send
 
-    async def wrong(self: PolledSource, harvest: Harvest) -> None:
+    async def wrong(self: PolledSource, harvest: Harvest, *, looked: bool = False) -> None:
         drafts = tuple(draft for draft in harvest.drafts if "change:reset" not in draft.tags)
-        await right(self, replace(harvest, drafts=drafts))
+        await right(self, replace(harvest, drafts=drafts), looked=looked)
 
     return patch.object(PolledSource, "_send", wrong)
 

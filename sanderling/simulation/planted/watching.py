@@ -158,10 +158,10 @@ def state_without_its_base() -> AbstractContextManager[Any]:
     """With events only the small part of a source's memory is committed."""
     right = PolledSource._send
 
-    async def wrong(self: PolledSource, harvest: Harvest) -> None:
+    async def wrong(self: PolledSource, harvest: Harvest, *, looked: bool = False) -> None:
         if harvest.drafts and harvest.state is not None:
             harvest = replace(harvest, state=replace(harvest.state, base=None))
-        await right(self, harvest)
+        await right(self, harvest, looked=looked)
 
     return patch.object(PolledSource, "_send", wrong)
 
