@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 from contextlib import suppress
+from uuid import UUID
 
 import trio
 
@@ -14,6 +15,7 @@ from actors.egress.url import parse_url
 from actors.errors import DomainError, NotFound, TooSoon
 from api.operations import destinations, sources
 from api.operations.context import OperationContext
+from api.problems import invalid
 from api.ratelimit import Limit
 from api.schemas import secrets as wire
 from storage.records.destination import ADDRESS, LINK, Destination
@@ -24,9 +26,12 @@ _PACED = "values of secrets"
 
 
 async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tuple[bool, ...]:
-    """Return whether each value is the one that is sealed here. Raises TooSoon after too many wrong ones."""
+    """Return whether each value is the one that is sealed here. Raises Refusal (400) for what can be no id,
+    TooSoon after too many wrong values.
+    """
     found = []
-    for one in supposed.secrets:
+    for index, one in enumerate(supposed.secrets):
+        _check_id(one.id, f"body.secrets[{index}].id")
         known = await _known(call, one)
         same = known is not None and _same(known, one.value)
         if not same:
@@ -35,6 +40,13 @@ async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tupl
                 raise TooSoon("Too many values were other than those that are kept here.", verdict.retry_after)
         found.append(same)
     return tuple(found)
+
+
+def _check_id(id: str, where: str) -> None:
+    try:
+        UUID(id)
+    except ValueError:
+        raise invalid(where, "not an id (a UUID)", id) from None
 
 
 async def _known(call: OperationContext, one: wire.SupposedSecret) -> str | None:

@@ -40,8 +40,11 @@ async def test_secrets_of_sources_and_destinations_are_compared_and_none_is_told
 async def test_what_is_not_there_is_never_the_same(client: httpx.AsyncClient) -> None:
     source = (await client.post("/v1/sources", json={"url": "https://a.test/"})).json()["id"]
     asked = [("source", source, "headers", ""), ("source", source, "url", "https://a.test/")]
-    asked += [("source", "no id", "headers", "x"), ("destination", source, "secret", "x")]
-    assert await same(client, *asked) == [False] * 4
+    asked += [("destination", source, "secret", "x")]
+    assert await same(client, *asked) == [False] * 3
+    one = {"of": "source", "id": "no id", "name": "headers", "value": "x"}
+    refused = await client.post("/v1/secrets/compare", json={"secrets": [one]})
+    assert (refused.status_code, refused.json()["errors"][0]["location"]) == (400, "body.secrets[0].id")
 
 
 async def test_x20_trying_many_values_is_slowed_down_and_the_right_one_is_not(client: httpx.AsyncClient) -> None:
