@@ -82,8 +82,8 @@ def left_out_unsaid() -> Plant:
 def mails_of_one_id() -> Plant:
     """All mails of a destination have one id, so that a mailbox shows the first alone."""
 
-    def wrong(told: Any, envelope: Any) -> Any:
-        return letter_of(told._replace(id=told.id.rpartition(".")[2] + ".x"), envelope)
+    def wrong(told: Any, envelope: Any, voice: Any) -> Any:
+        return letter_of(told._replace(id=told.id.rpartition(".")[2] + ".x"), envelope, voice)
 
     return patch.object(email, "letter_of", wrong)
 
