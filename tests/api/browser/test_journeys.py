@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
 
 import pytest
 
@@ -89,7 +90,9 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     tab.page.get_by_label("To my own receiver").check()
     tab.fill(url="http://10.1.2.3/hook").press("Make the alert").sees("Address of the receiver")
     assert tab.page.locator("#e-url").is_visible()
-    tab.fill(url=origin.url + hook).press("Make the alert").sees("It is shown only now.")
+    with tab.page.expect_response("**/alerts/try") if script else nullcontext():
+        tab.fill(url=origin.url + hook)  # what is found anew moves the button while it is pressed
+    tab.press("Make the alert").sees("It is shown only now.")
     secret = tab.page.locator(".secret pre").inner_text()
     assert secret.startswith("whsec_")
     assert secret not in tab.open(tab.path).text
