@@ -23,7 +23,7 @@ entries as events, a page's blocks and which of them are left out, a WebSocket's
         tag="Watching",
         explains="""\
 Fetches a watched page and shows its blocks as another `selector` or `ignore` would have them. Nothing is changed. \
-What is left out of the request is as it is in the source.""",
+What is left out of the request is as it is in the source. 429 when a look would be impolite now.""",
         asks={"Another part of the page": {"selector": "main", "ignore": [".visitors-online"]}},
     ),
     "POST /v1/sources/blocks": Operation(
@@ -48,7 +48,7 @@ lines. Nothing is added, and nothing of a page is ever sent on as HTML.""",
         tag="Watching",
         explains="""\
 As POST /v1/sources/blocks, of a page that is watched: fetched now, or within the last minute. Nothing is changed; \
-PATCH does that, with `kept.selector` and `kept.ignore`.""",
+PATCH does that, with `kept.selector` and `kept.ignore`. 429 when a look would be impolite now.""",
         asks={
             "What is watched now": {},
             "All but one": {"press": {"number": 12, "mark": "82e8e416", "act": "without"}},
