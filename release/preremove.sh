@@ -6,4 +6,7 @@ if { [ "$1" = remove ] || [ "$1" = 0 ]; } && command -v systemctl >/dev/null; th
         systemctl stop sanderling.service
     fi
     systemctl disable sanderling.service || true
+    if [ -e /etc/systemd/system/sanderling-browser.socket ]; then # `sanderling install --browser` has made it
+        /usr/lib/sanderling/sanderling uninstall --browser || true
+    fi
 fi

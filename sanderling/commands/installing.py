@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
+from shutil import which
 
 import click
 
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.installing.layout import PACKAGED, SYSTEM, Layout, of_user
+from sanderling.operations.installing.layout import (
+    BESIDE_PACKAGE,
+    BROWSER_SOCKET,
+    PACKAGED,
+    SYSTEM,
+    UNIT,
+    Layout,
+    of_user,
+)
 
+FIRST = ""
+"""Of browsers: the first that is found."""
 RUNNING_SYSTEMD = Path("/run/systemd/system")
 
 
@@ -19,24 +31,39 @@ RUNNING_SYSTEMD = Path("/run/systemd/system")
 @click.option("--user", "for_user", is_flag=True, help="For yourself only, without root: below ~/.local.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("--no-start", is_flag=True, help="Lay everything out, but neither enable nor start the service.")
+@click.option(
+    "--browser",
+    metavar="[PATH]",
+    is_flag=False,
+    flag_value=FIRST,
+    help="Beside the service, hold a browser that shows pages: the one at PATH, else the first that is found.",
+)
 @click.option("--prefix", metavar="FOLDER", default="/", help="Below this folder instead of /: an image's root.")
-def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> int:
+def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | None, prefix: str) -> int:
     """Install this program as a service that starts with the machine.
 
-    Again is an upgrade, or nothing. What you have edited is never overwritten.
+    Again is an upgrade, or nothing. What you have edited is never overwritten. Of a package, which has installed the
+    service already, only --browser is left to do.
 
     \b
     sudo ./sanderling install
+    sudo ./sanderling install --browser
     ./sanderling install --user --dry-run
     """
     from sanderling.operations.installing.carrying_out import Hand, look, set_up_link
-    from sanderling.operations.installing.plan import installing
+    from sanderling.operations.installing.plan import holding, installing
 
-    layout, version, live = _layout(for_user), _version(), prefix == "/"
-    _refuse_packaged()
+    packaged, live = _is_packaged(), prefix == "/"
+    held = "" if browser is None else _browser(browser, for_user, Path(prefix))
+    if packaged and not held:
+        raise CommandFailed("This program came as a package, which has installed it already.", Exit.USAGE)
+    layout, version = BESIDE_PACKAGE if packaged else _layout(for_user), _version()
     managed = live and (for_user or RUNNING_SYSTEMD.is_dir())
-    found = look(layout, Path(prefix))
-    plan = installing(layout, version, found, live=live, start=managed and not no_start)
+    found, start = look(layout, Path(prefix)), managed and not no_start
+    if packaged:
+        plan = holding(layout, found, held, live=live, start=start)
+    else:
+        plan = installing(layout, version, found, browser=held, live=live, start=start)
     _tell([act.says for act in plan], dry_run=dry_run)
     if dry_run:
         return Exit.WELL
@@ -45,26 +72,32 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, prefix: str) -> in
         Hand(Path(prefix), environ()).do(plan)
     except CommandFailed as failed:
         raise CommandFailed(failed.message + _way_back(layout, Path(prefix), version), failed.code) from None
-    if not managed or no_start:
-        click.echo("Installed, not started: " + _by_hand(layout, live=live, no_start=no_start))
-        return Exit.WELL
-    first = not found.data or found.owed == "first start"
-    _tell_next(layout, set_up_link(layout, environ()) if first else "")
+    if not start:
+        click.echo("Installed, not started: " + _by_hand(layout, live=live, no_start=no_start, browser=bool(held)))
+    elif packaged:
+        click.echo(f"\nThe service has {held} show pages. `sudo sanderling doctor` says what holds it.")
+    else:
+        first = not found.data or found.owed == "first start"
+        _tell_next(layout, set_up_link(layout, environ()) if first else "")
     return Exit.WELL
 
 
 @click.command()
 @click.option("--user", "for_user", is_flag=True, help="What `install --user` has made.")
 @click.option("--purge", is_flag=True, help="The data, the settings and the account too. There is no way back.")
+@click.option("--browser", is_flag=True, help="Only what `install --browser` has made; the service stays.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("--prefix", metavar="FOLDER", default="/", help="Below this folder instead of /.")
-def uninstall(*, for_user: bool, purge: bool, dry_run: bool, prefix: str) -> int:
+def uninstall(*, for_user: bool, purge: bool, browser: bool, dry_run: bool, prefix: str) -> int:
     """Stop and remove what `install` has made; the data stay unless you say --purge."""
     from sanderling.operations.installing.carrying_out import Hand, look
-    from sanderling.operations.installing.plan import removing
+    from sanderling.operations.installing.plan import letting_go, removing
 
     layout, live = _layout(for_user), prefix == "/"
-    plan = removing(layout, look(layout, Path(prefix)), purge=purge, live=live)
+    if browser and purge:
+        raise CommandFailed("--browser leaves the service and its data; --purge removes them. Say one.", Exit.USAGE)
+    found = look(layout, Path(prefix))
+    plan = letting_go(layout, found, live=live) if browser else removing(layout, found, purge=purge, live=live)
     _tell([act.says for act in plan] or ["nothing: it is not installed"], dry_run=dry_run)
     if not dry_run:
         _refuse_without_rights(for_user, live)
@@ -83,9 +116,32 @@ def _version() -> str:
     return f"{__version__}-{BUILD}"
 
 
-def _refuse_packaged() -> None:
-    if Path(sys.executable).is_relative_to(PACKAGED):
-        raise CommandFailed("This program came as a package, which has installed it already.", Exit.USAGE)
+def _is_packaged() -> bool:
+    return Path(sys.executable).is_relative_to(PACKAGED)
+
+
+def _browser(named: str, for_user: bool, prefix: Path) -> str:
+    """Return the path of the browser that is to be held, as it will be seen below the root that is installed into."""
+    from actors.browser.held import SOCKET
+    from sanderling.browsers import OFF, find_browser
+
+    if for_user:
+        raise CommandFailed(
+            "--browser is for the system's service: not every user's manager may make what holds a browser.", Exit.USAGE
+        )
+    if named == OFF or named.startswith(SOCKET):
+        raise CommandFailed(f"--browser {named}: write the path of a program, or nothing behind it.", Exit.USAGE)
+    found = find_browser(named, partial(_program_below, prefix))
+    if not found.path:
+        raise CommandFailed(f"Nothing has been done: {found.absent}.", Exit.BAD_SETTING)
+    return found.path
+
+
+def _program_below(root: Path, name: str) -> str | None:
+    """Return a program's path as it is below a root; None when it is not there, or can't be run."""
+    where = os.pathsep.join(str(root / folder.lstrip("/")) for folder in ("/usr/local/bin", "/usr/bin", "/bin"))
+    found = which(str(root / name.lstrip("/")) if os.path.isabs(name) else name, path=where)
+    return None if found is None else f"/{Path(found).relative_to(root)}"
 
 
 def _refuse_without_rights(for_user: bool, live: bool) -> None:
@@ -108,9 +164,9 @@ def _tell(acts: list[str], *, dry_run: bool) -> None:
         click.echo(f"  {act}")
 
 
-def _by_hand(layout: Layout, *, live: bool, no_start: bool) -> str:
+def _by_hand(layout: Layout, *, live: bool, no_start: bool, browser: bool) -> str:
     if not live or no_start:
-        return "enable sanderling.service when its time has come."
+        return f"enable {f'{BROWSER_SOCKET} and ' if browser else ''}{UNIT} when the time has come."
     return f"systemd does not run here. `{layout.command} serve --data {layout.data}` serves."
 
 

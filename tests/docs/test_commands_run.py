@@ -21,7 +21,7 @@ from tests.rules.source_files import ROOT, name_of
 
 HERE = ("alerts", "receivers", "operating", "security", "jobs")
 ELSEWHERE = {
-    "docs/rendered-pages.md": "a browser and a service manager are asked for: tests/sanderling/operations/doctor",
+    "docs/rendered-pages.md": "they change the machine: tests/sanderling/operations, installing and doctor",
     "README.md": "tests/docs/test_readme.py, tests/api/contract/test_guide.py",
     "docs/api.md": "tests/api/contract/test_guide.py",
     "docs/backup.md": "tests/docs/test_backup_page.py",

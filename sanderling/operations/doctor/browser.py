@@ -50,7 +50,7 @@ def held(name: str, walls: Walls | None) -> Finding:
 
 def from_unit(tight: tuple[str, ...]) -> Finding:
     """Return what it means that the service's unit has these walls."""
-    do = f"{PAGE} has a unit of its own for it; or browser = {OFF}."
+    do = f"`sudo sanderling install --browser` gives it a unit of its own ({PAGE}); or browser = {OFF}."
     return Finding("warn", "browser", f"{SYSTEM.unit} holds the service too tightly for it: {', '.join(tight)}", do)
 
 

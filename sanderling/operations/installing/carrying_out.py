@@ -7,16 +7,17 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.installing.launcher import assembled
-from sanderling.operations.installing.layout import Layout
+from sanderling.operations.installing.layout import Layout, beside
 from sanderling.operations.installing.plan import (
     Act,
+    Amend,
     FoundInstallation,
     Keep,
     LayOut,
@@ -53,7 +54,21 @@ def look(layout: Layout, root: Path) -> FoundInstallation:
         owed=_owed(_under(root, layout.owed)),
         account=bool(layout.account) and _has_account(layout.account),
         key=_key(_under(root, layout.master_key)),
+        browser={path: text for path in _browser_files(layout) if (text := _text(_under(root, path))) is not None},
+        settings_say=_text(_under(root, layout.settings)) or "",
     )
+
+
+def _browser_files(layout: Layout) -> Iterator[PurePosixPath]:
+    for unit in (layout.browser_socket, layout.browser_service):
+        yield from (unit, beside(unit))
+
+
+def _text(path: Path) -> str | None:
+    """Return what a file says; None where there is none, or it may not be read: a dry run needs no rights."""
+    with suppress(OSError):
+        return path.read_text("utf-8", "surrogateescape")
+    return None
 
 
 def _key(path: Path) -> KeyFile:
@@ -96,6 +111,8 @@ class Hand:
                 self._give(self._at(path), mode, owner, owner)
             case Write(path, text, mode, group):
                 self._write(self._at(path), text, mode, group)
+            case Amend(path, before, text):
+                self._amend(self._at(path), before, text)
             case Run(command, may_fail):
                 self._run(command, check=not may_fail)
             case Remove(path):
@@ -134,6 +151,19 @@ class Hand:
         fresh.write_text(text, "utf-8")
         self._give(fresh, mode, "", group)
         fresh.replace(path)
+
+    @staticmethod
+    def _amend(path: Path, before: str, text: str) -> None:
+        there = path.resolve()  # it may be a link of its owner's
+        if _text(there) != before:
+            raise OSError("it has been changed meanwhile, or can't be read")
+        kept = there.stat()
+        fresh = there.with_name(f".{there.name}.new")
+        fresh.touch(0o600)
+        os.chown(fresh, kept.st_uid, kept.st_gid)
+        fresh.chmod(kept.st_mode & 0o7777)
+        fresh.write_text(text, "utf-8", "surrogateescape")
+        fresh.replace(there)
 
     def _note(self, path: Path, owed: Owed) -> None:
         if owed:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath as Path
 
 ACCOUNT = "sanderling"
 UNIT = "sanderling.service"
+BROWSER_SOCKET = "sanderling-browser.socket"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,17 @@ class Layout:
     @property
     def unit_beside(self) -> Path:
         """Where a new unit goes when the old one has been edited."""
-        return self.unit.with_name(f"{self.unit.name}.new")
+        return beside(self.unit)
+
+    @property
+    def browser_socket(self) -> Path:
+        """The unit of the socket by which the service asks for a browser."""
+        return self.unit.with_name(BROWSER_SOCKET)
+
+    @property
+    def browser_service(self) -> Path:
+        """The unit that holds one browser."""
+        return self.unit.with_name("sanderling-browser@.service")
 
     @property
     def master_key(self) -> Path:
@@ -54,6 +65,11 @@ class Layout:
         return self.current / "sanderling"
 
 
+def beside(unit: Path) -> Path:
+    """Return where a new unit goes when the one at a path has been edited."""
+    return unit.with_name(f"{unit.name}.new")
+
+
 SYSTEM = Layout(
     programs=Path("/opt/sanderling"),
     command=Path("/usr/local/bin/sanderling"),
@@ -64,6 +80,8 @@ SYSTEM = Layout(
 )
 PACKAGED = Path("/usr/lib/sanderling")
 """Where packages put the program: those are for the package manager to install and to remove."""
+BESIDE_PACKAGE = replace(SYSTEM, command=Path("/usr/bin/sanderling"))
+"""Where the units of a browser go that is held beside a package's service."""
 
 
 def of_user(variables: Mapping[str, str], home: str) -> Layout:

@@ -6,12 +6,13 @@ data are removed only when asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath as Path
 from typing import Literal
 
-from sanderling.operations.installing.layout import UNIT, Layout
+from sanderling.operations.installing.browser_unit import LINE, browser_in, browser_units, with_browser, without_browser
+from sanderling.operations.installing.layout import BROWSER_SOCKET, UNIT, Layout, beside
 from sanderling.operations.installing.unit import KeyFile, is_unedited, sealed, settings_text, unit_text
 
 Owed = Literal["", "restart", "first start"]
@@ -22,7 +23,8 @@ class FoundInstallation:
     """What is there already. versions: the folders below programs, halves of broken off installations among them.
     current, previous, command: what these links point at. unit: the unit's text; beside: whether a new one lies there.
     data_link: what the data folder points at, when it is a link. owed: what an installation that was cut off has not
-    come to. key: which file of the master key. The rest: whether they are there.
+    come to. key: which file of the master key. browser: the texts of a browser's units, and of new ones beside them.
+    settings_say: the settings' own text. The rest: whether they are there.
     """
 
     versions: tuple[str, ...] = ()
@@ -37,6 +39,8 @@ class FoundInstallation:
     owed: Owed = ""
     account: bool = False
     key: KeyFile = "none"
+    browser: Mapping[Path, str] = field(default_factory=dict)
+    settings_say: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,24 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Amend:
+    """Change a line of a file that is somebody else's: whose it is and who may read it stay as they are.
+
+    before: its whole text; where it is another by then, nothing is changed.
+    """
+
+    path: Path
+    before: str
+    text: str
+    what: str
+
+    @property
+    def says(self) -> str:
+        """The act as one line."""
+        return f"{self.what} {self.path}; the rest of it stays as it is"
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Run a program of the system. may_fail: what it undoes may be undone already."""
 
@@ -158,22 +180,25 @@ class Keep:
         return f"keep {self.path}: {self.why}"
 
 
-Act = LayOut | Point | MakeAccount | MakeFolder | Write | Run | Remove | Note | Keep
+Act = LayOut | Point | MakeAccount | MakeFolder | Write | Amend | Run | Remove | Note | Keep
 Plan = tuple[Act, ...]
 
 
 def installing(
-    layout: Layout, version: str, found: FoundInstallation, *, live: bool = True, start: bool = True
+    layout: Layout, version: str, found: FoundInstallation, *, browser: str = "", live: bool = True, start: bool = True
 ) -> Plan:
     """Return what installs a version (a folder's name).
 
-    live: whether this is a machine that runs, and not a folder that stands for one: then there are accounts and a
-    service manager. start: whether the service is to be enabled and started.
+    browser: the program of a browser to be held beside the service; "" for none but what is held already. live:
+    whether this is a machine that runs, and not a folder that stands for one: then there are accounts and a service
+    manager. start: whether the service is to be enabled and started.
     """
-    return tuple(_installing(layout, version, found, live=live, start=start))
+    return tuple(_installing(layout, version, found, browser=browser, live=live, start=start))
 
 
-def _installing(layout: Layout, version: str, found: FoundInstallation, *, live: bool, start: bool) -> Iterator[Act]:
+def _installing(
+    layout: Layout, version: str, found: FoundInstallation, *, browser: str, live: bool, start: bool
+) -> Iterator[Act]:
     place = layout.programs / version
     owner = layout.account if live else ""
     if version not in found.versions:  # first: what does not run here shall not have changed anything
@@ -181,8 +206,10 @@ def _installing(layout: Layout, version: str, found: FoundInstallation, *, live:
     if live and layout.account and not found.account:
         yield MakeAccount(layout.account, layout.data)
     unit = sealed(unit_text(layout, key=found.key))
-    acts = tuple(_unit(layout, unit, found.unit))
-    changed = found.current != version or Write(layout.unit, unit) in acts
+    acts = tuple(_unit(layout.unit, unit, found.unit))
+    settings = tuple(_settings_for(layout, found, owner, browser))
+    amended = any(isinstance(act, Amend) for act in settings)
+    changed = found.current != version or Write(layout.unit, unit) in acts or amended
     if live and changed and not found.owed:  # before what it is owed for
         yield Note(layout.owed, "restart" if found.data else "first start")
     before = found.previous
@@ -195,15 +222,13 @@ def _installing(layout: Layout, version: str, found: FoundInstallation, *, live:
         yield Point(layout.command, layout.launcher)
     if not found.data:
         yield MakeFolder(layout.data, 0o700, owner)
-    if found.settings:
-        yield Keep(layout.settings, "it is yours")
-    else:
-        yield Write(layout.settings, settings_text(layout), 0o640, owner)
-    yield from acts
+    held = tuple(_held(layout, found, browser))
+    yield from (*settings, *acts, *held)
     if live and start:
         manager = ("systemctl",) if layout.account else ("systemctl", "--user")
         owed = changed or bool(found.owed)
         yield Run((*manager, "daemon-reload"))
+        yield from _sockets(layout, found, held)
         yield Run((*manager, "enable", UNIT))
         yield Run((*manager, "restart" if owed else "start", UNIT))
         if owed:
@@ -213,14 +238,87 @@ def _installing(layout: Layout, version: str, found: FoundInstallation, *, live:
             yield Remove(layout.programs / name, "neither in use nor the one before")
 
 
-def _unit(layout: Layout, text: str, there: str | None) -> Iterator[Act]:
+def _settings_for(layout: Layout, found: FoundInstallation, owner: str, browser: str) -> Iterator[Act]:
+    """Yield what has the settings say what they must, which is nothing but where a browser is held."""
+    if not found.settings:
+        first = settings_text(layout)
+        yield Write(layout.settings, with_browser(first) if browser else first, 0o640, owner)
+        return
+    text = with_browser(found.settings_say) if browser else found.settings_say
+    if text == found.settings_say:
+        yield Keep(layout.settings, "it is yours")
+    else:
+        yield Amend(layout.settings, found.settings_say, text, f"write {LINE} into")
+
+
+def _unit(path: Path, text: str, there: str | None) -> Iterator[Act]:
     if there == text:
         return
     if there is not None and not is_unedited(there):
-        yield Keep(layout.unit, f"it has been edited; the new one is {layout.unit_beside.name}, beside it")
-        yield Write(layout.unit_beside, text)
+        yield Keep(path, f"it has been edited; the new one is {beside(path).name}, beside it")
+        yield Write(beside(path), text)
     else:
-        yield Write(layout.unit, text)
+        yield Write(path, text)
+
+
+def holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bool = True, start: bool = True) -> Plan:
+    """Return what holds a browser beside a service that the package manager has installed."""
+    return tuple(_holding(layout, found, browser, live=live, start=start))
+
+
+def _holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bool, start: bool) -> Iterator[Act]:
+    held = tuple(_held(layout, found, browser))
+    settings = tuple(_settings_for(layout, found, layout.account if live else "", browser))
+    yield from held
+    if live and start:
+        yield Run(("systemctl", "daemon-reload"))
+        yield from _sockets(layout, found, held)
+    yield from settings
+    if live and start and not any(isinstance(act, Keep) for act in settings):
+        yield Run(("systemctl", "try-restart", UNIT))
+
+
+def _held(layout: Layout, found: FoundInstallation, browser: str) -> Iterator[Act]:
+    """Yield what brings a browser's units up to date: of the one that is named, else of the one that is held."""
+    program = browser or browser_in(found.browser.get(layout.browser_service, ""))
+    if program:
+        for path, text in browser_units(layout, program).items():
+            yield from _unit(path, sealed(text), found.browser.get(path))
+
+
+def _sockets(layout: Layout, found: FoundInstallation, held: Plan) -> Iterator[Act]:
+    """Yield what has systemd listen for who wants a browser."""
+    new = any(isinstance(act, Write) and act.path == layout.browser_socket for act in held)
+    if new or layout.browser_socket in found.browser:
+        yield Run(("systemctl", "enable", BROWSER_SOCKET))
+        yield Run(("systemctl", "restart" if new else "start", BROWSER_SOCKET))
+
+
+def letting_go(layout: Layout, found: FoundInstallation, *, live: bool = True) -> Plan:
+    """Return what removes a browser's units, and the setting that leads to them."""
+    acts = tuple(_letting_go(layout, found, purge=False, live=live))
+    amended = tuple(_settings_without(layout, found))
+    restart = (Run(("systemctl", "try-restart", UNIT), may_fail=True),) if live and amended else ()
+    return (*amended, *restart, *acts)
+
+
+def _letting_go(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool) -> Iterator[Act]:
+    if live and layout.browser_socket in found.browser:
+        yield Run(("systemctl", "disable", "--now", BROWSER_SOCKET), may_fail=True)
+    for path, text in found.browser.items():
+        is_new = path.suffix == ".new"
+        if not (purge or is_new or is_unedited(text)):
+            yield Keep(path, "it has been edited")
+        else:
+            yield Remove(path)
+    if live and found.browser:
+        yield Run(("systemctl", "daemon-reload"), may_fail=True)
+
+
+def _settings_without(layout: Layout, found: FoundInstallation) -> Iterator[Act]:
+    text = without_browser(found.settings_say)
+    if text != found.settings_say:
+        yield Amend(layout.settings, found.settings_say, text, f"take {LINE} out of")
 
 
 def removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool = True) -> Plan:
@@ -240,6 +338,7 @@ def _removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bo
         yield Remove(layout.unit_beside)
     if live and found.unit is not None:
         yield Run((*manager, "daemon-reload"), may_fail=True)
+    yield from _letting_go(layout, found, purge=purge, live=live)
     if found.command == str(layout.launcher):
         yield Remove(layout.command)
     if found.current or found.versions:
@@ -264,6 +363,7 @@ def _settings(layout: Layout, found: FoundInstallation, *, purge: bool) -> Itera
     if purge and there:
         yield Remove(layout.settings.parent, ", and ".join(there))
         return
+    yield from _settings_without(layout, found)
     if found.settings:
         yield Keep(layout.settings, "your settings")
     if found.key != "none":

@@ -110,9 +110,9 @@ def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none
     head = _HEAD.format(
         page="Documentation=man:sanderling(1)\n" if launcher else "",  # packages bring the page
         after=_NETWORK if system else "",
-        launcher=_word(launcher or layout.launcher),
+        launcher=word(launcher or layout.launcher),
         settings=str(layout.settings).replace("%", "%%"),
-        data=_word(f"SANDERLING_DATA={layout.data}"),
+        data=word(f"SANDERLING_DATA={layout.data}"),
     )
     account = _key_line(layout, key) + (_ACCOUNT.format(account=layout.account) if system else "")
     target = "multi-user.target" if system else "default.target"
@@ -125,17 +125,17 @@ def _key_line(layout: Layout, key: KeyFile) -> str:
     if key == "none":
         return ""
     if not layout.account:
-        named = _word(f"SANDERLING_MASTER_KEY_FILE={layout.master_key}")
+        named = word(f"SANDERLING_MASTER_KEY_FILE={layout.master_key}")
         return f"Environment={named}\n" if key == "plain" else ""
     if key == "encrypted":
         return f"LoadCredentialEncrypted={CREDENTIAL}:{layout.master_key}.cred\n"
     return f"LoadCredential={CREDENTIAL}:{layout.master_key}\n"
 
 
-def _word(text: Path | str) -> str:
+def word(text: Path | str) -> str:
     """Return a text as one word of a line (systemd.syntax(7)): a home may have a space in its name.
 
-    >>> _word("/opt/sanderling"), _word('/home/a b/50%')
+    >>> word("/opt/sanderling"), word('/home/a b/50%')
     ('/opt/sanderling', '"/home/a b/50%%"')
     """
     plain = str(text).replace("%", "%%")

@@ -16,7 +16,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.installing.carrying_out import Hand, look
 from sanderling.operations.installing.launcher import cut
 from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.plan import FoundInstallation, Note, Run, Write
+from sanderling.operations.installing.plan import Amend, FoundInstallation, Note, Run, Write
 
 VERSION = "0.1.0-checkout"
 MODULES = b"# " + b"the modules " * 1000
@@ -239,6 +239,82 @@ def test_a_purge_does_not_follow_a_link_to_the_data(tmp_path: Path, capsys: pyte
         assert run(["uninstall", "--purge", *dry_run, "--prefix", str(tmp_path / "root")]) == Exit.WELL
         assert f"keep {tmp_path / 'disk'}: the data" in capsys.readouterr().out
     assert files(tmp_path) == {"disk/sanderling.db": "data"}
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Path:
+    """A browser below the root."""
+    program = tmp_path / "root/usr/bin/chromium-headless-shell"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_a_browser_is_held_the_second_time_changes_nothing_and_it_is_let_go(
+    frozen: Path, shell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    run(["install", "--prefix", str(root)])
+    settings = root / "etc/sanderling/sanderling.env"
+    settings.write_bytes(b"# \xe5sa\nSANDERLING_PORT=9000\nSANDERLING_BROWSER=off\n")
+    settings.chmod(0o600)
+    before = files(root / "etc/systemd")
+    capsys.readouterr()
+    assert run(["install", "--browser", "--prefix", str(root)]) == Exit.WELL
+    assert "enable sanderling-browser.socket and sanderling.service" in capsys.readouterr().out
+    held = root / "etc/systemd/system/sanderling-browser@.service"
+    assert "browser-holder /usr/bin/chromium-headless-shell\n" in held.read_text()
+    assert settings.read_bytes() == (
+        b"# \xe5sa\nSANDERLING_PORT=9000\n#SANDERLING_BROWSER=off\n"
+        b"SANDERLING_BROWSER=unix:/run/sanderling-browser.sock\n"
+    )
+    assert settings.stat().st_mode & 0o777 == 0o600
+    after = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
+    assert run(["install", "--browser", "--prefix", str(root)]) == Exit.WELL
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()} == after
+    assert run(["uninstall", "--browser", "--prefix", str(root)]) == Exit.WELL
+    assert files(root / "etc/systemd") == before and settings.read_bytes().endswith(b"\n#SANDERLING_BROWSER=off\n")
+
+
+def test_where_there_is_no_browser_to_hold_it_is_said_and_nothing_is_done(
+    frozen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    for named, why in (
+        ([], "no browser is installed"),
+        (["/usr/bin/nowhere"], "no program that can be run"),
+        (["off"], "write the path"),
+        (["unix:/run/x"], "write the path"),
+    ):
+        assert run(["install", "--prefix", str(root), "--browser", *named]) in (Exit.BAD_SETTING, Exit.USAGE)
+        assert why in capsys.readouterr().err
+    assert run(["install", "--user", "--browser"]) == Exit.USAGE
+    assert run(["uninstall", "--browser", "--purge", "--prefix", str(root)]) == Exit.USAGE
+    assert not root.exists()
+
+
+def test_beside_a_package_a_browser_is_held_and_nothing_is_laid_out(
+    shell: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/usr/lib/sanderling/sanderling")
+    root = tmp_path / "root"
+    assert run(["install", "--browser", "/usr/bin/chromium-headless-shell", "--prefix", str(root)]) == Exit.WELL
+    assert set(files(root)) == {
+        "etc/sanderling/sanderling.env",
+        "etc/systemd/system/sanderling-browser.socket",
+        "etc/systemd/system/sanderling-browser@.service",
+        "usr/bin/chromium-headless-shell",
+    }
+
+
+def test_settings_that_were_changed_meanwhile_are_not_written_over(tmp_path: Path) -> None:
+    settings = tmp_path / str(SYSTEM.settings).lstrip("/")
+    settings.parent.mkdir(parents=True)
+    settings.write_text("B=2\n")
+    with pytest.raises(CommandFailed, match="changed meanwhile"):
+        Hand(tmp_path, {}).do((Amend(SYSTEM.settings, "A=1\n", "A=1\nC=3\n", "write C=3 into"),))
+    assert settings.read_text() == "B=2\n"
 
 
 def test_an_empty_root_has_nothing(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from pathlib import PurePosixPath as Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operations.installing.layout import SYSTEM, of_user
+from sanderling.operations.installing.browser_unit import LINE, browser_units
+from sanderling.operations.installing.layout import BESIDE_PACKAGE, SYSTEM, of_user
 from sanderling.operations.installing.plan import (
     Act,
+    Amend,
     FoundInstallation,
     Keep,
     LayOut,
@@ -20,7 +22,9 @@ from sanderling.operations.installing.plan import (
     Remove,
     Run,
     Write,
+    holding,
     installing,
+    letting_go,
     removing,
 )
 from sanderling.operations.installing.unit import is_unedited, sealed, unit_text
@@ -36,6 +40,9 @@ INSTALLED = FoundInstallation(
     data=True,
     account=True,
 )
+SHELL = "/usr/bin/chromium-headless-shell"
+HELD = {path: sealed(text) for path, text in browser_units(SYSTEM, SHELL).items()}
+WITH_BROWSER = replace(INSTALLED, browser=HELD, settings_say=f"# mine\n{LINE}\n")
 OWN_COMMAND = Point(SYSTEM.command, SYSTEM.launcher)
 FOUND = st.builds(
     FoundInstallation,
@@ -51,6 +58,8 @@ FOUND = st.builds(
     data_link=st.sampled_from(["", "/mnt/disk"]),
     owed=st.sampled_from(["", "restart", "first start"]),
     key=st.sampled_from(["none", "plain", "encrypted"]),
+    browser=st.sampled_from([{}, HELD, {path: text.replace("=", " =") for path, text in HELD.items()}]),
+    settings_say=st.sampled_from(["", "SANDERLING_BROWSER=off\n", f"{LINE}\n"]),
 )
 
 
@@ -152,7 +161,15 @@ def test_an_older_unit_that_nobody_edited_is_replaced() -> None:
 
 @given(FOUND)
 def test_settings_and_edits_survive_whatever_is_found(found: FoundInstallation) -> None:
-    for plan in (installing(SYSTEM, VERSION, found), removing(SYSTEM, found, purge=False)):
+    for plan in (
+        installing(SYSTEM, VERSION, found),
+        installing(SYSTEM, VERSION, found, browser=SHELL),
+        removing(SYSTEM, found, purge=False),
+        letting_go(SYSTEM, found),
+    ):
+        assert not [act for act in plan if isinstance(act, Write | Remove) and act.path in HELD and found.browser] or (
+            found.browser == HELD
+        )
         changed = {act.path for act in plan if isinstance(act, Write | Remove)}
         assert SYSTEM.settings not in changed or not found.settings
         assert SYSTEM.settings.parent not in changed and SYSTEM.data not in changed
@@ -161,14 +178,20 @@ def test_settings_and_edits_survive_whatever_is_found(found: FoundInstallation) 
 
 @given(FOUND)
 def test_in_a_folder_that_stands_for_a_root_no_program_of_the_system_is_run(found: FoundInstallation) -> None:
-    plan = (*installing(SYSTEM, VERSION, found, live=False), *removing(SYSTEM, found, purge=True, live=False))
+    plan = (
+        *installing(SYSTEM, VERSION, found, live=False),
+        *installing(SYSTEM, VERSION, found, browser=SHELL, live=False),
+        *holding(BESIDE_PACKAGE, found, SHELL, live=False),
+        *letting_go(SYSTEM, found, live=False),
+        *removing(SYSTEM, found, purge=True, live=False),
+    )
     assert not [act for act in plan if isinstance(act, Run | MakeAccount)]
     assert not [act for act in plan if getattr(act, "owner", "") or getattr(act, "group", "")]
 
 
 @given(FOUND, st.booleans())
 def test_each_act_is_one_line(found: FoundInstallation, purge: bool) -> None:
-    plan = (*installing(SYSTEM, VERSION, found), *removing(SYSTEM, found, purge=purge))
+    plan = (*installing(SYSTEM, VERSION, found, browser=SHELL), *removing(SYSTEM, found, purge=purge))
     assert all(act.says and "\n" not in act.says for act in plan)
 
 
@@ -214,6 +237,74 @@ def test_a_master_key_without_settings_goes_with_a_purge_and_is_named_when_it_st
     assert isinstance(gone, Remove) and gone.path == SYSTEM.master_key.parent and "master key" in gone.says
     (kept,) = removing(SYSTEM, found, purge=False)
     assert isinstance(kept, Keep) and kept.path == Path("/etc/sanderling/master.key.cred")
+
+
+def test_a_browser_is_held_by_two_units_a_socket_that_is_open_and_a_line_of_the_settings() -> None:
+    say = "SANDERLING_BROWSER=off\n"
+    plan = installing(SYSTEM, VERSION, replace(INSTALLED, settings_say=say), browser=SHELL)
+    assert {act.path: act.text for act in plan if isinstance(act, Write)} == HELD
+    (amended,) = [act for act in plan if isinstance(act, Amend)]
+    assert (amended.before, amended.text) == (say, f"#SANDERLING_BROWSER=off\n{LINE}\n")
+    assert commands(plan) == [
+        "systemctl daemon-reload",
+        "systemctl enable sanderling-browser.socket",
+        "systemctl restart sanderling-browser.socket",
+        "systemctl enable sanderling.service",
+        "systemctl restart sanderling.service",
+    ]
+    assert [act.owed for act in plan if isinstance(act, Note)] == ["restart", ""], "also when it is cut off before"
+
+
+def test_the_first_settings_have_the_line_of_a_browser_at_once() -> None:
+    plan = installing(SYSTEM, VERSION, FoundInstallation(), browser=SHELL)
+    (settings,) = [act for act in plan if isinstance(act, Write) and act.path == SYSTEM.settings]
+    assert settings.text.endswith(f"\n{LINE}\n")
+
+
+def test_a_browser_that_is_held_already_is_held_on_with_no_word_of_it() -> None:
+    for browser in (SHELL, ""):
+        plan = installing(SYSTEM, VERSION, WITH_BROWSER, browser=browser)
+        assert {type(act) for act in plan} == {Keep, Run}
+        assert commands(plan)[2] == "systemctl start sanderling-browser.socket"
+    older = {path: sealed(text.replace("512", "64").partition("# Written")[0]) for path, text in HELD.items()}
+    renewed = installing(SYSTEM, VERSION, replace(WITH_BROWSER, browser=older))
+    assert [act.path for act in renewed if isinstance(act, Write)] == [SYSTEM.browser_service]
+    assert commands(renewed)[-1] == "systemctl start sanderling.service", "the next browser is started by the new unit"
+
+
+def test_another_browser_takes_the_place_of_the_one_that_is_held() -> None:
+    plan = installing(SYSTEM, VERSION, WITH_BROWSER, browser="/usr/bin/chromium")
+    (unit,) = [act for act in plan if isinstance(act, Write)]
+    assert "browser-holder /usr/bin/chromium\n" in unit.text
+
+
+def test_beside_a_package_nothing_but_the_browser_is_laid_out() -> None:
+    found = replace(INSTALLED, versions=(), current="", command="", unit=None)
+    plan = holding(BESIDE_PACKAGE, found, SHELL)
+    service = next(act.text for act in plan if isinstance(act, Write) and act.path == SYSTEM.browser_service)
+    assert "ExecStart=/usr/bin/sanderling browser-holder" in service
+    assert {type(act) for act in plan} == {Write, Amend, Run}
+    assert commands(plan)[-1] == "systemctl try-restart sanderling.service"
+    units = {path: sealed(text) for path, text in browser_units(BESIDE_PACKAGE, SHELL).items()}
+    again = holding(BESIDE_PACKAGE, replace(found, browser=units, settings_say=LINE), SHELL)
+    assert commands(again)[-1] == "systemctl start sanderling-browser.socket" and {type(act) for act in again} == {
+        Keep,
+        Run,
+    }
+
+
+def test_letting_go_of_a_browser_takes_its_units_and_its_line_and_nothing_else() -> None:
+    plan = letting_go(SYSTEM, WITH_BROWSER)
+    assert {act.path for act in plan if isinstance(act, Remove)} == HELD.keys()
+    assert [act.text for act in plan if isinstance(act, Amend)] == ["# mine\n"]
+    assert commands(plan) == [
+        "systemctl try-restart sanderling.service",
+        "systemctl disable --now sanderling-browser.socket",
+        "systemctl daemon-reload",
+    ]
+    assert letting_go(SYSTEM, INSTALLED) == ()
+    gone = {act.path for act in removing(SYSTEM, WITH_BROWSER, purge=False) if isinstance(act, Remove)}
+    assert HELD.keys() <= gone
 
 
 def test_removing_what_is_not_there_is_nothing() -> None:
