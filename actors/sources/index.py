@@ -462,8 +462,10 @@ def _planned_wait(live: LiveSource) -> float:
 
 
 def _overdue(live: LiveSource, now: Millis) -> bool:
+    """Return whether a look is late: who rests still is not, wherever the clock has been set meanwhile."""
     due = live.hot.next_look_at
-    return live.source.enabled and due is not None and now > due + LATE
+    late = live.source.enabled and due is not None and now > due + LATE
+    return late and (live.rests_until is None or trio.current_time() > live.rests_until + LATE / 1000)
 
 
 def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:

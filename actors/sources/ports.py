@@ -101,6 +101,7 @@ class LiveSource:
     `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
     It is found when the record, its tags' defaults (`inherit`) or the table of these (`tags`) change, not at each look.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
+    `rests_until`: until when its actor rests, by the loop's clock, which nobody can set; None: it does not rest.
     """
 
     __slots__ = (
@@ -116,6 +117,7 @@ class LiveSource:
         "push",
         "ranking",
         "renewed",
+        "rests_until",
         "saved_tally",
         "states",
         "tally",
@@ -132,6 +134,7 @@ class LiveSource:
         self.cookies = hot.cookies
         self.unsaved = self.doubted = self.renewed = False
         self.asked_at = Millis(0)
+        self.rests_until: float | None = None
         self.ranking: Ranking | None = None
         self.states: StateCounts | None = None
         self.push: PushView | None = None

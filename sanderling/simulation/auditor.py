@@ -14,6 +14,8 @@ from sanderling.simulation.origins.texts import EPOCH
 WINDOWS = 5
 """Parts of the time that are asked for of each source."""
 SHORTEST, LONGEST = 900.0, 6 * 3600.0
+BEFORE = 3600.0
+"""Seconds before the world's beginning from which on it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,11 @@ async def audit(
 
 
 def _windows(dice: random.Random, now: float) -> Iterator[tuple[float, float]]:
-    yield -3600.0, now
+    """Yield the whole time and parts of it, from before the world began: the clock may have been set back further."""
+    first = min(0.0, now) - BEFORE
+    yield first, now
     for _ in range(WINDOWS):
-        start = dice.uniform(-3600.0, now - SHORTEST)
+        start = dice.uniform(first, now - SHORTEST)
         yield start, start + dice.uniform(SHORTEST, LONGEST)
 
 

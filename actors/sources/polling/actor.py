@@ -15,6 +15,7 @@ from contextlib import suppress
 import trio
 from msgspec.structs import replace
 
+from actors.clock import Steps
 from actors.egress.failures import Blame, LookFailed, NotRendered, ReadingStopped
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
@@ -118,11 +119,23 @@ class PolledSource:
         if self._hops.at is not None and self._hops.is_due(self._hops.at):
             wait = min(wait, (self._hops.at - now) / 1000)
         child.note("asleep")
-        if self._live.hot.health.down_since is not None:
-            return await self._bell.sleep(wait, self._tell)
-        with trio.move_on_after(max(0.0, wait)):
-            return await self._live.mailbox.receive()
-        return None
+        steps = Steps(self._ports.world.wall)
+        self._live.rests_until = trio.current_time() + max(0.0, wait)
+        try:
+            if self._live.hot.health.down_since is not None:
+                return await self._bell.sleep(wait, self._tell)
+            with trio.move_on_after(max(0.0, wait)):
+                return await self._live.mailbox.receive()
+            return None
+        finally:
+            self._live.rests_until = None
+            self._move_on(steps.since_last_asked())
+
+    def _move_on(self, step: float) -> None:
+        """Let the next look be due when it was, by the time that passes, although the clock has been set meanwhile."""
+        due = self._live.hot.next_look_at
+        if step and due is not None:
+            self._live.hot = replace(self._live.hot, next_look_at=Millis(due + round(1000 * step)))
 
     def _is_hop(self) -> bool:
         """Return whether an item's page is to be fetched now: a look that is due goes first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -93,13 +94,11 @@ class Watching:
         self.jail = InlineJail()
         self.browser = browser
         self.logged: list[tuple[str, dict[str, Any]]] = []
-        self.world = a_world(
-            network,
-            wall=NOW / 1000,
-            jail=self.jail,
-            reach=self.points.append,
-            log=self._log,
-            browser=browser,
+        self.ahead = 0.0
+        """Seconds by which somebody has set the clock."""
+        self.world = replace(
+            a_world(network, jail=self.jail, reach=self.points.append, log=self._log, browser=browser),
+            wall=lambda: NOW / 1000 + self.ahead + trio.current_time(),
         )
         self.storage = InLoopStorage(disk, disk.start("test"))
         self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)

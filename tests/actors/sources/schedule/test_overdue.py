@@ -162,3 +162,30 @@ async def test_a_crowded_host_makes_sources_overdue_but_is_no_stall(autojump_clo
         await trio.sleep(3 * 3600)
         assert service.registry.watchman.last.overdue >= 1
         assert not service.registry.watchman.stalled
+
+
+@pytest.mark.parametrize("ahead", [2700.0, -2700.0])
+async def test_a_clock_that_is_set_makes_no_rest_longer_and_nobody_late(ahead: float, autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL, schedule="30m")).view.source.id
+        await trio.sleep(3600)
+        before, ended = len(origin.looks("/feed")), service.world.metrics.look_delay.total
+        service.ahead = ahead
+        for _ in range(29):
+            await trio.sleep(60)
+            assert not service.registry.table.describe(source).overdue
+            assert service.registry.watchman.last.overdue == 0
+        await trio.sleep(600)
+        assert len(origin.looks("/feed")) == before + 1
+        assert service.world.metrics.look_delay.total - ended < 60
+        assert not [name for name, _ in service.logged if name.startswith("watching.")]
+
+
+async def test_who_never_wakes_is_late_although_the_clock_has_been_set(autojump_clock: object) -> None:
+    async with one_source() as (service, _):
+        service.ahead = 2700.0
+        await lost_task(service)
+        await trio.sleep(3 * 3600)
+        assert service.registry.watchman.last.overdue == 1
+        assert [name for name, _ in service.logged if name.startswith("watching.")] == ["watching.stalled"]
