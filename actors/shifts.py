@@ -16,7 +16,7 @@ from actors.world import World
 from storage.errors import STANDSTILL
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.records.shift import DEAD, Record, Shift, record_of, stepped
+from storage.records.shift import DEAD, UNSTORED, Record, Shift, record_of, stepped
 from supervision import Child
 
 EVERY: Final = 60.0
@@ -46,6 +46,10 @@ class Shifts:
         self._world, self._storage, self._node = world, storage, node
         self._shifts: list[Shift] = []
         self._stored: list[Shift] = []
+        self._crashed: Shift | None = None
+        """The shift that a crash has ended, the last before this process."""
+        self._ahead: Shift | None = None
+        """The same, once it is known that its clock was ahead of what is told now."""
         self._gone = 0
         self._over = False
         self._began: Millis | None = None
@@ -67,6 +71,7 @@ class Shifts:
         self._began = self._now() if self._began is None else self._began
         while not self._shifts:
             try:
+                stored = await self._storage.coverage.shifts()
                 shift = await self._storage.coverage.begin(self._node, self._began)
             except STANDSTILL as error:
                 self._world.log("shift.parked", level="debug", error=str(error))
@@ -74,7 +79,19 @@ class Shifts:
                 await trio.sleep(PARKED)
             else:
                 self._shifts, self._stored = [shift], [shift]
+                if shift.after == "crash" and not self._node:  # nodes share what is on record, and sweep each minute
+                    self._crashed = next((one for one in reversed(stored) if not one.node), None)
         child.ready()
+
+    def looked(self, at: Millis) -> None:
+        """Hear of the last look at a source that is on record, when all are read after a start.
+
+        After a crash, one that is ahead of the clock says that this was set back, and nobody had seen it yet. What is
+        further ahead than one shift can go without a sweep is of an older time.
+        """
+        crashed = self._ahead or self._crashed
+        if crashed is not None and self._world.now() < at <= crashed.saved + UNSTORED and at > crashed.reach:
+            self._ahead = crashed._replace(until=at)
 
     def _now(self) -> Millis:
         self._checked, self._tick = self._world.now(), trio.current_time()
@@ -111,6 +128,9 @@ class Shifts:
     async def _store(self) -> None:
         """Store what has changed; what fails is tried again the next time."""
         try:
+            if self._ahead is not None and self._ahead != self._crashed:
+                await self._storage.coverage.save(self._ahead)
+                self._crashed = self._ahead
             for number, shift in enumerate(self._shifts):
                 if number == len(self._stored):
                     new = await self._storage.coverage.step(self._shifts[number - 1], shift)
@@ -141,6 +161,8 @@ class Shifts:
         now = self.check()
         held = {shift.number for shift in self._shifts}
         others = [shift for shift in stored if shift.number not in held]
+        if self._ahead is not None:
+            others = [self._ahead if shift.number == self._ahead.number else shift for shift in others]
         alive = [shift for shift in others if shift.node and shift.until is None and shift.saved > now - DEAD]
         first = max((shift.number for shift in (*others, *self._shifts)), default=0) + 1
         own = [shift.whole for shift in self._shifts]

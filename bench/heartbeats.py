@@ -62,11 +62,16 @@ async def told(folder: Path) -> list[dict[str, Any]]:
             return [event for event in answer.json()["events"] if "heartbeat" in event]
 
 
+def due_in(beats: list[float], life: Life) -> float:
+    """Return when the first heartbeat of a life is due: at once, if it was while nothing ran."""
+    return max(life.ready, max((at + EVERY for at in beats if at < life.ready), default=life.ready))
+
+
 def late(beats: list[float], lives: list[Life]) -> list[str]:
     """Return what came too late, in words."""
     found = []
     for life in lives:
-        due = max(life.ready, max((at + EVERY for at in beats if at < life.ready), default=life.ready))
+        due = due_in(beats, life)
         for at in [*(at for at in beats if life.ready <= at <= life.killed), life.killed]:
             if at > due + EVERY:
                 found.append(f"due at {due:.1f}, nothing until {at:.1f}")
@@ -91,9 +96,9 @@ async def run(kills: int, seed: int) -> int:
     moments = [datetime.fromisoformat(beat["emitted_at"]).timestamp() for beat in beats]
     wrong = late(moments, lives)
     shortest = min((after - before for before, after in pairwise(moments)), default=0.0)
-    print(
-        f"{kills} kills, {len(beats)} heartbeats, {len(wrong)} late, chain {'whole' if chained else 'BROKEN'}, ", end=""
-    )
+    telling = sum(due_in(moments, life) < life.killed for life in lives)
+    print(f"{kills} kills, in {telling} of these lives a heartbeat was due; {len(beats)} heartbeats, ", end="")
+    print(f"{len(wrong)} late, chain {'whole' if chained else 'BROKEN'}, ", end="")
     print(f"shortest time between two {shortest:.1f} s of {EVERY:g}")
     for line in wrong:
         print(line)

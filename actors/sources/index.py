@@ -94,6 +94,8 @@ class SourceIndex:
                 if live is None:
                     self._keep(live := LiveSource(watched.source, watched.hot, watched.version))
                     self._introduce(live)
+                    if self._ports.shifts is not None and watched.hot.last_look_at is not None:
+                        self._ports.shifts.looked(watched.hot.last_look_at)
                 if self._idles(live):
                     idle.append(live)
             if len(idle) >= MANY:

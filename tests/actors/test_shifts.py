@@ -12,7 +12,7 @@ from actors.shifts import EVERY, Shifts
 from storage.errors import Unavailable
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.records.shift import Record, Shift
+from storage.records.shift import UNSTORED, Record, Shift
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 
@@ -197,3 +197,39 @@ async def test_a_shift_that_the_storage_refuses_for_good_is_said(autojump_clock:
     await shifts.end()  # raises nothing: the next start says that this one crashed
     (shift,) = await storage.coverage.shifts()
     assert shift.until is None
+
+
+async def test_a_look_ahead_of_the_clock_says_that_it_was_set_back_before_the_crash(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    _, _, life = await machine.start()
+    await trio.sleep(1200)
+    looked = machine.now()
+    machine.ahead = -900.0
+    await trio.sleep(20)  # nobody has seen it yet
+    life.cancel()
+    for _ in range(2):  # what is known of a life is known to the next one, too
+        shifts, _, life = await machine.start()
+        shifts.looked(looked)
+        shifts.looked(Millis(looked + 10 * UNSTORED))  # of an older time, when the clock was further ahead
+        record, _ = await shifts.record()
+        unknown = max(end for start, end, why in spans(record) if start <= 320 and why == "crash")
+        assert unknown == 1200 + UNSTORED / 1000
+        await trio.sleep(EVERY + 1)
+        life.cancel()
+
+
+async def test_a_look_before_the_crash_makes_nothing_else_unknown(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    _, _, life = await machine.start()
+    await trio.sleep(1200)
+    looked = machine.now()
+    life.cancel()
+    await trio.sleep(40)
+    shifts, *_ = await machine.start()
+    shifts.looked(looked)
+    record, _ = await shifts.record()
+    assert spans(record) == [(0, 1240, "crash")]
