@@ -138,7 +138,9 @@ def _excuses(facts: Facts) -> Iterator[Time]:
         for number, life in enumerate(lives):
             if not life.politely or _disk_away(facts, life.ended - NEAR, life.ended):
                 lasting = (after.began for after in lives[number + 1 :] if after.ended - after.began > BRIEF)
-                yield from _shown(facts, _unswept(facts, life.ended), _written(facts, next(lasting, life.ended)))
+                # The last one has written it, however brief it was: the receipts are its own.
+                begun = next(lasting, max(life.ended, lives[-1].began))
+                yield from _shown(facts, _unswept(facts, life.ended), _written(facts, begun))
     for trouble in facts.program.troubles:
         yield from _shown(facts, _unswept(facts, trouble.at), trouble.ends + 2 * LEASE + NEAR)
     for (_, before), (at, after) in pairwise(facts.clock):
