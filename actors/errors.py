@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from storage.records.secrecy import without_secrets
+
 
 class DomainError(Exception):
-    """Anything below. `detail` is a sentence for the person who asked.
+    """Anything below. `detail` is a sentence for the person who asked, without what is secret in the URLs it names.
 
     may_pass: what is refused is a URL that could not be looked at now; `AddSource.later` keeps it nevertheless.
     """
@@ -15,8 +17,8 @@ class DomainError(Exception):
     may_pass = False
 
     def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
+        self.detail = without_secrets(detail)
+        super().__init__(self.detail)
 
 
 class UrlRefused(DomainError):
@@ -29,7 +31,7 @@ class UrlRefused(DomainError):
     def __init__(self, rule: str, detail: str, inside: str = "") -> None:
         super().__init__(detail)
         self.rule = rule
-        self.inside = inside
+        self.inside = without_secrets(inside)
 
     @property
     def words(self) -> str:

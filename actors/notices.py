@@ -16,6 +16,7 @@ from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import SERVICE, Millis
+from storage.records.secrecy import without_secrets
 from storage.records.tiers import Kind, SourceType
 from storage.records.times import parse_rfc3339, rfc3339
 
@@ -63,15 +64,17 @@ def draft(
 ) -> Draft:
     """Return a notice about a source, or about the service itself (then `source_url` is its own address).
 
+    Its words come to more readers than the source's address does: what is secret in an address is not in them.
+
     of_source: the tags of the source, by which alerts over a tag hear of it. One that reads like a mark of the notice's
     own is left out, or a user's tag would say for whom the notice is.
     """
-    text = normalize("NFC", content)
+    text = normalize("NFC", without_secrets(content))
     return Draft(
         source_type=source_type,
         source_url=source_url,
         url=source_url,
-        title=title,
+        title=without_secrets(title),
         author="",
         content=text,
         content_truncated=False,

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field, json
+from msgspec.structs import replace
+
+from storage.records.secrecy import without_secrets
 
 MEDIA = "application/problem+json"
 SHOWN = 200
@@ -150,9 +153,9 @@ class Refusal(Exception):
     def __init__(
         self, slug: str, detail: str, errors: Sequence[FieldError] = (), headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(detail)
-        self.slug, self.detail = slug, detail
-        self.errors = tuple(errors)
+        self.slug, self.detail = slug, without_secrets(detail)
+        super().__init__(self.detail)
+        self.errors = tuple(replace(error, message=without_secrets(error.message)) for error in errors)
         self.headers = dict(headers or {})
 
     @property
@@ -184,9 +187,9 @@ def invalid(location: str, message: str, value: Any = None) -> Refusal:
 
 
 def shown(value: Any) -> Any:
-    """Return what of a refused value is shown back: scalars, cut; containers by their kind only."""
+    """Return what of a refused value is shown back: scalars, cut, without secrets; containers by their kind only."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()[:SHOWN]
+        return without_secrets(value.encode("utf-8", "replace").decode()[: 10 * SHOWN])[:SHOWN]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
         return str(value)[:SHOWN]
     return value if value is None or isinstance(value, int | float | bool) else f"({type(value).__name__})"

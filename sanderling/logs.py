@@ -19,8 +19,8 @@ import trio
 from structlog.typing import Processor
 
 from storage.records.identity import Millis
-from storage.records.key import without_secrets
 from storage.records.plain import plain
+from storage.records.secrecy import without_secrets
 from storage.records.times import rfc3339
 
 Fields = MutableMapping[str, Any]
@@ -36,8 +36,11 @@ _LETTERS = {"debug": "2", "warning": "33", "error": "31"}
 
 
 def tellable(text: str) -> str:
-    """Return text as it may stand in a log: plain, and without keys and secrets, whoever wrote them into a URL."""
-    return without_secrets(plain(text))
+    """Return text as it may stand in a log: plain, and without keys and secrets, whoever wrote them into a URL.
+
+    What is far beyond the cap goes first: a stranger's text may be long.
+    """
+    return without_secrets(plain(text[: 4 * VALUE_CAP]))
 
 
 def make_log(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from enum import Enum
 
 from actors.errors import UrlRefused
+from storage.records.secrecy import without_secrets
 
 
 class Blame(Enum):
@@ -33,8 +34,8 @@ PLAIN_HOLD = 60.0
 
 
 class LookFailed(Exception):
-    """A look that brought nothing. `reason` is a sentence; `retry_after` is the server's order in seconds, if any, and
-    `fresh` for how many seconds its answer may be kept by its own word.
+    """A look that brought nothing. `reason` is a sentence, without what is secret in the URLs it names. `retry_after`
+    is the server's order in seconds, if any, and `fresh` for how many seconds its answer may be kept by its own word.
     """
 
     def __init__(
@@ -46,9 +47,9 @@ class LookFailed(Exception):
         retry_after: float | None = None,
         fresh: float | None = None,
     ) -> None:
-        super().__init__(reason)
         self.blame = blame
-        self.reason = reason
+        self.reason = without_secrets(reason)
+        super().__init__(self.reason)
         self.status = status
         self.retry_after = retry_after
         self.fresh = fresh

@@ -24,6 +24,7 @@ from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
 from actors.tracing.steps import step
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
+from storage.records.secrecy import without_secrets
 
 ACCEPT = "text/plain, */*;q=0.5"
 SIZE_LIMIT = 500 << 10
@@ -214,4 +215,5 @@ def _judge(site: _Site, url: Url) -> RobotsVerdict:
     allowed, delay = site.said[url.sent]
     if allowed:
         return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
-    return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {url.target}", Blame.REMOTE_PERMANENT)
+    why = without_secrets(f"robots.txt of {url.origin} forbids {url.target}")
+    return RobotsVerdict(False, delay, why, Blame.REMOTE_PERMANENT)

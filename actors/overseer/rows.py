@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from storage.records.health import Flag
 from storage.records.identity import Millis
+from storage.records.secrecy import without_secrets
 from storage.records.states import PARTS, PartState
 from storage.records.tiers import SourceType
 from supervision import Mailbox
@@ -129,12 +130,13 @@ KEYS: Final[Mapping[Sort, Callable[[Row], Key]]] = {
 
 
 def first_line(text: str | None) -> str:
-    """Return the first line of an error as plain text: it may come from a hostile page.
+    """Return the first line of an error as plain text without secrets: it may come from a hostile page.
 
     >>> first_line('ParseError: \\x1b[31mbad\\nand more')
     'ParseError: ?[31mbad'
     """
     line = (text or "").strip().partition("\n")[0].rstrip()
+    line = without_secrets(line[: 4 * ERROR_CAP])
     plain = "".join(sign if sign.isprintable() else "?" for sign in line[: ERROR_CAP + 1])
     return plain if len(plain) <= ERROR_CAP else plain[: ERROR_CAP - 3] + "..."
 

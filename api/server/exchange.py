@@ -25,7 +25,8 @@ from api.streams.reader import SEND_SIZE, FellBehind, Reader
 from api.streams.sse import damaged, left_behind, stopping
 from api.unsent import ADDRESS, OPENED, Outgoing
 from storage.errors import Corrupt, StorageError
-from storage.records.key import ApiKey, without_secrets
+from storage.records.key import ApiKey
+from storage.records.secrecy import without_secrets
 
 if TYPE_CHECKING:
     from api.feed import Feed

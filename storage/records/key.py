@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from msgspec import Struct
@@ -11,20 +10,6 @@ from storage.records.identity import Millis
 
 SHOWN = 12
 """Characters of a key that are kept and shown, so that a person can tell keys apart."""
-_SECRET = re.compile(
-    r"(svc_[A-Za-z0-9_-]{8})[A-Za-z0-9_-]{20,}|(whsec_)[A-Za-z0-9+/=_-]{8,}|(smk_)[A-Za-z0-9_-]{20,}", re.ASCII
-)
-
-
-def without_secrets(text: str) -> str:
-    """Return text in which an API key is cut to what is shown of it, a webhook secret or master key to its prefix.
-
-    >>> without_secrets("GET /svc_" + "x" * 43)
-    'GET /svc_xxxxxxxx...'
-    >>> without_secrets("whsec_" + "x" * 44 + " smk_" + "x" * 43)
-    'whsec_... smk_...'
-    """
-    return _SECRET.sub(r"\1\2\3...", text)
 
 
 class ApiKey(Struct, frozen=True):

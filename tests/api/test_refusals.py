@@ -11,6 +11,7 @@ from actors.egress.guard import Guard
 from actors.egress.traffic import tell_refusal
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from api.problems import FieldError, Refusal, shown
 from tests.api.dashboard.browser import signed_in
 from tests.api.house import House
 
@@ -59,3 +60,11 @@ async def test_s11_the_owner_reads_the_address_on_the_dashboard(house: House, au
         await browser.get("/sources/add")
         await browser.submit("/sources/look", {"urls": "https://inside.test/"})
         assert "10.1.2.3 is not public" in browser.text
+
+
+def test_x20_no_problem_document_has_a_secret_of_a_url() -> None:
+    url = "https://anna:pl4nt3d@a.test/?page=1&token=pl4nt3d"
+    refused = Refusal("unprocessable", f"{url} is none", [FieldError("body.url", f"{url} is none", shown(url))])
+    written = refused.encode("https://sanderling.test", "/v1/sources").decode()
+    assert "pl4nt3d" not in written
+    assert "https://REDACTED@a.test/?page=1&token=REDACTED is none" in written

@@ -35,6 +35,7 @@ from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
+from storage.records.secrecy import without_secrets
 from storage.records.source import Detection, Render
 from storage.records.tiers import TIERS, SourceType
 
@@ -255,7 +256,7 @@ async def _follow(
             else:
                 if finding.type == "feed":
                     notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
-                    evidence = "; ".join(notes)
+                    evidence = without_secrets("; ".join(notes))
                     found = Detection(
                         "feed",
                         finding.confidence,
@@ -304,7 +305,7 @@ def detection_of(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: FetchedResponse, why: str = ""
 ) -> Detection:
     """Return what a URL was found to be, whatever was asked for, with the evidence in words."""
-    evidence = "; ".join(filter(None, (_seen(finding, fetched), why)))
+    evidence = without_secrets("; ".join(filter(None, (_seen(finding, fetched), why))))
     forced = wanted is not None and wanted != finding.type
     if forced:
         evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
