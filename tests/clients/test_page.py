@@ -9,13 +9,16 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import trio
 
 from actors.signatures.event import jwks
-from sanderling_client import UnknownKey, Unverified
+from sanderling_client import AsyncClient, UnknownKey, Unverified
+from sanderling_client.records import NewSource
 from tests.api.house import on_loopback
+from tests.docs.blocks import the
 from tests.rules.source_files import ROOT
 from tests.sanderling.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
 from tests.sanderling.receiver.test_receivers import headers
@@ -67,6 +70,36 @@ async def test_the_javascript_follower_prints_what_is_there(built: Path) -> None
         variables = {"SANDERLING_URL": f"http://127.0.0.1:{port}", "SANDERLING_KEY": await house.key()}
         await house.publish("first", "second")
         assert await lines_of(["node", "follow.mjs"], built, "second", **variables) == ["first", "second"]
+
+
+@pytest.mark.real
+async def test_the_readmes_of_both_clients_print_what_is_there(built: Path) -> None:
+    """What they take as given, a key and a place to remember, is given."""
+    (built / "short.mjs").write_text("const key = process.env.KEY;\n" + the("clients/typescript/README.md", "ts"))
+    given = "import os\nkey, remember = os.environ['KEY'], lambda cursor: None\n"
+    (built / "short.py").write_text(given + the("clients/python/README.md", "python", "from"))
+    async with on_loopback() as (house, port):
+        for name in ("short.mjs", "short.py"):
+            text = (built / name).read_text().replace("http://127.0.0.1:8080", f"http://127.0.0.1:{port}")
+            (built / name).write_text(text.replace("event.title, received.event.url", "event.title"))
+        await house.publish("first")
+        for name, program in (("short.mjs", "node"), ("short.py", sys.executable)):
+            variables = {"KEY": await house.key(), "PYTHONUNBUFFERED": "1"}
+            assert await lines_of([program, name], built, "first", **variables) == ["first"]
+
+
+@pytest.mark.real
+async def test_the_asynchronous_program_of_the_readme_adds_a_source_and_reads() -> None:
+    lines = "async def program():\n" + indent(the("clients/python/README.md", "python", "async with"), "    ")
+    async with on_loopback() as (house, port), trio.open_nursery() as nursery:
+        given = {"key": await house.key(), "AsyncClient": AsyncClient, "NewSource": NewSource}
+        exec(lines.replace("127.0.0.1:8080", f"127.0.0.1:{port}"), given)
+        nursery.start_soon(given["program"])
+        with trio.fail_after(30):
+            while not (house.registry.views and house.context.world.metrics.streams.value):  # noqa: ASYNC110 - figures
+                await trio.sleep(0.01)
+        assert [view.source.url for view in house.registry.views.values()] == ["https://example.com/feed"]
+        nursery.cancel_scope.cancel()
 
 
 class Keys:

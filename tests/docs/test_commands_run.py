@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -14,29 +15,12 @@ import trio
 from actors.settings import Settings
 from sanderling import keyring
 from sanderling.client.api import Client
-from tests.docs.test_commands import BEGIN, FENCE, PAGES
+from tests.docs.blocks import of, the
 from tests.e2e.origin import Origin
 from tests.e2e.service import SCOPES, Service, a_service
-from tests.rules.source_files import ROOT, name_of
+from tests.rules.source_files import ROOT
 
-HERE = ("alerts", "receivers", "operating", "security", "jobs")
-ELSEWHERE = {
-    "docs/rendered-pages.md": "they change the machine: tests/sanderling/operations, installing and doctor",
-    "README.md": "tests/docs/test_readme.py, tests/api/contract/test_guide.py",
-    "docs/api.md": "tests/api/contract/test_guide.py",
-    "docs/backup.md": "tests/docs/test_backup_page.py",
-    "docs/configuration.md": "tests/docs/test_configuration_page.py",
-    "docs/console.md": "tests/sanderling/console: they take the whole terminal",
-    "docs/coverage.md": "tests/sanderling/client/test_coverage.py: they name a source of the reader's",
-    "docs/install.md": "tests/sanderling/releases, operations/installing: they change the machine; make binary-check",
-    "docs/moving.md": "tests/docs/test_moving_page.py, test_moving_whole.py",
-    "docs/postgresql.md": "tests/e2e/test_postgres.py",
-    "docs/standby.md": "tests/e2e/test_standby.py",
-    "docs/start.md": "tests/docs/test_start.py",
-    "docs/upgrade.md": "tests/sanderling/migration/test_migrate.py, tests/storage/sqlite/upkeep: of an earlier schema",
-    "docs/watching.md": "tests/sanderling/client/test_why.py: they name a source of the reader's",
-}
-"""Pages whose commands are run, or can't be run here, and where instead."""
+HERE = ("alerts", "receivers", "operating", "security", "jobs", "feeds-out", "coverage", "watching")
 FEEDS = """<opml version="2.0"><body><outline text="Reading">
 <outline type="rss" text="One" xmlUrl="http://{origin}/feed?one"/><outline type="rss" text="Two" xmlUrl="http://{origin}/feed?two"/>
 </outline></body></opml>"""
@@ -52,20 +36,10 @@ ENDLESS = {
 
 def commands(page: str) -> list[str]:
     """Return the command lines that a page prints, in its order, without those that can't end here."""
-    text = (ROOT / f"docs/{page}.md").read_text("utf-8")
-    lines = [line.removeprefix("$ ") for fence in FENCE.findall(text) for line in fence.splitlines()]
+    found = of(f"docs/{page}.md", "sh", "console")
+    lines = [line.removeprefix("$ ") for block in found for line in block.text.splitlines()]
     own = [line for line in lines if re.match(r"(sanderling|curl --unix-socket) ", line)]
     return [line for line in own if not any(word in line for word in ENDLESS)]
-
-
-def test_every_page_with_commands_says_where_they_are_run() -> None:
-    with_commands = {
-        name_of(page)
-        for page in PAGES
-        for fence in FENCE.findall(page.read_text("utf-8"))
-        if BEGIN.search(fence) and "decisions" not in page.parts
-    }
-    assert with_commands - {f"docs/{page}.md" for page in HERE} - set(ELSEWHERE) == set()
 
 
 class Reader:
@@ -79,7 +53,8 @@ class Reader:
     def client(self) -> Client:
         return Client(self.service.url, self.key)
 
-    async def types(self, line: str) -> None:
+    async def types(self, line: str) -> str:
+        """Run a line and return what it says. Fails where it does not end well."""
         for example, place in {
             "https://hooks.example.org/in": f"http://{self.origin}/in",
             "https://shop.example/": f"http://{self.origin}/page?",
@@ -92,6 +67,7 @@ class Reader:
             "http://127.0.0.1:8080/bins/x2Vv3M": await self.address() if "x2Vv3M" in line else "",
             "http://127.0.0.1:8080": self.service.url,
             "019a4c77": "bins/",
+            "…": "3",
             "curl ": "curl -sS --max-time 2 ",
         }.items():
             line = line.replace(example, place)
@@ -107,6 +83,7 @@ class Reader:
         )
         wanted = (0, 28) if "--max-time" in line else (0,)  # a stream is cut by curl
         assert done.returncode in wanted, (line, done.stdout.decode())
+        return done.stdout.decode()
 
     async def address(self) -> str:
         """Return the address of the only bin."""
@@ -122,6 +99,25 @@ class Reader:
                 await client.ask("POST", f"/v1/destinations/{found[0]['id']}/test")
                 await trio.sleep(1)
 
+    async def is_an_agent(self) -> str:
+        """Return what the command of the page on agents answers to the first message of one."""
+        named = json.loads(the("docs/agents.md", "json", '{"mcpServers": {"sanderling": {"command"'))["mcpServers"]
+        words = shlex.join([named["sanderling"]["command"], *named["sanderling"]["args"]])
+        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
+        return await self.types(f"echo {shlex.quote(json.dumps(begin))} | {words} ")
+
+
+async def prepare(reader: Reader, folder: Path) -> None:
+    """Make what the pages name as there already: sources, an alert, files."""
+    (folder / "headers").write_text("Cookie: session=1\n")
+    (folder / "posted").write_text(the("docs/jobs.md", "http").replace("…", "3"))
+    (folder / "feeds.opml").write_text(FEEDS.format(origin=reader.origin))
+    async with reader.client() as client:
+        for url in ("feed?example.org/shop", "page?example.org/prices", "feed?ferry"):
+            await client.ask("POST", "/v1/sources", json={"url": f"http://{reader.origin}/{url}"})
+        await client.ask("POST", "/v1/alerts", json={"filter_query": "tickets", "name": "Day tickets"})
+        (folder / "jwks.json").write_bytes((await client.ask("GET", "/.well-known/jwks.json")).content)
+
 
 @pytest.mark.real
 async def test_commands_end_well_as_they_are_printed(tmp_path: Path) -> None:
@@ -132,15 +128,15 @@ async def test_commands_end_well_as_they_are_printed(tmp_path: Path) -> None:
         await nursery.start(origin.serve)
         async with a_service(tmp_path / "data") as service:
             reader = Reader(service, tmp_path, origin.place)
-            (tmp_path / "headers").write_text("Cookie: session=1\n")
-            (tmp_path / "feeds.opml").write_text(FEEDS.format(origin=origin.place))
-            async with reader.client() as client:
-                await client.ask("POST", "/v1/sources", json={"url": f"http://{origin.place}/feed?example.org/shop"})
-            with trio.fail_after(150):
+            await prepare(reader, tmp_path)
+            with trio.fail_after(240):
                 for line in [line for line in lines if line not in last] + last:
                     async with trio.open_nursery() as beside:
                         if "bins tail" in line:
                             beside.start_soon(reader.sends_samples)
                         await reader.types(line)
                         beside.cancel_scope.cancel()
+                await reader.types("sanderling sources edit app.example/api/prices --headers-file posted")
+                said = json.loads(await reader.is_an_agent())
+                assert said["result"]["serverInfo"]["name"] == "sanderling"
         nursery.cancel_scope.cancel()

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import trio
 
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.reading import read_folder
 from sanderling.applying.showing import NOTHING
 from sanderling.exits import Exit
-from tests.api.house import make_house, running
+from tests.api.house import make_house, on_loopback, running
+from tests.docs.blocks import of, the
 from tests.rules.source_files import ROOT
-from tests.sanderling.applying.folder import Service, files
+from tests.sanderling.applying.folder import Service, files, store_what_is_registered
 
 PAGE = (ROOT / "docs/configuration.md").read_text("utf-8")
 SECRET = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
 
-
-def example() -> str:
-    found = re.search(r"^```toml\n(.*?)^```", PAGE, re.M | re.S)
-    assert found is not None
-    return found[1]
+PLACES = {"SHORE_HEADERS": "Cookie: id=1", "SLACK_URL": "https://hooks.slack.com/services/T0/B0/X"}
+"""Of what the example refers to."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = files(tmp_path / "watch", shop=example())
+    made = files(tmp_path / "watch", shop=the("docs/configuration.md", "toml"))
     (made / "secrets").mkdir()
     (made / "secrets/hook").write_text(SECRET)
     return made
@@ -38,12 +39,38 @@ async def test_the_example_is_applied_as_it_is_printed_and_a_second_plan_is_empt
 ) -> None:
     async with running(make_house()) as house:
         service = await Service.of(house)
-        service.variables = {"SHORE_HEADERS": "Cookie: id=1", "SLACK_URL": "https://hooks.slack.com/services/T0/B0/X"}
+        service.variables = PLACES
         done, _ = await service.apply(folder)
         assert {one.became for one in done} == {"made"} and len(done) == 7
         plan = await service.plan(folder)
         assert plan.empty and not plan.notes
     assert NOTHING in PAGE
+
+
+@pytest.mark.real
+async def test_its_commands_end_as_the_page_says(folder: Path) -> None:
+    """In one shell, in the order of the page; what the export writes is another folder than the one that is there."""
+    made, in_ci, back = (block.text for block in of("docs/configuration.md", "sh"))
+    lines = made.replace("apply watch/", "apply --yes watch/") + in_ci + back.replace("watch/", "written/")
+    async with on_loopback() as (house, port):
+        store_what_is_registered(house)
+        place, key = f"http://127.0.0.1:{port}", await house.key()
+        lines = lines.replace("https://watch.example.org", place).replace("svc_...", key)
+        program = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\n'
+        variables = {"SANDERLING_URL": place, "SANDERLING_KEY": key} | PLACES
+        with trio.fail_after(120):
+            done = await trio.run_process(
+                ["bash", "-ec", program + lines],
+                cwd=folder.parent,
+                env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | variables,
+                capture_stdout=True,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+    said = done.stdout.decode()
+    assert done.returncode == 0, said
+    assert said.count(NOTHING) == 4, said  # after it was done, and of what was written
+    assert "7 to make" in said and "7 made" in said.lower()
 
 
 def test_every_field_of_every_table_is_on_the_page(folder: Path) -> None:

@@ -10,6 +10,7 @@ from actors.notification.limits import TextLimits
 from actors.notification.message_template import FILTERS, check
 from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
 from sanderling.manual.pages import FOLDER
+from tests.docs.blocks import Block, of
 
 PAGE = (FOLDER / "message-templates.md").read_text()
 
@@ -24,6 +25,6 @@ def test_it_names_each_filter() -> None:
     assert tuple(re.findall(r"`(\w+)`", line)) == FILTERS
 
 
-@pytest.mark.parametrize("example", re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
-def test_its_examples_work(example: str) -> None:
-    check(example, "", TextLimits(text=4000))
+@pytest.mark.parametrize("example", of("docs/message-templates.md", "jinja"), ids=str)
+def test_its_examples_work(example: Block) -> None:
+    check(example.text, "", TextLimits(text=4000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections import Counter
@@ -14,6 +15,7 @@ import pytest
 
 from api.openapi.document import document
 from tests.api.walk import all_routes
+from tests.docs.blocks import the
 from tests.support.node import modules
 
 pytestmark = pytest.mark.real
@@ -55,8 +57,10 @@ def run(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[
 
 def test_typescript_knows_requests_answers_and_webhooks_by_their_types(folder: Path) -> None:
     """`uses.ts` is a program that must compile, and in it a line that must not."""
-    made = run(folder, "openapi-typescript", "openapi.json", "-o", "types.d.ts")
-    assert made.returncode == 0, made.stdout + made.stderr
+    npx, *words = shlex.split(the("docs/api.md", "sh", "npx openapi-typescript"))
+    made = run(folder, *words)
+    assert npx == "npx" and made.returncode == 0, made.stdout + made.stderr
+    (folder / "sanderling.d.ts").rename(folder / "types.d.ts")
     compiled = run(folder, "tsc", "--noEmit", "--strict", "uses.ts")
     assert compiled.returncode == 0, compiled.stdout
 

@@ -53,7 +53,7 @@ def files(folder: Path, **texts: str) -> Path:
     return folder
 
 
-def _store_what_is_registered(house: House) -> None:
+def store_what_is_registered(house: House) -> None:
     """Let alerts find the sources of the scripted registry, which stores none."""
 
     async def get(source: SourceId) -> WatchedSource | None:
@@ -72,7 +72,7 @@ class Service:
 
     @classmethod
     async def of(cls, house: House) -> Service:
-        _store_what_is_registered(house)
+        store_what_is_registered(house)
         client = await house.client()
         return cls(house, client.headers["Authorization"].removeprefix("Bearer "), client._transport)
 

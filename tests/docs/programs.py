@@ -1,0 +1,160 @@
+"""Where each block of the documents is run: a table, whose rows are of a page and a language, or of one block of these.
+
+A row names the test that runs the block as it is printed, or says why none can, and what is tested in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from tests.docs.blocks import Block
+
+PROSE: Final = ("text",)
+"""Languages of blocks that are no programs: what is shown, not what is typed."""
+BESIDE_ONE_SERVICE: Final = "tests/docs/test_commands_run.py"
+REQUESTS: Final = "tests/docs/test_requests.py"
+PRINTED: Final = "tests/docs/test_settings_printed.py"
+
+
+class Row(NamedTuple):
+    """begins: how the block begins; "" for all of this language on the page that have no row of their own."""
+
+    page: str
+    language: str
+    begins: str
+    where: str
+
+    def fits(self, block: Block) -> bool:
+        return (self.page, self.language) == (block.page, block.language) and block.text.startswith(self.begins)
+
+    @property
+    def test(self) -> str:
+        """The file of the test that runs it; "" where none can."""
+        return self.where if self.where.startswith("tests/") else ""
+
+
+def _run(where: str, language: str, *pages: str) -> Iterator[Row]:
+    for page in pages:
+        yield Row(page if page.endswith(".md") else f"docs/{page}.md", language, "", where)
+
+
+_RUN = (
+    *_run("tests/docs/test_readme.py", "sh", "README.md"),
+    *_run("tests/docs/test_start.py", "sh", "start"),
+    *_run("tests/api/contract/test_guide.py", "sh", "api"),
+    *_run("tests/api/contract/test_guide.py", "python", "api"),
+    *_run("tests/api/contract/test_guide.py", "js", "api"),
+    *_run("tests/docs/test_backup_page.py", "console", "backup"),
+    *_run("tests/clients/test_page.py", "python", "clients", "clients/python/README.md"),
+    *_run("tests/clients/test_page.py", "js", "clients"),
+    *_run("tests/clients/test_page.py", "ts", "clients/typescript/README.md"),
+    *_run("tests/docs/test_configuration_page.py", "toml", "configuration"),
+    *_run("tests/docs/test_configuration_page.py", "sh", "configuration"),
+    *_run("tests/docs/test_message_templates.py", "jinja", "message-templates"),
+    *_run("tests/actors/destination_kinds/messengers/test_files.py", "toml", "messengers"),
+    *_run("tests/actors/templates/test_reading.py", "toml", "templates"),
+    *_run("tests/e2e/test_proxies.py", "nginx", "proxies"),
+    *_run("tests/e2e/test_proxies.py", "caddy", "proxies"),
+    *_run("tests/sanderling/receiver/test_receivers.py", "python", "receivers"),
+    *_run("tests/sanderling/receiver/test_receivers.py", "js", "receivers"),
+    *_run("tests/sanderling/receiver/test_receivers.py", "go", "receivers"),
+    *_run("tests/sanderling/receiver/test_by_hand.py", "sh", "receivers"),
+    *_run("tests/docs/test_made.py", "sh", "testing"),
+    *_run(REQUESTS, "http", "alerts", "deliveries"),
+    *_run(REQUESTS, "sh", "changing", "history", "mail", "messengers", "templates", "web-push"),
+    *_run(REQUESTS, "python", "operating"),
+    *_run(BESIDE_ONE_SERVICE, "console", "alerts", "operating", "receivers", "watching"),
+    *_run(BESIDE_ONE_SERVICE, "sh", "coverage", "feeds-out", "jobs", "security", "watching"),
+    *_run(BESIDE_ONE_SERVICE, "http", "jobs"),
+    *_run(BESIDE_ONE_SERVICE, "json", "agents"),
+    *_run(PRINTED, "toml", "operating", "proxies", "standby", "traces"),
+    *_run(PRINTED, "ini", "install", "mail", "rendered-pages", "standby"),
+    *_run(PRINTED, "json", "receivers", "watching"),
+    *_run(PRINTED, "yaml", "operating", "traces"),
+)
+_ONE_BY_ONE = (
+    Row(
+        "README.md",
+        "sh",
+        "make run",
+        "it makes an environment of its own: `make newcomers` goes this way, CI goes make test",
+    ),
+    Row(
+        "docs/api.md",
+        "sh",
+        "curl -s http",
+        "the generators are run with flags that have them make less: tests/api/generators",
+    ),
+    Row("docs/api.md", "sh", "npx openapi-typescript", "tests/api/generators/test_typescript_and_linters.py"),
+    Row("docs/feeds-out.md", "sh", "curl", REQUESTS),
+    Row("docs/receivers.md", "sh", "BIN=", REQUESTS),
+    Row("docs/agents.md", "json", '{"mcpServers": {"sanderling": {"url"', REQUESTS),
+    Row("docs/moving.md", "console", "$ sanderling import --dry-run changedetection", "tests/docs/test_moving_page.py"),
+    Row("docs/moving.md", "console", "$ sanderling export", "tests/docs/test_moving_whole.py"),
+    Row("docs/moving.md", "sh", "(cat urls.yaml", "tests/docs/test_moving_page.py"),
+    Row(
+        "docs/moving.md",
+        "sh",
+        "ssh",
+        "it asks another machine; tests/e2e/test_postgres.py moves an instance to and fro",
+    ),
+    Row("docs/console.md", "console", "", "it takes the whole terminal: tests/sanderling/console/test_terminal.py"),
+    Row("docs/install.md", "sh", "openssl", "tests/sanderling/releases/test_by_hand.py"),
+    Row(
+        "docs/install.md",
+        "sh",
+        "sanderling verify-release",
+        "it names a folder of the reader's: tests/sanderling/releases/test_verify.py",
+    ),
+    Row(
+        "docs/install.md",
+        "sh",
+        "",
+        "it changes the machine: `make newcomers` goes each way, tests/sanderling/releases/test_newcomers.py compares",
+    ),
+    Row("docs/postgresql.md", "sql", "", "tests/docs/test_postgresql_page.py"),
+    Row(
+        "docs/postgresql.md",
+        "console",
+        "",
+        "it names a database of the reader's: tests/e2e/test_postgres.py does it to one of its own",
+    ),
+    Row(
+        "docs/postgresql.md",
+        "sh",
+        "",
+        "it names a database of the reader's: tests/e2e/test_postgres.py does it to one of its own",
+    ),
+    Row(
+        "docs/rendered-pages.md",
+        "sh",
+        "",
+        "it installs a browser and a unit: tests/sanderling/operations/doctor tests what doctor says",
+    ),
+    Row(
+        "docs/standby.md",
+        "sh",
+        "",
+        "it serves until it is stopped, in two places: tests/e2e/test_standby.py does it to folders of its own",
+    ),
+    Row(
+        "docs/upgrade.md",
+        "sh",
+        "",
+        "it stops the service of the machine: tests/storage/sqlite/upkeep tests the copy and the way back",
+    ),
+    Row(
+        "docs/upgrade.md",
+        "console",
+        "",
+        "it needs data of an earlier schema: tests/sanderling/migration/test_migrate.py",
+    ),
+)
+ROWS: Final = (*_ONE_BY_ONE, *_RUN)
+
+
+def row_of(block: Block) -> Row | None:
+    """Return the row of a block: its own before that of its page."""
+    found = [row for row in ROWS if row.fits(block)]
+    return max(found, key=lambda row: len(row.begins), default=None)

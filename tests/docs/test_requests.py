@@ -1,0 +1,171 @@
+"""The requests that pages print, for curl or in words, are answered as their pages let one expect."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trio
+
+from actors.destination_kinds.email.kind import Mail
+from actors.destination_kinds.email.server import MailServer
+from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.table import kinds_of
+from supervision.mailbox import Mailbox
+from tests.api.house import House, on_loopback
+from tests.docs.blocks import of, the
+
+pytestmark = pytest.mark.real
+
+BY_CURL = ("changing", "feeds-out", "history", "mail", "messengers", "receivers", "templates", "web-push")
+IN_WORDS = ("alerts", "deliveries")
+SOON = "2026-05-28T20:27:40+00:00"
+"""A little after the hour of the house."""
+CURL = """#!/bin/sh
+case "$*" in
+*-sN*) curl --max-time 1 --fail-with-body "$@" || test $? = 28 ;; # a stream ends with us
+*) curl -sS --max-time 30 --fail-with-body "$@" ;;
+esac
+"""
+"""The curl of these pages: a refusal is a failure."""
+
+
+async def _no_login() -> None:
+    return None
+
+
+AN_AGENT = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+}
+
+
+class Reader:
+    """Somebody with a key, who has an alert, a webhook, a publication and an event."""
+
+    def __init__(self, house: House, port: int, key: str) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.key = key
+        self.house = house
+        self.variables: dict[str, str] = {}
+
+    async def begin(self) -> None:
+        mail = Mail(MailServer("mail.test", 587, "starttls", "watch@sanderling.test"), _no_login, self.url)
+        kinds = self.house.context.kinds | {"email": kinds_of(built_in(), mail)["email"]}
+        object.__setattr__(self.house.context, "kinds", kinds)
+        (event,) = await self.house.publish("a price")
+        self.event = json.loads(event.body)["id"]
+        alert = await self.ask("POST", "/v1/alerts", {"filter_query": "", "name": "prices"})
+        hook = {"kind": "webhook", "url": "https://hooks.example.org/in"}
+        self.destination = (await self.ask("POST", f"/v1/alerts/{alert['id']}/destinations", hook))["id"]
+        self.house.destinations[self.destination] = Mailbox("hook", 8)
+        published = await self.ask("POST", "/v1/publications", {"title": "Prices"})
+        async with self._client() as client:
+            self.revision = (await client.get(f"/v1/alerts/{alert['id']}")).headers["ETag"].strip('"')
+        places = dict.fromkeys(("URL", "SERVICE", "SANDERLING_URL"), self.url) | {"FEED": published["feeds"]["atom"]}
+        self.variables = places | {
+            "ALERT": alert["id"],
+            "KEY": self.key,
+            "SANDERLING_KEY": self.key,
+            "auth": f"Authorization: Bearer {self.key}",
+        }
+
+    async def types(self, lines: str, folder: Path) -> str:
+        """Run what a page prints. Fails where a request is refused."""
+        for example, place in {
+            "http://127.0.0.1:8080": self.url,
+            "5b0e6a3c9f214d775b0e6a3c": self.revision,
+            "curl ": "./curl ",
+        }.items():
+            lines = lines.replace(example, place)
+        done = await trio.run_process(
+            ["bash", "-euo", "pipefail", "-c", lines],
+            cwd=folder,
+            env={"PATH": os.environ["PATH"]} | self.variables,  # noqa: TID251
+            capture_stdout=True,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        assert done.returncode == 0, (lines, done.stdout.decode())
+        return done.stdout.decode()
+
+    async def ask(self, method: str, path: str, body: Any) -> Any:
+        async with self._client() as client:
+            answer = await client.request(method, path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def _client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=self.url, headers={"X-API-Key": self.key})
+
+
+async def test_calls_are_answered_as_their_pages_let_one_expect(tmp_path: Path) -> None:
+    (tmp_path / "curl").write_text(CURL)
+    (tmp_path / "curl").chmod(0o755)
+    async with on_loopback() as (house, port):
+        reader = Reader(house, port, await house.key())
+        await reader.begin()
+        for page in BY_CURL:
+            found = [
+                block.text for block in of(f"docs/{page}.md", "sh") if "curl " in block.text and block.text[0] != "#"
+            ]
+            assert found, f"{page} prints none"
+            with trio.fail_after(60):
+                said = [await reader.types(lines, tmp_path) for lines in found]
+            assert "".join(said), f"{page}: nothing was answered"
+        for page in IN_WORDS:
+            for block in of(f"docs/{page}.md", "http"):
+                method, path, body = block.text.split(maxsplit=2)
+                path = path.replace("{id}", reader.destination)
+                answer = await reader.ask(method, path, json.loads(body.replace("<replay_from>", reader.event)))
+                assert answer, block
+
+
+async def test_an_agent_that_is_told_what_its_page_says_is_let_in() -> None:
+    named = json.loads(the("docs/agents.md", "json", '{"mcpServers": {"sanderling": {"url"'))["mcpServers"][
+        "sanderling"
+    ]
+    async with on_loopback() as (house, port):
+        key = await house.key("stream:read")
+        url = named["url"].replace("https://sanderling.example.org", f"http://127.0.0.1:{port}")
+        headers = {name: text.replace("svc_...", key) for name, text in named["headers"].items()}
+        async with httpx.AsyncClient(headers=headers) as client:
+            answer = await client.post(url, json=AN_AGENT)
+    assert answer.json()["result"]["serverInfo"]["name"] == "sanderling"
+
+
+async def test_the_alarm_of_the_page_on_operating_hears_heartbeats_and_their_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (alarm,) = of("docs/operating.md", "python")
+    async with on_loopback() as (house, port):
+        key = await house.key("stream:read")
+        text = alarm.text.replace("https://sanderling.example", f"http://127.0.0.1:{port}").replace("svc_...", key)
+        (tmp_path / "alarm.py").write_text(text)
+
+        async def said() -> tuple[int, str]:
+            done = await trio.run_process(
+                ["python3", "alarm.py"],
+                cwd=tmp_path,
+                capture_stderr=True,
+                check=False,
+                env={"PATH": os.environ["PATH"]},  # noqa: TID251
+            )
+            return done.returncode, done.stderr.decode()
+
+        assert await said() == (1, "Sanderling has told no heartbeat: is heartbeat_event set?\n")
+        await house.beat()
+        code, why = await said()
+        assert code == 1 and re.match(r"No heartbeat of Sanderling for \d+ s\n", why), why  # that of a test is old
+        (tmp_path / "alarm.py").write_text(
+            text.replace("datetime.now(timezone.utc)", f'datetime.fromisoformat("{SOON}")')
+        )
+        assert await said() == (0, "")
