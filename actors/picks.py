@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from storage.records.event import Delta
 from storage.records.identity import Millis
 from storage.records.value import Value
 
@@ -33,10 +34,27 @@ class Press(Struct, frozen=True):
     reach: ReachName = "this"
 
 
+class PastChange(Struct, frozen=True):
+    """A change of a page that was told. at: when the version before it began, as far as that is known."""
+
+    at: Millis
+    delta: Delta
+
+
+class PastPage(Struct, frozen=True):
+    """What is kept of a page's earlier versions: its texts as they were told last, and how they came about, the newest
+    change first.
+    """
+
+    told: tuple[str, ...]
+    changes: tuple[PastChange, ...]
+
+
 class PickWish(Struct, frozen=True):
     """What is to be shown of a page. selector, ignore: the present choice. find: words that blocks must have.
 
-    selectors: whether each block that is shown is to have its own.
+    selectors: whether each block that is shown is to have its own. past: by which the selectors of what was pressed are
+    tried, None where nothing is kept.
     """
 
     selector: str | None = None
@@ -45,6 +63,7 @@ class PickWish(Struct, frozen=True):
     find: str = ""
     press: Press | None = None
     selectors: bool = False
+    past: PastPage | None = None
 
 
 class PickedValue(Struct, frozen=True):
@@ -81,12 +100,24 @@ class PickBlock(Struct, frozen=True):
     values: tuple[PickedValue, ...]
 
 
+class PickHeld(Struct, frozen=True):
+    """What a selector chooses of the earlier versions that have the block: in how many of them the same place, and in
+    how many nothing; in the others it is another place. since: when the oldest of them began.
+    """
+
+    versions: int
+    same: int
+    nothing: int
+    since: Millis
+
+
 class PickReach(Struct, frozen=True):
-    """How far a choice may reach: the selector, and how many blocks it chooses."""
+    """How far a choice may reach: the selector, and how many blocks it chooses. held: None where no version tells."""
 
     name: ReachName
     selector: str
     blocks: int
+    held: PickHeld | None = None
 
 
 class PickKept(Struct, frozen=True):

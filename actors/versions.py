@@ -1,32 +1,20 @@
 """The versions of a page: the told texts as each event left them, from the present ones backwards; and two compared.
 
-Whoever applies every delta holds the told texts (`churn`), so taking the deltas back one by one gives every earlier
-state whole. A delta that was cut, or that does not fit, ends the chain: what lies before is not guessed.
+Each earlier state is had by taking its delta back (`content/pages/earlier.py`). A delta that was cut, or that does not
+fit, ends the chain: what lies before is not guessed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from actors.content.changes.diff import ops_of
+from actors.content.pages.earlier import Paragraph, taken_back
+from actors.content.pages.earlier import undone as undone  # for the front end, which imports no content
 from actors.content.wording.spans import spans_of
-from storage.records.event import Context, Delta, Op, Spans
-
-_NOWHERE = Context()
-
-
-@dataclass(slots=True, eq=False)
-class Paragraph:
-    """A text of one or more versions. thread: the same in all wordings that became one another. context: as far as an
-    event has told it.
-    """
-
-    text: str
-    thread: object = field(default_factory=object)
-    context: Context = _NOWHERE
+from storage.records.event import Context, Spans
 
 
 class Step(NamedTuple):
@@ -34,7 +22,7 @@ class Step(NamedTuple):
 
     before: str | None
     after: str | None
-    context: Context = _NOWHERE
+    context: Context = Context()
 
     @property
     def same(self) -> bool:
@@ -46,51 +34,10 @@ class Step(NamedTuple):
         return None if self.before is None or self.after is None else spans_of(self.before, self.after)
 
 
-def undone(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
-    """Return the paragraphs before a change; None when the delta is cut or does not fit what is there.
-
-    The paragraphs after it learn their contexts from it.
-    """
-    stats = delta.stats
-    if delta.truncated or len(after) != stats.unchanged + stats.added + stats.changed:
-        return None
-    return _taken_back(after, delta.ops)
-
-
-def _taken_back(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] | None:
-    kept: list[Paragraph] = []
-    done = 0
-    for op in sorted((op for op in ops if op.op != "delete"), key=_para):
-        written = op.text if op.op == "insert" else op.after
-        if not done <= op.para < len(after) or after[op.para].text != written:
-            return None
-        paragraph = after[op.para]
-        paragraph.context = op.context or _NOWHERE
-        kept += after[done : op.para]
-        if op.op == "replace":
-            kept.append(Paragraph(str(op.before), paragraph.thread, paragraph.context))
-        done = op.para + 1
-    kept += after[done:]
-    before: list[Paragraph] = []
-    done = 0
-    for op in sorted((op for op in ops if op.op == "delete"), key=_para):
-        stretch = op.para - len(before)
-        if not 0 <= stretch <= len(kept) - done:
-            return None
-        before += kept[done : done + stretch]
-        before.append(Paragraph(str(op.text), context=op.context or _NOWHERE))
-        done += stretch
-    return before + kept[done:]
-
-
-def _para(op: Op) -> int:
-    return op.para
-
-
 def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph], list[Paragraph]]:
     """Return two texts of which no event tells how one became the other, as versions of which a comparison does."""
     new = [Paragraph(text) for text in after]
-    old = _taken_back(new, ops_of(before, after))
+    old = taken_back(new, ops_of(before, after))
     assert old is not None, "a difference fits what it was made of"
     return old, new
 

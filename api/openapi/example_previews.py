@@ -119,6 +119,7 @@ _TICKET: dict[str, Any] = {
         }
     ],
 }
+_HELD = {"versions": 7, "same": 7, "nothing": 0, "since": "2026-05-03T09:12:44.102Z"}
 _KEPT: dict[str, Any] = {
     "selector": "#prices tr > td:nth-of-type(2)",
     "ignore": [],
@@ -140,9 +141,9 @@ _BLOCKS: dict[str, Any] = {
     "choice": {
         "block": _TICKET,
         "reaches": [
-            {"name": "this", "selector": _TICKET["selector"], "blocks": 1},
-            {"name": "like", "selector": _KEPT["selector"], "blocks": 2},
-            {"name": "part", "selector": "#prices", "blocks": 6},
+            {"name": "this", "selector": _TICKET["selector"], "blocks": 1, "held": _HELD},
+            {"name": "like", "selector": _KEPT["selector"], "blocks": 2, "held": _HELD},
+            {"name": "part", "selector": "#prices", "blocks": 6, "held": _HELD},
         ],
         "reach": "like",
         "kept": _KEPT,

@@ -53,7 +53,9 @@ class Comparison(NamedTuple):
     steps: Sequence[Step]
 
 
-class _Told(Struct):
+class Told(Struct):
+    """What is read of an event that told a change."""
+
     id: str
     delta: Delta | None = None
     content: str = ""
@@ -70,7 +72,7 @@ class _Known(NamedTuple):
     lines: Sequence[str]
 
 
-_decode = msgspec.json.Decoder(_Told).decode
+_decode = msgspec.json.Decoder(Told).decode
 
 
 async def versions(call: OperationContext, id: str) -> Sequence[Version]:
@@ -124,7 +126,7 @@ async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
     if told is None:
         return []
     texts: list[Paragraph] | None = None if told.more else [Paragraph(block.text) for block in told.blocks]
-    events, all_read = await _events(call, source)
+    events, all_read = await told_changes(call, source)
     found: list[_Known] = []
     for number, (at, event) in enumerate(events):
         assert event.delta is not None
@@ -141,17 +143,19 @@ async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
     return found
 
 
-def _of_event(at: Millis, event: _Told, texts: Sequence[Paragraph] | None) -> _Known:
+def _of_event(at: Millis, event: Told, texts: Sequence[Paragraph] | None) -> _Known:
     kept: Kept = "whole" if texts is not None else "part" if event.content_truncated else "main_text"
     lines = [line for line in event.content.split("\n") if line.strip()]
     return _Known(Version(event.id, at, event.id, event.summary or event.title, kept), texts, lines)
 
 
-async def _events(call: OperationContext, source: SourceId) -> tuple[list[tuple[Millis, _Told]], bool]:
+async def told_changes(
+    call: OperationContext, source: SourceId, most: int = MOST_VERSIONS
+) -> tuple[list[tuple[Millis, Told]], bool]:
     """Return the events that tell a change of the page, newest first, and whether these are all that are kept."""
-    found: list[tuple[Millis, _Told]] = []
+    found: list[tuple[Millis, Told]] = []
     before, where = END, Filter(sources=(source,), kinds=_KINDS)
-    while len(found) < MOST_VERSIONS:
+    while len(found) < most:
         page = await call.context.storage.log.read_back(before, _PAGE, where)
         for stored in page.events:
             event = _decode(stored.body)
@@ -160,5 +164,5 @@ async def _events(call: OperationContext, source: SourceId) -> tuple[list[tuple[
             await trio.lowlevel.checkpoint()
         before = Seq(page.scanned)
         if not page.scanned:
-            return found[:MOST_VERSIONS], len(found) <= MOST_VERSIONS
-    return found[:MOST_VERSIONS], False
+            return found[:most], len(found) <= most
+    return found[:most], False

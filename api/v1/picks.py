@@ -7,7 +7,7 @@ from msgspec import UNSET
 from actors import picks as made
 from actors.messages.requests import DetectRequest
 from actors.picks import PickWish, Press
-from api.operations import sources
+from api.operations import picks, sources
 from api.route import Answer, Call, Route
 from api.schemas import picks as wire
 from api.schemas.mirror import mirrored
@@ -33,8 +33,15 @@ def _kept(kept: made.PickKept | None) -> wire.KeptBlocks | None:
 def _choice(choice: made.PickChoice | None) -> wire.BlockChoice | None:
     if choice is None:
         return None
-    reaches = tuple(wire.BlockReach(**mirrored(reach, wire.BlockReach)) for reach in choice.reaches)
-    return wire.BlockChoice(_block(choice.block), reaches, choice.reach, _kept(choice.kept))
+    return wire.BlockChoice(_block(choice.block), tuple(map(_reach, choice.reaches)), choice.reach, _kept(choice.kept))
+
+
+def _reach(reach: made.PickReach) -> wire.BlockReach:
+    return wire.BlockReach(**mirrored(reach, wire.BlockReach) | {"held": _held(reach.held)})
+
+
+def _held(held: made.PickHeld | None) -> wire.HeldVersions | None:
+    return None if held is None else wire.HeldVersions(held.versions, held.same, held.nothing, rfc3339(held.since))
 
 
 def _page(picked: made.Picked) -> wire.PageBlocks:
@@ -67,7 +74,7 @@ async def of_source(call: Call) -> Answer:
         _pressed(asked.press),
         selectors=True,
     )
-    return Answer(_page(await sources.pick_from_source(call, now.id, wish)))
+    return Answer(_page(await picks.of_source(call, now, wish)))
 
 
 ROUTES = (

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from actors.content.changes.diff import Where, compare
-from actors.versions import Paragraph, Step, aligned, compared, undone
+from actors.content.pages.earlier import Paragraph, undone
+from actors.versions import Step, aligned, compared
 from storage.records.event import Context, Delta
 
 texts = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "g h"]), max_size=12)
@@ -39,16 +39,6 @@ def test_every_version_of_a_history_is_had_whole_by_taking_back_its_deltas(histo
     assert [step.after for step in steps if step.after is not None] == history[-1]
     gone = [step.before for step in steps if step.before is not None]
     assert sorted(gone) == sorted(history[0]), "each text of the older version stands there once"
-
-
-def test_a_delta_that_was_cut_or_does_not_fit_ends_the_chain() -> None:
-    delta = delta_of(["one", "two"], ["one", "three words here", "two"])
-    now = [Paragraph(text) for text in ("one", "three words here", "two")]
-    assert says(undone(now, delta)) == ["one", "two"]
-    assert undone(now, replace(delta, truncated=True)) is None
-    assert undone(now[:2], delta) is None, "another number of texts"
-    assert undone([Paragraph("one"), Paragraph("another"), Paragraph("two")], delta) is None, "another text there"
-    assert undone([Paragraph("x")], Delta((delta_of(["y"], ["z"]).ops[0],), delta.stats)) is None
 
 
 def test_what_was_altered_twice_is_one_change_with_the_place_that_the_events_told() -> None:

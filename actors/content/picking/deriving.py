@@ -123,6 +123,11 @@ def selector_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None 
 
     kind: of which it has to be, None where either will do.
     """
+    return next(selectors_of(index, targets, kind))
+
+
+def selectors_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> Iterator[str]:
+    """Yield such selectors, those that cost least at first; the last one is by the place from the top of the page."""
     wanted, tries = targets[:_CLIMBS], _TRIES
     ways = (way for target in wanted for way in _ways(index, target) if way.css or kind != "css")
     for way in sorted(ways, key=lambda way: (way.cost, len(way.xpath))):
@@ -131,9 +136,9 @@ def selector_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None 
             continue
         tries -= not way.sure
         if way.sure or _chooses(index, selector, wanted):
-            return selector
+            yield selector
     last = from_top(wanted[0])
-    return last.xpath if kind == "xpath" else last.css
+    yield last.xpath if kind == "xpath" else last.css
 
 
 def _chooses(index: PageIndex, selector: str, wanted: Sequence[Element]) -> bool:

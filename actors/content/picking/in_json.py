@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from actors.content.pages import json_text, selectors
 from actors.content.pages.blocks import Blocks
+from actors.content.pages.earlier import Paragraph
 from actors.content.pages.json_path import Location
 
 _NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][\w]*", re.A)
+_NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")
 _LONGEST: Final = 600
 
 
@@ -22,7 +27,12 @@ class JsonReaches:
         self._places = [line.at for line in json_text.lines(value) for _ in _pieces(line.text)][: len(blocks.texts)]
 
     def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
-        return _fitting(self._path(self._places[at]))
+        return next(self.ways(at), "")
+
+    def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
+        for path in dict.fromkeys((self._path(self._places[at]), self._path(self._places[at], named=False))):
+            if len(path) <= _LONGEST:
+                yield path
 
     def like(self, at: int, kind: str | None = None) -> str:
         place = self._places[at]
@@ -44,13 +54,115 @@ class JsonReaches:
     def link(self, at: int) -> str | None:
         return None
 
-    def _path(self, place: Location, every: int | None = None) -> str:
-        """Return the path to a place; `every`: at which depth all items are meant."""
+    def earlier(self, names: Sequence[object]) -> PastJson:
+        return PastJson(self._value, self._places, names)
+
+    def _path(self, place: Location, every: int | None = None, *, named: bool = True) -> str:
+        """Return the path to a place; `every`: at which depth all items are meant. named: items by their names."""
         value, path = self._value, "$"
         for depth, step in enumerate(place):
-            path += "[*]" if depth == every else _member(step) if isinstance(step, str) else _item(value, step)
+            here = _member(step) if isinstance(step, str) else _item(value, step) if named else f"[{step}]"
+            path += "[*]" if depth == every else here
             value = value[step]
         return path
+
+
+class PastJson:
+    """A value of JSON that goes back version by version: see `picker.Earlier`."""
+
+    def __init__(self, value: Any, places: Sequence[Location], names: Sequence[object]) -> None:
+        self._value = copy.deepcopy(value)
+        self._places = dict(zip(names, places, strict=True))
+
+    def chosen(self, selector: str) -> frozenset[object]:
+        found = frozenset(selectors.find_in_json(self._value, selector, json_text.figure))
+        return frozenset(
+            name
+            for name, place in self._places.items()
+            if any(place[:depth] in found for depth in range(len(place) + 1))
+        )
+
+    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
+        now, then = ({paragraph.thread: paragraph.text for paragraph in side} for side in (after, before))
+        for name, text in then.items():
+            if name in self._places and now.get(name, text) != text:
+                self._say(self._places[name], text)
+        for name in now.keys() - then.keys():
+            if place := self._places.pop(name, None):
+                self._take_out(place)
+        above: Location = ()
+        for paragraph in before:
+            if paragraph.thread not in now:
+                self._put_in(paragraph, above)
+            above = self._places.get(paragraph.thread, above)
+
+    def _say(self, place: Location, text: str) -> None:
+        key, value = _said(text)
+        if place and value is not json_text.NO_VALUE and (key is None or key == place[-1]):
+            _at(self._value, place[:-1])[place[-1]] = value
+
+    def _take_out(self, place: Location) -> None:
+        """Take a place out, with all that holds nothing else."""
+        while place:
+            held = _at(self._value, place[:-1])
+            del held[place[-1]]
+            if isinstance(held, list):
+                self._move(place, -1)
+            if held:
+                return
+            place = place[:-1]
+
+    def _put_in(self, paragraph: Paragraph, above: Location) -> None:
+        """Put a line in behind the one above it: a member that is there belongs to a new item."""
+        key, value = _said(paragraph.text)
+        depth = len(above) - 1
+        while depth >= 0 and (isinstance(above[depth], int) is (key is not None)):
+            depth -= 1
+        if value is json_text.NO_VALUE or depth < 0:
+            return
+        held, item = _at(self._value, above[:depth]), above[:depth]
+        if key is None:
+            place = (*item, int(above[depth]) + 1)
+        elif key not in held:
+            held[key] = value
+            self._places[paragraph.thread] = (*item, key)
+            return
+        elif item and isinstance(item[-1], int):
+            held, place, value = _at(self._value, item[:-1]), (*item[:-1], item[-1] + 1), {key: value}
+        else:
+            return
+        self._move(place, 1)
+        held.insert(place[-1], value)
+        self._places[paragraph.thread] = place if key is None else (*place, key)
+
+    def _move(self, place: Location, by: int) -> None:
+        """Count the items of a list anew, from a place on, after one came or went there."""
+        above, first = place[:-1], place[-1]
+        for name, other in self._places.items():
+            item = other[len(above)] if other[: len(above)] == above and len(other) > len(above) else None
+            if isinstance(item, int) and isinstance(first, int) and item >= first:
+                self._places[name] = (*above, item + by, *other[len(above) + 1 :])
+
+
+def _said(line: str) -> tuple[str | None, Any]:
+    """Return the member that a line names, None for an item, and its value; NO_VALUE where it can't be read again."""
+    if (named := _NAMED.match(line)) is not None:
+        with suppress(ValueError):
+            return json.loads(named[1]), _loaded(line[named.end() :])
+    return None, _loaded(line)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text, parse_int=json_text.Number, parse_float=json_text.Number)
+    except (ValueError, RecursionError):
+        return json_text.NO_VALUE
+
+
+def _at(value: Any, place: Location) -> Any:
+    for step in place:
+        value = value[step]
+    return value
 
 
 def _member(name: str) -> str:

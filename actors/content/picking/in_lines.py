@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
+from actors.content.pages.earlier import Paragraph
 
 _PREFIX: Final = re.compile(r"[^\d:=,;|\t]{2,40}[:=,;|\t]")
+_DELIMITERS: Final = (";", "\t", ",", "|")
 _SPOKEN: Final = re.compile(r"[^\W\d_]{2}")
 
 
@@ -22,15 +27,18 @@ class LineReaches:
         self._spans = tuple(_spans(self._lines, blocks.texts))
 
     def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
+        return next(self.ways(at), "")
+
+    def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         first, last = self._spans[at]
         if not first:
-            return ""
+            return
         prefix = _PREFIX.match(self._lines[first - 1])
         if first == last and prefix and _SPOKEN.search(prefix[0]):
             selector = f"re:^{re.escape(prefix[0])}"
             if self.chosen(selector) == {at}:
-                return selector
-        return f"lines:{first}" if first == last else f"lines:{first}-{last}"
+                yield selector
+        yield f"lines:{first}" if first == last else f"lines:{first}-{last}"
 
     def like(self, at: int, kind: str | None = None) -> str:
         return ""
@@ -56,6 +64,62 @@ class LineReaches:
 
     def link(self, at: int) -> str | None:
         return None
+
+    def earlier(self, names: Sequence[object]) -> PastLines:
+        return PastLines(self._lines, self._spans, names)
+
+
+class PastLines:
+    """The lines of a text, which go back version by version: see `picker.Earlier`."""
+
+    def __init__(self, lines: Sequence[str], spans: Sequence[tuple[int, int]], names: Sequence[object]) -> None:
+        named = [(name, span) for name, span in zip(names, spans, strict=True) if span[0]]
+        held = {number: name for name, (first, last) in named for number in range(first, last + 1)}
+        self._lines = [(held.get(number), line) for number, line in enumerate(lines, 1)]
+
+    def chosen(self, selector: str) -> frozenset[object]:
+        test = selectors.line_test(selector)
+        found: dict[object, bool] = {}
+        for number, (name, line) in enumerate(self._lines, 1):
+            found[name] = found.get(name, True) and test(number, line) is not None
+        return frozenset(name for name, hit in found.items() if hit and name is not None)
+
+    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
+        now, then = ({paragraph.thread: paragraph.text for paragraph in side} for side in (after, before))
+        lost = _lost(before, now)
+        lines: list[tuple[object, str]] = [(each.thread, each.text) for each in lost.get(None, ())]
+        for name, group in groupby(self._lines, key=itemgetter(0)):
+            held = [line for _, line in group]
+            if name in then and now.get(name) != then[name]:
+                lines += [(name, said) for said in _like(then[name], held)]
+            elif name not in now or name in then:
+                lines += [(name, line) for line in held]
+            if name is not None:
+                lines += [(each.thread, said) for each in lost.get(name, ()) for said in _like(each.text, held[:1])]
+        self._lines = lines
+
+
+def _lost(before: Sequence[Paragraph], now: Mapping[object, str]) -> dict[object, list[Paragraph]]:
+    """Return what is there in the earlier version only, by the block above it; None above all."""
+    lost: dict[object, list[Paragraph]] = {}
+    above: object = None
+    for paragraph in before:
+        if paragraph.thread in now:
+            above = paragraph.thread
+        else:
+            lost.setdefault(above, []).append(paragraph)
+    return lost
+
+
+def _like(text: str, lines: Sequence[str]) -> list[str]:
+    """Return a text as lines that look as these: as wide, as deep, with the same sign between cells."""
+    sign = next((one for one in _DELIMITERS if one in lines[0]), "")
+    if sign and " | " in text and sign.strip() != "|":
+        return [sign.join(text.split(" | "))]
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    if len(lines) == 1:
+        return [indent + text]
+    return [indent + line for line in textwrap.wrap(text, max(map(len, lines)))]
 
 
 def _spans(lines: list[str], texts: tuple[str, ...]) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, Protocol
 
 from actors.content.bodies.encoding import decode
@@ -15,6 +16,7 @@ from actors.content.messages.picking import PickRequest
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
 from actors.content.pages import json_text
 from actors.content.pages.blocks import Blocks
+from actors.content.pages.earlier import Paragraph
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
 from actors.content.pages.plain import format_of
@@ -23,6 +25,7 @@ from actors.content.picking.deriving import Kind
 from actors.content.picking.in_json import JsonReaches
 from actors.content.picking.in_lines import LineReaches
 from actors.content.picking.reaching import HtmlReaches
+from actors.content.picking.trying import Earlier, Trial, names_of, room_of
 from actors.content.picking.values import values_of, writing_of
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.searching import folded
@@ -33,6 +36,7 @@ from actors.picks import (
     PickBlock,
     PickChoice,
     PickedValue,
+    PickHeld,
     PickKept,
     PickPage,
     PickReach,
@@ -57,6 +61,9 @@ class Reaches(Protocol):
     def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
         """Return one of a block alone; of the least that holds it, where none chooses it alone. whole: no texts."""
 
+    def ways(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> Iterator[str]:
+        """Yield those that do what `this` says, the one that is most likely to last at first."""
+
     def like(self, at: int, kind: Kind | None = None) -> str:
         """Return one of all blocks that are like this one, itself among them."""
 
@@ -68,6 +75,9 @@ class Reaches(Protocol):
 
     def link(self, at: int) -> str | None:
         """Return where a block leads."""
+
+    def earlier(self, names: Sequence[object]) -> Earlier:
+        """Return the document as something that goes back to its earlier versions. names: of the blocks."""
 
 
 def pick(asked: PickRequest) -> PickPage:
@@ -106,6 +116,7 @@ class _Picking:
         items = items_of(opened.root, opened.watched, asked.url, judged=True) if opened.watched else []
         self._items = {item_form(item.url) for item in items}
         self._watched = self._watched_by(asked.wish)
+        self._tried = 1 if asked.wish.past is None else room_of(len(blocks.texts))[0]
 
     def page(self) -> PickPage:
         reading, wish = self._reading, self._wish
@@ -174,20 +185,30 @@ class _Picking:
         kind = _kind_of(self._wish.selector) if joins else None
         if joins and kind is None:
             return PickChoice(self._block(at), (), press.reach, None)
-        made: dict[ReachName, str] = {
-            "this": reaches.this(at, kind, whole=press.act == "without"),
-            "like": reaches.like(at, kind),
-            "part": reaches.part(at, kind),
+        made: dict[ReachName, list[str]] = {
+            "this": list(islice(reaches.ways(at, kind, whole=press.act == "without"), self._tried)),
+            "like": [reaches.like(at, kind)],
+            "part": [reaches.part(at, kind)],
         }
-        known = tuple(
-            PickReach(name, selector, len(reaches.chosen(selector))) for name, selector in made.items() if selector
-        )
+        known = self._known(reaches, at, {name: ways for name, ways in made.items() if any(ways)})
         wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
         if wanted is None:
             return PickChoice(self._block(at), (), press.reach, None)
         selector, ignore = _with(self._wish, press, wanted.selector)
         fits = all(len(one) <= LONGEST for one in (selector or "", *ignore))
         return PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
+
+    def _known(self, reaches: Reaches, at: int, made: Mapping[ReachName, Sequence[str]]) -> tuple[PickReach, ...]:
+        """Return each reach with the selector that held best over the earlier versions, the likeliest of several."""
+        past, count = self._wish.past, {way: len(reaches.chosen(way)) for ways in made.values() for way in ways}
+        held: Mapping[str, PickHeld] = {}
+        if past is not None and past.changes:
+            told = [Paragraph(text) for text in past.told]
+            names = names_of(reaches.blocks.texts, told)
+            trial = Trial(reaches.earlier(names), past, told, names[at])
+            held = trial.held(list(count), frozenset(way for way in count if count[way] == 1))
+        best = {name: max(ways, key=lambda way: held[way].same if way in held else 0) for name, ways in made.items()}
+        return tuple(PickReach(name, way, count[way], held.get(way)) for name, way in best.items())
 
     def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> PickKept | None:
         """Return what selectors keep, as a look would read it; None where that is nothing."""

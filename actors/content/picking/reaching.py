@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from actors.content.bodies.markup import Element
 from actors.content.pages import selectors
-from actors.content.picking.deriving import LONGEST, Kind, PageIndex, selector_of, text_of
+from actors.content.picking.deriving import LONGEST, Kind, PageIndex, selector_of, selectors_of, text_of
 from actors.content.picking.naming import NEVER, cost_of
-from actors.content.picking.standing import Standing, TextNode, standing_blocks
+from actors.content.picking.rebuilding import PastTree
+from actors.content.picking.standing import Standing, TextNode, chosen_of, named_texts, standing_blocks
 
 _PARTS = frozenset({"section", "article", "main", "table", "ul", "ol", "dl", "aside", "form", "header", "footer"})
 _CELLS = frozenset({"td", "th", "dd", "dt"})
@@ -28,16 +29,31 @@ class HtmlReaches:
     def _index(self) -> PageIndex:
         return PageIndex(self._root)
 
+    @cached_property
+    def _by_number(self) -> Mapping[int, Standing]:
+        return {at: standing for at, standing in enumerate(self._page.standing) if standing is not None}
+
+    @cached_property
+    def _by_text(self) -> Mapping[TextNode, int]:
+        return named_texts(self._by_number)
+
     def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
+        return next(self.ways(at, kind, whole=whole), "")
+
+    def ways(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> Iterator[str]:
         standing = self._page.standing[at]
         if standing is None:
-            return ""
+            return
         alone = self._alone(standing)
         if not alone and kind != "css" and not whole and (text := self._of_text(standing)):
-            return text
+            yield text
         line = (standing.element, *standing.element.iterancestors())
         holders = alone or [next(each for each in line if not self._page.cuts(each))]
-        return "" if holders[0].tag in _PAGE else selector_of(self._index, holders, kind)
+        if holders[0].tag not in _PAGE:
+            yield from selectors_of(self._index, holders, kind)
+
+    def earlier(self, names: Sequence[object]) -> PastTree:
+        return PastTree(self._root, self._page, names)
 
     def link(self, at: int) -> str | None:
         """Return where the link leads that a block stands in, or that stands in it; None where there is none."""
@@ -50,21 +66,7 @@ class HtmlReaches:
         return None if link is None else link.get("href")
 
     def chosen(self, selector: str) -> frozenset[int]:
-        elements, texts = set[Element](), set[TextNode]()
-        for match in selectors.matches(self._root, selector):
-            if isinstance(match, str):
-                holder = getattr(match, "getparent", lambda: None)()
-                if holder is not None and not getattr(match, "is_attribute", False):
-                    texts.add(TextNode(holder, bool(getattr(match, "is_tail", False))))
-            else:
-                elements.add(match)
-        inside: dict[Element, bool] = {}
-        return frozenset(
-            at
-            for at, standing in enumerate(self._page.standing)
-            if standing is not None
-            and all(text in texts or _is_inside(text.holder, elements, inside) for text in standing.texts)
-        )
+        return chosen_of(self._root, self._by_number, self._by_text, selector)
 
     def like(self, at: int, kind: Kind | None = None) -> str:
         standing = self._page.standing[at]
@@ -168,14 +170,3 @@ def _placed(element: Element) -> str:
         return f"{element.tag}.{min(own, key=cost_of)}"
     before = sum(1 for _ in element.itersiblings(element.tag, preceding=True))
     return f"{element.tag}:nth-of-type({before + 1})"
-
-
-def _is_inside(element: Element, chosen: Set[Element], known: dict[Element, bool]) -> bool:
-    """Return whether an element is one of those, or stands in one. known: what was found out before."""
-    passed = list[Element]()
-    found = False
-    while element is not None and (found := known.get(element, element in chosen)) is False and element not in known:
-        passed.append(element)
-        element = element.getparent()
-    known.update(dict.fromkeys(passed, bool(found)))
-    return bool(found)

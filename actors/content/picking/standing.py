@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from actors.content.bodies.markup import Element, is_probe
+from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, blocks_of
 from actors.content.pages.offers import offers_of, place_of_offers, with_offers
 from actors.content.pages.walk import BLOCK, Note, folded, walk
+
+Name = TypeVar("Name")
 
 
 class TextNode(NamedTuple):
@@ -63,6 +67,41 @@ def standing_blocks(root: Element, text: str) -> StandingBlocks:
     at = place_of_offers(blocks)
     standing[at:at] = [None] * (len(offered.texts) - len(blocks.texts))
     return StandingBlocks(offered, tuple(standing), _held(standing), _whole(standing))
+
+
+def named_texts(standing: Mapping[Name, Standing]) -> dict[TextNode, Name]:
+    """Return of which block each text is."""
+    return {text: name for name, one in standing.items() for text in one.texts}
+
+
+def chosen_of(
+    root: Element, standing: Mapping[Name, Standing], named: Mapping[TextNode, Name], selector: str
+) -> frozenset[Name]:
+    """Return the names of the blocks of which a selector chooses all texts. named: see `named_texts`; it may name texts
+    that their blocks have no more. Raises ContentError.
+    """
+    chosen = set[TextNode]()
+    for match in selectors.matches(root, selector):
+        chosen.update(_texts_in(match))
+    counted = Counter(named[text] for text in chosen if text in named)
+    return frozenset(
+        name
+        for name in counted
+        if name in standing and (counted[name] >= len(texts := standing[name].texts)) and chosen.issuperset(texts)
+    )
+
+
+def _texts_in(match: Element | str) -> Iterator[TextNode]:
+    """Yield the texts that a match is, or holds; some of them may be empty."""
+    if not isinstance(match, str):
+        for element in match.iter():
+            yield TextNode(element, after=False)
+            if element is not match:
+                yield TextNode(element, after=True)
+        return
+    holder = getattr(match, "getparent", lambda: None)()
+    if holder is not None and not getattr(match, "is_attribute", False):
+        yield TextNode(holder, bool(getattr(match, "is_tail", False)))
 
 
 def _deal(notes: Sequence[Note], rows: Sequence[int], texts: dict[int, list[TextNode]]) -> None:

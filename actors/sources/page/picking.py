@@ -20,7 +20,8 @@ _LARGE = 2
 async def pick_of(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
     """Return the blocks of a page. Raises Unprocessable: nothing to read, a wall, too large to choose from."""
     request = msgspec.msgpack.encode(PickRequest(fetched.body, fetched.content_type, fetched.url, wish))
-    deadline = _LARGE * page_patience(ports.settings.parse_deadline, fetched.body)
+    times = _LARGE if wish.past is None else _LARGE + 1  # it is tried on versions, too
+    deadline = times * page_patience(ports.settings.parse_deadline, fetched.body)
     try:
         answer = await in_jail(ports.world.jail, "pick", request, deadline=deadline)
     except LookFailed as failure:

@@ -26,7 +26,7 @@ from api.dashboard.sources import words
 from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import Look, again, blamed, lines_of, look
 from api.dashboard.sources.one import show
-from api.operations import sources
+from api.operations import picks, sources
 from api.problems import Refusal
 from storage.records.revision import revision_of
 from storage.records.source import Source
@@ -186,7 +186,7 @@ async def press(visit: Visit) -> Page:
 async def _of_source(visit: Visit, source: Source, form: SourcePicking) -> Page:
     pressed = pressing_of(form.pick)
     try:
-        picked = await sources.pick_from_source(visit, source.id, wish_of(form.selector, form.ignore, pressed))
+        picked = await picks.of_source(visit, source, wish_of(form.selector, form.ignore, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     return shown(visit, picked, pressed, where_of(source, form.revision), form, source=source)

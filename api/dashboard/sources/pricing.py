@@ -35,7 +35,7 @@ from api.dashboard.sources.choosing import (
 )
 from api.dashboard.sources.one import show
 from api.dashboard.sources.options import settings_in
-from api.operations import sources
+from api.operations import picks, sources
 from api.problems import Refusal
 
 Sign = Literal["below", "above", "drop", "any"]
@@ -127,7 +127,7 @@ async def of_source(visit: Visit) -> Page | Go:
     source = (await sources.view(visit, visit.path["id"])).source
     wanted, pressed = wanted_of(form.price), pressing_of(form.pick)
     try:
-        picked = await sources.pick_from_source(visit, source.id, wish_of(form.selector, form.ignore, pressed))
+        picked = await picks.of_source(visit, source, wish_of(form.selector, form.ignore, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     choice = picked.page.choice

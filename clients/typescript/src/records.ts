@@ -181,11 +181,15 @@ export interface BlockChoice {
   kept: KeptBlocks | null;
 }
 
-/** How far a choice may reach, the selector for it, and how many blocks that chooses. */
+/**
+ * How far a choice may reach, the selector for it, and how many blocks that chooses. `held`: how the selector did
+ * on the earlier versions of a source; null where none is kept that has the block.
+ */
 export interface BlockReach {
   name: "like" | "part" | "this" | (string & {});
   selector: string;
   blocks: number;
+  held: HeldVersions | null;
 }
 
 /**
@@ -833,6 +837,18 @@ export interface Heartbeat {
 export interface HeldEvents {
   events: number;
   bytes: number;
+}
+
+/**
+ * A selector tried on the earlier `versions` of a page that have the block, 10 at most: in how many it chooses the
+ * `same` place, and in how many `nothing`; in the others another place. `since`: when the oldest of them began. Of
+ * an earlier version its texts are kept. The page as it is now is given these, so another design is not noticed.
+ */
+export interface HeldVersions {
+  versions: number;
+  same: number;
+  nothing: number;
+  since: string;
 }
 
 /** Where the terms stand, in Unicode code points; no text here is HTML. `diff`: in what came and what went. */

@@ -1,0 +1,208 @@
+"""A page's tree as it may have been: it is given the texts of earlier versions, one after the other.
+
+Of an earlier version its texts are kept, not its mark-up. So the tree of now is changed as its texts were: another text
+is put into the place of the one that replaced it, what came later is taken out with all that held nothing else, and
+what has gone is put beside its neighbour, made as that is. What a redesign did to names and order is not known.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from actors.content.bodies.markup import Element
+from actors.content.pages.earlier import Paragraph
+from actors.content.picking.standing import Standing, StandingBlocks, TextNode, chosen_of, named_texts
+
+_PAGE: Final = frozenset({"html", "body", "head"})
+_CELLS: Final = frozenset({"td", "th"})
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary", "dt", "th"})
+_OF_ONE: Final = ("id", "href", "itemprop", "headers", "name", "data-testid", "data-test", "data-qa", "data-field")
+"""What an element that was put in does not have of the one that it is made as."""
+
+
+class PastTree:
+    """A copy of a page's tree, which goes back version by version. names: of each block, by what it is asked for."""
+
+    def __init__(self, root: Element, page: StandingBlocks, names: Sequence[object]) -> None:
+        self._root = copy.deepcopy(root)
+        same = dict(zip(root.iter(), self._root.iter(), strict=True))
+        self._held = {same[element]: count for element, count in page.held.items()}
+        self._standing: dict[object, Standing] = {
+            name: Standing(same[one.element], tuple(TextNode(same[text.element], text.after) for text in one.texts))
+            for name, one in zip(names, page.standing, strict=True)
+            if one is not None
+        }
+        self._by_text = named_texts(self._standing)
+
+    def chosen(self, selector: str) -> frozenset[object]:
+        """Return the names of the blocks that a selector chooses of the tree as it is now. Raises ContentError."""
+        return chosen_of(self._root, self._standing, self._by_text, selector)
+
+    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
+        """Go back from one version to the one before it; blocks are named by the threads of their paragraphs."""
+        now, then = ({paragraph.thread: paragraph.text for paragraph in side} for side in (after, before))
+        for name, text in then.items():
+            if name in self._standing and now.get(name, text) != text:
+                self._say(name, text)
+        for name in now.keys() - then.keys():
+            self._take_out(name)
+        for start, end in _runs(before, now):
+            above = before[start - 1].thread if start else None
+            below = before[end].thread if end < len(before) else None
+            self._put_in(before[start:end], self._standing.get(above), self._standing.get(below))
+
+    def _say(self, name: object, text: str) -> None:
+        """Put a text into a block: into those of its texts that differ from it."""
+        standing = self._standing[name]
+        kept, said = _shared(standing.texts, text)
+        changed = [node for node in standing.texts if node not in kept]
+        into = max(changed, key=lambda node: len(_text_of(node)), default=standing.texts[-1])
+        for node in changed:
+            _write(node, "")
+        _write(into, f"{_text_of(into)} {said}".strip())
+        left = tuple(node for node in standing.texts if _text_of(node))
+        self._standing[name] = Standing(standing.element, left or standing.texts)
+
+    def _take_out(self, name: object) -> None:
+        standing = self._standing.pop(name, None)
+        if standing is None:
+            return
+        for node in standing.texts:
+            _write(node, "")
+        for element in _holders(standing):
+            self._held[element] -= 1
+        empty = None
+        for element in (standing.element, *standing.element.iterancestors()):
+            above = element.getparent()
+            if self._held.get(element) or above is None or element.tag in _PAGE:
+                break
+            if element.tag in _CELLS and self._held.get(above):
+                break  # an empty cell keeps its column
+            empty = element
+        if empty is not None:
+            _removed(empty)
+
+    def _put_in(self, run: Sequence[Paragraph], above: Standing | None, below: Standing | None) -> None:
+        """Put blocks between two others, made as one of them is: as the one of several, rather than a heading."""
+        sides = [
+            (side, pattern, size)
+            for side in (above, below)
+            if side is not None
+            for pattern, size in self._patterns(side, len(run))
+        ]
+        made_as = max(sides, key=lambda side: _likely(side[0], side[1]), default=None)
+        if made_as is None:
+            return
+        beside, pattern, size = made_as
+        last = pattern
+        for start in range(0, len(run), size):
+            made = self._made_as(pattern, run[start : start + size])
+            if beside is above or start:
+                last.addnext(made)
+            else:
+                last.addprevious(made)
+            last = made
+
+    def _patterns(self, beside: Standing, count: int) -> Iterator[tuple[Element, int]]:
+        """Yield the elements that `count` blocks may be made as, each with how many blocks it holds: a row, an item."""
+        for element in (beside.element, *beside.element.iterancestors()):
+            held, above = self._held.get(element, 0), element.getparent()
+            if held > count or above is None or element.tag in _PAGE:
+                break
+            if held and count % held == 0 and element.tag not in _CELLS:
+                yield element, held
+
+    def _made_as(self, pattern: Element, paragraphs: Sequence[Paragraph]) -> Element:
+        made = copy.deepcopy(pattern)
+        made.tail = None
+        same = dict(zip(pattern.iter(), made.iter(), strict=True))
+        texts: dict[object, list[TextNode]] = {}
+        for element, twin in same.items():
+            if element in self._held:
+                self._held[twin] = self._held[element]
+            for after in (False, True)[: 1 if element is pattern else 2]:
+                if (name := self._by_text.get(TextNode(element, after))) is not None and name in self._standing:
+                    texts.setdefault(name, []).append(TextNode(twin, after))
+            for name in _OF_ONE:
+                twin.attrib.pop(name, None)
+        for paragraph, (name, nodes) in zip(paragraphs, texts.items(), strict=False):
+            standing = self._standing[name]
+            self._standing[paragraph.thread] = Standing(same.get(standing.element, made), tuple(nodes))
+            self._by_text.update(dict.fromkeys(nodes, paragraph.thread))
+            self._say(paragraph.thread, paragraph.text)
+        self._hold_more(pattern)
+        return made
+
+    def _hold_more(self, pattern: Element) -> None:
+        """Count what was put beside an element for what holds both."""
+        for around in pattern.iterancestors():
+            if around in self._held:
+                self._held[around] += self._held[pattern]
+
+
+def _likely(beside: Standing, pattern: Element) -> tuple[bool, bool]:
+    """Return how likely it is that something was made as an element is: one of several, and no heading."""
+    return beside.element.tag not in _HEADINGS, _twins(pattern)
+
+
+def _twins(element: Element) -> bool:
+    """Return whether an element stands beside another of its sort."""
+    return any(each is not element for each in element.getparent().iterchildren(element.tag))
+
+
+def _runs(before: Sequence[Paragraph], now: Mapping[object, str]) -> Iterable[tuple[int, int]]:
+    """Yield where blocks begin and end that are there in the earlier version only."""
+    start = None
+    for at, paragraph in enumerate(before):
+        if paragraph.thread in now:
+            if start is not None:
+                yield start, at
+            start = None
+        elif start is None:
+            start = at
+    if start is not None:
+        yield start, len(before)
+
+
+def _shared(nodes: Sequence[TextNode], text: str) -> tuple[frozenset[TextNode], str]:
+    """Return which texts of a block another text begins and ends with, too, and what is left of that."""
+    first, last, rest = 0, len(nodes), " ".join(text.split())
+    while first < last - 1 and rest.startswith(said := _text_of(nodes[first])):
+        rest, first = rest.removeprefix(said).lstrip(), first + 1
+    while last - 1 > first and rest.endswith(said := _text_of(nodes[last - 1])):
+        rest, last = rest.removesuffix(said).rstrip(), last - 1
+    return frozenset((*nodes[:first], *nodes[last:])), rest
+
+
+def _text_of(node: TextNode) -> str:
+    return " ".join(((node.element.tail if node.after else node.element.text) or "").split())
+
+
+def _write(node: TextNode, text: str) -> None:
+    if node.after:
+        node.element.tail = text
+    else:
+        node.element.text = text
+
+
+def _holders(standing: Standing) -> set[Element]:
+    """Return the elements that hold texts of a block."""
+    found = set[Element]()
+    for node in standing.texts:
+        holder = node.holder
+        while holder is not None and holder not in found:
+            found.add(holder)
+            holder = holder.getparent()
+    return found
+
+
+def _removed(element: Element) -> None:
+    """Take an element out; the text after it stays."""
+    above, before = element.getparent(), element.getprevious()
+    if element.tail and before is not None:
+        before.tail = (before.tail or "") + element.tail
+    elif element.tail:
+        above.text = (above.text or "") + element.tail
+    above.remove(element)

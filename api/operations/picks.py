@@ -1,0 +1,31 @@
+"""Choosing a part of a watched page: what is pressed is tried on the versions that are kept of it, too."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.picks import PastChange, PastPage, Picked, PickWish
+from api.operations import sources
+from api.operations.context import OperationContext
+from api.operations.versions import told_changes
+from storage.records.source import Source
+
+MOST_TRIED = 10
+"""Earlier versions that a choice is tried on."""
+
+
+async def of_source(call: OperationContext, source: Source, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page to choose from. Raises as `sources.preview` does, StorageError."""
+    past = None if wish.press is None else await past_of(call, source)
+    return await sources.pick_from_source(call, source.id, replace(wish, past=past))
+
+
+async def past_of(call: OperationContext, source: Source) -> PastPage | None:
+    """Return what is kept of a page's earlier versions, None where nothing is. Raises NotFound, StorageError."""
+    told = await sources.told_page(call, source.id)
+    if told is None or told.more:
+        return None
+    changes, _ = await told_changes(call, source.id, MOST_TRIED + 1)
+    began = [at for at, _ in changes[1:]] + [source.created_at]
+    found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
+    return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None

@@ -1,0 +1,30 @@
+"""Earlier versions of a document, as they are kept: the texts of the newest, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from actors.content.changes.diff import Where, compare
+from actors.content.pages.blocks import Blocks
+from actors.content.pages.page import blocks_in, open_page
+from actors.picks import PastChange, PastPage
+from storage.records.event import Context
+from storage.records.identity import Millis
+
+DAY = 86_400_000
+
+
+def past_of(*bodies: bytes) -> PastPage:
+    """Return what is kept of versions, the oldest first; each began on a day of its own, the oldest on day 1."""
+    versions = [blocks_in(open_page(body, "", None, ())) for body in bodies]
+    changes = [
+        PastChange(Millis(day * DAY), compare(before.texts, after.texts, Where(where_of(before), where_of(after)))[1])
+        for day, (before, after) in enumerate(pairwise(versions), 1)
+    ]
+    return PastPage(versions[-1].texts, tuple(changes[::-1]))
+
+
+def where_of(blocks: Blocks) -> Sequence[Context]:
+    """Return where each block stands, as an event tells it."""
+    return [Context(row=place.row, column=place.column) if place else Context() for place in blocks.places]
