@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.content.changes.diff import ops_of
-from actors.content.pages.earlier import Paragraph, taken_back
-from actors.content.pages.earlier import undone as undone  # for the front end, which imports no content
+from actors.content.pages.earlier import Paragraph, taken_back, undone
 from actors.content.wording.spans import spans_of
 from storage.records.event import Context, Spans
+
+__all__ = ["Paragraph", "Step", "aligned", "compared", "undone"]
 
 
 class Step(NamedTuple):
