@@ -1,21 +1,24 @@
 """Series: the values of one thing over time, as a source's events told them; and how long a price has been a record.
 
 Nothing is stored for it: the events are. A value holds from the event that told it to the next one; what the first
-event had before holds from when the source was added, or from as far back as the log goes.
+event had before holds from when the page was first looked at, from when its row came, or from as far back as the log
+goes. What came or went is a point as well, of a thing that also changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
-from msgspec import UNSET, Struct
+import trio
+from msgspec import UNSET, Raw, Struct
 
 from storage.interface.log import EventLog
 from storage.records.cursor import Filter
+from storage.records.event import Delta
 from storage.records.identity import Millis, Seq, SourceId, millis_of
-from storage.records.value import TypedChange, Value, ValueType
+from storage.records.value import MOST_CHANGES, TypedChange, Value, ValueType
 
 SeriesKey = tuple[str, str, str]
 """Type, unit, and what it is of."""
@@ -28,43 +31,67 @@ class Point(NamedTuple):
     number: int
     scale: int
 
+    def is_value(self, value: Value) -> bool:
+        """Return whether a value is the same number, however many decimals it is written with."""
+        if not isinstance(value.number, int):
+            return False
+        return Value("", number=self.number, scale=self.scale).meaning()[:2] == value.meaning()[:2]
+
 
 class Series(Struct):
-    """One thing's values, oldest first; the first is what it was when it was first known."""
+    """One thing's values, oldest first; the first is what it was when it was first known.
+
+    altered: an event told a change of it, so it is a thing at a place, and no news of a feed.
+    """
 
     type: ValueType
     unit: str
     label: str
     path: str
     points: list[Point]
+    altered: bool = False
+
+    @property
+    def key(self) -> SeriesKey:
+        return self.type, self.unit, self.path or self.label
 
 
 def key_of(change: TypedChange) -> SeriesKey | None:
-    """Return of which series a change is a point; None for what has no number, or stands at no place of its own."""
+    """Return of which series a change is a point; None for what has no number."""
     value = change.before if change.after is UNSET else change.after
     if not isinstance(value, Value) or not isinstance(value.number, int) or value.type is UNSET:
-        return None
-    if change.kind in {"added", "removed"}:
         return None
     return str(value.type), value.unit, change.path or change.label
 
 
-def series_of(told: Iterable[tuple[int, Sequence[TypedChange]]], since: int) -> list[Series]:
-    """Return the series in events, oldest first, each a moment and what it told. since: from when on it was watched."""
+def series_of(told: Iterable[tuple[int, Sequence[TypedChange]]], since: int, began: int = 0) -> list[Series]:
+    """Return the series in events, oldest first, each a moment and what it told. since: from when on that is all.
+
+    began: when the page was first looked at as it is watched now; 0 where nobody knows.
+    """
     found: dict[SeriesKey, Series] = {}
+    came: dict[str, int] = {}
+    cut = since
     for at, changes in told:
+        first = max(cut, began) if at >= began else cut
         for change in changes:
+            if change.kind == "added":
+                came[change.path or change.label] = at
             if (key := key_of(change)) is None:
                 continue
             series = found.get(key)
             if series is None:
-                type, unit, _ = key
+                type, unit, place = key
                 series = found[key] = Series(type, unit, change.label, change.path, [])  # type: ignore[arg-type]
                 if isinstance(change.before, Value) and isinstance(change.before.number, int):
-                    series.points.append(Point(min(since, at), change.before.number, change.before.scale))
+                    start = min(max(first, came.get(place, 0)), at)
+                    series.points.append(Point(start, change.before.number, change.before.scale))
             if isinstance(change.after, Value) and isinstance(change.after.number, int):
                 series.points.append(Point(at, change.after.number, change.after.scale))
-    return [series for series in found.values() if series.points]
+            series.altered |= change.kind not in {"added", "removed"}
+        if len(changes) >= MOST_CHANGES:
+            cut = max(cut, at)  # it may have left out that this came, or what it was before
+    return [series for series in found.values() if series.altered and series.points]
 
 
 def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: bool) -> int | None:
@@ -87,17 +114,28 @@ _LAST = Seq(2**63 - 1)
 
 class _Told(Struct):
     changes: tuple[TypedChange, ...] = ()
+    delta: Raw = Raw(b"null")
 
 
 _decode = msgspec.json.Decoder(_Told).decode
+_delta = msgspec.json.Decoder(Delta | None).decode
+
+
+def delta_of(raw: Raw) -> Delta | None:
+    """Return the difference that an event carries; None where it has none that can be read."""
+    try:
+        found: Delta | None = _delta(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return found
 
 
 async def told_before(
-    log: EventLog, source: SourceId, added_at: Millis
+    log: EventLog, source: SourceId, added_at: Millis, see: Callable[[int, Raw], None] | None = None
 ) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
     """Return what a source told, oldest first, and since when that is all of it. Raises StorageError.
 
-    Of `MOST_EVENTS` at most.
+    Of `MOST_EVENTS` at most. see: is given each event's moment and its delta, newest first.
     """
     found: list[tuple[int, tuple[TypedChange, ...]]] = []
     before, where, read = _LAST, Filter(sources=(source,)), 0
@@ -105,11 +143,14 @@ async def told_before(
         page = await log.read_back(before, _PAGE, where)
         for event in page.events:
             try:
-                changes = _decode(event.body).changes
+                told = _decode(event.body)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 continue  # told by another version
-            if changes:
-                found.append((millis_of(event.seq), changes))
+            if told.changes:
+                found.append((millis_of(event.seq), told.changes))
+            if see is not None:
+                see(millis_of(event.seq), told.delta)
+                await trio.lowlevel.checkpoint()
         read += len(page.events)
         before = page.scanned
         if not page.scanned:

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec import UnsetType
+
 from actors.content.changes.diff import ops_of
 from actors.content.pages.earlier import Paragraph, taken_back, undone
 from actors.content.wording.spans import spans_of
-from storage.records.event import Context, Spans
+from storage.records.event import Context, Delta, Spans
 
-__all__ = ["Paragraph", "Step", "aligned", "compared", "undone"]
+__all__ = ["Arrivals", "Paragraph", "Step", "aligned", "compared", "undone"]
 
 
 class Step(NamedTuple):
@@ -33,6 +35,48 @@ class Step(NamedTuple):
     def spans(self) -> Spans | None:
         """The words that differ; None where that is all of it."""
         return None if self.before is None or self.after is None else spans_of(self.before, self.after)
+
+
+class Arrivals:
+    """Since when each text of a page stands there as it does, by the differences that led to it, newest first.
+
+    at: of each text the moment of the difference that brought it or altered it; None where none has so far. A text that
+    only moved has stood there. Once a difference was cut, or does not fit, `broken` is true: what no later one brought
+    has stood there since that moment at least.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.at: list[int | None] = [None] * len(texts)
+        self.broken = False
+        self._state = [Paragraph(text) for text in texts]
+        self._left = {paragraph: place for place, paragraph in enumerate(self._state)}
+
+    @property
+    def done(self) -> bool:
+        """Whether no earlier difference can say more."""
+        return self.broken or not self._left
+
+    def take_back(self, at: int, delta: Delta) -> None:
+        """Go back before a difference of a moment."""
+        before = undone(self._state, delta)
+        if before is None:
+            self.broken = True
+            for place in self._left.values():
+                self.at[place] = at
+            return
+        went: dict[str | UnsetType, list[Paragraph]] = {}
+        for op in delta.ops:
+            if op.op == "delete":
+                went.setdefault(op.text, []).append(before[op.para])
+        for op in delta.ops:
+            if op.op == "delete" or self._state[op.para] not in self._left:
+                continue
+            place = self._left.pop(self._state[op.para])
+            if op.op == "insert" and (same := went.get(op.text)):
+                self._left[same.pop()] = place
+            else:
+                self.at[place] = at
+        self._state = before
 
 
 def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph], list[Paragraph]]:

@@ -12,8 +12,9 @@ from actors.content.bodies.outlines import read_outline
 from actors.content.bodies.text import normalise
 from actors.content.changes import same
 from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.contexts import StateContexts
 from actors.content.changes.finding import find_text
-from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, with_declared
+from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.noise import noise_keys
 from actors.content.changes.restless import remark_of
 from actors.content.changes.returns import When
@@ -38,6 +39,7 @@ from actors.content.messages.requests import (
     PagePreviewAnswer,
     PageRequest,
     SelectorsRequest,
+    StandingRequest,
 )
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
@@ -48,8 +50,12 @@ from actors.content.pages.plain import ROOT, format_of
 from actors.content.pages.preview import preview_page
 from actors.content.picking.picker import pick
 from actors.content.picking.values import writing_of
+from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
+from actors.content.values.standing import standing_in
 from actors.content.wording.fingerprint import content_hash, simhash
+from actors.content.wording.language import code_of
+from storage.records.value import StandingValues
 
 _encode = msgspec.msgpack.encode
 
@@ -109,6 +115,17 @@ def _find_text(request: bytes) -> bytes:
 
 def _outline(request: bytes) -> bytes:
     return _encode(read_outline(request))
+
+
+def _standing_values(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=StandingRequest)
+    memory = decode_memory(asked.memory)
+    if memory is None:
+        return _encode(StandingValues())
+    state = placed(memory)
+    writing = Writing(exact=True) if asked.exact else Writing(memory.face.language or code_of(state.texts))
+    values, more = standing_in(state.texts, StateContexts(state), writing)
+    return _encode(StandingValues(values, more, memory.began))
 
 
 def _look_list(request: bytes) -> bytes:
@@ -218,4 +235,5 @@ TASKS: Mapping[str, Callable[[bytes], bytes]] = {
     "block_keys": _block_keys,
     "find_text": _find_text,
     "outline": _outline,
+    "standing_values": _standing_values,
 }

@@ -176,10 +176,14 @@ class ExplainSource:
 
 @dataclass(frozen=True, slots=True)
 class ShowTold:
-    """Show a page as it was last told; None of what is no page, or has not been read. Fails with NotFound."""
+    """Show a page as it was last told; None of what is no page, or has not been read. Fails with NotFound.
+
+    values: with the values that stand in it, which a worker reads.
+    """
 
     source: SourceId
     reply: Reply[ToldPage | None]
+    values: bool = False
 
 
 @dataclass(frozen=True, slots=True)

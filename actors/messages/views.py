@@ -11,6 +11,7 @@ from storage.records.identity import Millis, SourceId
 from storage.records.source import Source, SourceRuntime
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
+from storage.records.value import StandingValues
 
 ReasonKind = Literal[
     "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
@@ -125,11 +126,13 @@ class ToldPage(NamedTuple):
     """A page as it was last told, in its order.
 
     more: of how many blocks only the keys are kept. untold: how many came or went since and were not told.
+    standing: its values, if these were asked for.
     """
 
     blocks: Sequence[ToldBlock]
     more: int
     untold: int
+    standing: StandingValues = StandingValues()
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,12 +234,21 @@ async def _why(api: Service, asked: WhyNot) -> Result:
 
 async def _values(api: Service, asked: OneSource) -> Result:
     answer = await api.get(f"/v1/sources/{await api.source(asked.source)}/values")
-    lines = []
+    lines = [_standing(one) for one in answer["current"]]
+    if answer["more"]:
+        lines.append(f"and {answer['more']:,} more")
     for series in answer["series"]:
         course = ", ".join(f"{point['at'][:10]} {point['value']}" for point in series["points"][-20:])
-        lines.append(f"{series['path'] or series['label']} ({series['unit'] or series['type']}): {course}")
-    text = "\n".join(lines) or "No price or number of it has changed yet."
-    return Result(quoted(text, f"source {answer['id']}", 8_000), {"series": answer["series"]})
+        if len(series["points"]) > 1:
+            lines.append(f"{series['path'] or series['label']} ({series['unit'] or series['type']}): {course}")
+    text = "\n".join(lines) or "It says no price and no number, and none of it has changed."
+    found = {"current": answer["current"], "series": answer["series"]}
+    return Result(quoted(text, f"source {answer['id']}", 8_000), found)
+
+
+def _standing(one: Mapping[str, Any]) -> str:
+    of = one["path"] or one["label"] or one["type"]
+    return f"{of}: {one['value']} {one['unit']}".rstrip() + f" now, since {one['since'][:10]}"
 
 
 async def _detect(api: Service, asked: OneUrl) -> Result:
@@ -277,8 +286,8 @@ TOOLS: Final = (
     Tool("why", "Why was this not told", "What is known of a text that was expected and did not come.", WhyNot, _why),
     Tool(
         "values",
-        "Prices and numbers over time",
-        "What a source's prices and numbers were, and when.",
+        "Prices and numbers, now and over time",
+        "What a source's prices and numbers are, what they were, and when.",
         OneSource,
         _values,
     ),

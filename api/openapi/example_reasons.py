@@ -83,6 +83,20 @@ _IS = values.ValuePoint(at=LOOKED, number=1450, scale=2, value="14.50")
 VALUES = values.Values(
     id=SOURCE_ID,
     since=MADE,
+    current=(
+        values.CurrentValue(
+            type="money",
+            text="14.50 euros",
+            value="14.50",
+            label="Day ticket",
+            path="",
+            unit="EUR",
+            since=LOOKED,
+            number=1450,
+            scale=2,
+        ),
+    ),
+    more=0,
     series=(
         values.ValueSeries(
             type="money", label="Day ticket", path="", unit="EUR", lowest=_WAS, highest=_IS, points=(_WAS, _IS)

@@ -273,10 +273,13 @@ async def examine(call: OperationContext, id: str) -> SourceExamination:
     return await asked(call, lambda reply: ExamineSource(source, reply))
 
 
-async def told_page(call: OperationContext, id: str) -> ToldPage | None:
-    """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound."""
+async def told_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
+    """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound.
+
+    values: with those that stand in it. Raises Overloaded if no worker could read these.
+    """
     source = known(id)
-    return await asked(call, lambda reply: ShowTold(source, reply))
+    return await asked(call, lambda reply: ShowTold(source, reply, values))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:

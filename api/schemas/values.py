@@ -39,9 +39,32 @@ class ValueSeries(Struct, frozen=True, kw_only=True):
     points: tuple[ValuePoint, ...]
 
 
+class CurrentValue(Struct, frozen=True, kw_only=True):
+    """A value that stands on the page, as it was last told. `text`: as it is written there. `value`: its digits, a date
+    (YYYY-MM-DD, YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`; `number` is it without the
+    point, of what is a number. `label`, `path` and `unit` are those of an event that tells a change of it. `since`:
+    from when on it is known to stand there so.
+    """
+
+    type: ValueType
+    text: str
+    value: str
+    label: str
+    path: str
+    unit: str
+    since: Time
+    number: int | None = None
+    scale: int = 0
+
+
 class Values(Struct, frozen=True, kw_only=True):
-    """The values that a source told, prices first. `since`: from when on they are known."""
+    """The values of a source. `current`: what its page says now, in the page's order, at most 500, of which prices are
+    kept first; `more`: how many there are besides. `series`: what they were over time, prices first. `since`: from when
+    on they are known.
+    """
 
     id: str
     since: Time
+    current: tuple[CurrentValue, ...]
+    more: int
     series: tuple[ValueSeries, ...]

@@ -1,10 +1,12 @@
-"""Values over time: what a source's prices, numbers and shares were, as JSON or for a spreadsheet."""
+"""Values: what a source's page says now, and what its prices, numbers and shares were, as JSON or for a spreadsheet."""
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from actors.series import Point, Series
 from api.operations import values as operations
-from api.operations.values import SourceValues, ends, written
+from api.operations.values import CurrentValue, SourceValues, ends, said, written
 from api.route import Answer, Call, Route
 from api.schemas import values as wire
 from api.streams.export import MEDIA
@@ -30,21 +32,47 @@ def _series(series: Series) -> wire.ValueSeries:
     )
 
 
+def _current(one: CurrentValue) -> wire.CurrentValue:
+    value = one.value
+    return wire.CurrentValue(
+        type=value.type,  # type: ignore[arg-type]  # a value that was read has a type
+        text=value.text,
+        value=said(value),
+        label=one.label,
+        path=one.path,
+        unit=value.unit,
+        since=rfc3339(one.since),
+        number=value.number if isinstance(value.number, int) else None,
+        scale=value.scale,
+    )
+
+
 def _spreadsheet(found: SourceValues) -> bytes:
     lines = ["at,label,path,type,value,unit"]
     for series in found.series:
         what = f"{cell(series.label)},{cell(series.path)},{series.type}"
         lines += (f"{rfc3339(Millis(at.at))},{what},{written(at)},{cell(series.unit)}" for at in series.points)
+    for one in found.current:
+        if one.value.number is UNSET:  # what is no number has no series
+            what = f"{cell(one.label)},{cell(one.path)},{one.value.type}"
+            lines.append(f"{rfc3339(one.since)},{what},{cell(said(one.value))},")
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
 async def values(call: Call) -> Answer:
-    """Return the values that a source told."""
+    """Return the values of a source."""
     query: wire.ValuesQuery = call.query
     found = await operations.values(call, call.path["id"])
     if query.format == "csv":
         return Answer(_spreadsheet(found), media=MEDIA["csv"])
-    return Answer(wire.Values(id=found.source, since=rfc3339(found.since), series=tuple(map(_series, found.series))))
+    answer = wire.Values(
+        id=found.source,
+        since=rfc3339(found.since),
+        current=tuple(map(_current, found.current)),
+        more=found.more,
+        series=tuple(map(_series, found.series)),
+    )
+    return Answer(answer)
 
 
 ROUTES = (
@@ -53,7 +81,7 @@ ROUTES = (
         path="/v1/sources/{id}/values",
         scope="sources:read",
         run=values,
-        says="Read what its prices and numbers were over time.",
+        says="Read its prices and numbers: those of now, and what they were.",
         answers={200: wire.Values},
         query=wire.ValuesQuery,
         also=("text/csv",),

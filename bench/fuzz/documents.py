@@ -19,16 +19,17 @@ from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES
 from actors.content.feeds.feeds import read_feed
-from actors.content.messages.requests import PageRequest
+from actors.content.messages.requests import PageRequest, StandingRequest
 from actors.content.pages.blocks import MOST_BLOCKS
 from actors.content.pages.page import read_page
 from actors.content.pages.plain import read_file
 from actors.content.pages.preview import preview_page
-from actors.content.tasks import look_page
+from actors.content.tasks import TASKS, look_page
 from actors.egress.decoding import BadCoding, Body, TooLarge
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 from storage.records.event import Context, Delta
+from storage.records.value import StandingValues
 from tests.actors.content.documents.written_files import pdf
 
 URL = "https://shore.example/x/page"
@@ -88,7 +89,9 @@ def two_looks(chance: Chance) -> Looks:
 
 
 def html(case: Looks) -> None:
-    """Each look is read or refused; the same page again is no change; no look fails on what the last one remembered."""
+    """Each look is read or refused; the same page again is no change; no look fails on what the last one remembered,
+    nor do the values that stand in it.
+    """
     memory: bytes | None = None
     (first, second, selector), number = case, 0
     was, settled = None, False
@@ -104,6 +107,9 @@ def html(case: Looks) -> None:
         msgspec.msgpack.encode(look)
         assert not (settled and was == body and look.kind in ("changed", "moved")), look.reason
         memory, was, settled = look.memory, body, not (look.soon or look.unsettled)
+    if memory is not None:
+        values = msgspec.msgpack.encode(StandingRequest(memory))
+        msgspec.msgpack.decode(TASKS["standing_values"](values), type=StandingValues)
     with suppress(ContentError):
         preview_page(PageRequest(second[0], second[1], URL, selector))
 

@@ -1,4 +1,4 @@
-"""`sanderling sources values`: what a source's prices and numbers were over time."""
+"""`sanderling sources values`: what a source's page says now, and what its prices and numbers were over time."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from storage.records.plain import plain
 
 MOST_POINTS = 8
 """Values of a series that are shown, the newest."""
+MOST_CURRENT = 30
+"""Values of now that are shown."""
+_ORDER = ("money", "availability", "percent", "version", "date", "number")
 
 
 def show(client: Client, name: str, *, form: Literal["lines", "json", "csv"]) -> int:
@@ -40,10 +43,12 @@ def show(client: Client, name: str, *, form: Literal["lines", "json", "csv"]) ->
 
 
 def lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield each series: what it is of, its extremes, and its newest values, the newest first."""
-    if not answer["series"]:
-        yield f"Nothing yet: no price or number has changed since {moment(answer['since'], zone)}."
-    for series in answer["series"]:
+    """Yield what the page says now, prices first; then each series that changed: its extremes, its newest values."""
+    yield from _current(answer, zone)
+    changed = [series for series in answer["series"] if len(series["points"]) > 1]
+    if not changed:
+        yield f"No price or number has changed since {moment(answer['since'], zone)}."
+    for series in changed:
         yield plain(series["path"] or series["label"] or series["type"])
         ends = ((end, series[end]) for end in ("lowest", "highest"))
         said = (f"{name} {_with_unit(at, series)}, {moment(at['at'], zone)}" for name, at in ends)
@@ -53,6 +58,18 @@ def lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str
             yield f"  {moment(point['at'], zone)}  {_with_unit(point, series)}"
         if len(points) > MOST_POINTS:
             yield f"  and {len(points) - MOST_POINTS:,} before"
+
+
+def _current(answer: Mapping[str, Any], zone: tzinfo | None) -> Iterator[str]:
+    # A service of before says nothing of it.
+    ranked = sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"]))
+    if ranked:
+        yield "What the page says now:"
+    for one in ranked[:MOST_CURRENT]:
+        says = one["text"] if one["type"] == "availability" else _with_unit(one, one)
+        yield plain(f"  {says}  {one['path'] or one['label'] or one['type']}, since {moment(one['since'], zone)}")
+    if left := len(ranked[MOST_CURRENT:]) + answer.get("more", 0):
+        yield f"  and {left:,} more"
 
 
 def _with_unit(point: Mapping[str, Any], series: Mapping[str, Any]) -> str:

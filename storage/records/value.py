@@ -21,6 +21,8 @@ MOST_CHANGES = 20
 """Most typed changes of an event: the first ones."""
 MOST_VALUE_TEXT = 80
 """Most characters of a value's text, and of a label."""
+MOST_STANDING = 500
+"""Most values of a page as it stands: prices first, then in the order of the page."""
 MOST_SCALE = 9
 LARGEST = 2**53 - 1
 """The largest number that a reader in JavaScript reads exactly (RFC 8259, 6)."""
@@ -70,3 +72,25 @@ class TypedChange(Struct, frozen=True, omit_defaults=True):
     after: Value | UnsetType = UNSET
     lowest_since: str | UnsetType = UNSET
     highest_since: str | UnsetType = UNSET
+
+
+class StandingValue(Struct, frozen=True, array_like=True):
+    """A value of a page as it was last told. block: the number of the text that it is in. label, path: as an event
+    that tells a change of it names it.
+    """
+
+    value: Value
+    block: int
+    label: str = ""
+    path: str = ""
+
+
+class StandingValues(Struct, frozen=True, array_like=True):
+    """The values of a page as it was last told, at most `MOST_STANDING`. more: how many there are besides.
+
+    began: when the first look was that the page is compared with since (milliseconds); 0 where nobody knows.
+    """
+
+    values: tuple[StandingValue, ...] = ()
+    more: int = 0
+    began: int = 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.content.changes.diff import Where, compare
 from actors.content.pages.earlier import Paragraph, undone
-from actors.versions import Step, aligned, compared
+from actors.versions import Arrivals, Step, aligned, compared
 from storage.records.event import Context, Delta
 
 texts = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "g h"]), max_size=12)
@@ -71,3 +71,41 @@ def test_two_texts_without_events_between_them_are_compared_by_themselves() -> N
         Step("it costs 19 now", "it costs 29 now"),
         Step(None, "more"),
     ]
+
+
+def told_by(arrivals: Arrivals, *history: list[str]) -> list[int | None]:
+    for at, (before, after) in list(enumerate(pairwise(history), 1))[::-1]:
+        arrivals.take_back(at, delta_of(before, after))
+    return arrivals.at
+
+
+def test_each_text_says_which_change_brought_it_or_altered_it_last() -> None:
+    first = ["Plans", "5 seats", "Menu"]
+    history = first, ["Plans", "7 seats", "Menu"], ["Plans", "7 seats", "Menu", "A new offer"]
+    arrivals = Arrivals(history[-1])
+    assert told_by(arrivals, *history) == [None, 1, None, 2]
+    assert not arrivals.broken and not arrivals.done, "what has been there all the time has no change"
+
+
+def test_a_text_that_only_moved_has_stood_there() -> None:
+    before, after = ["one", "two", "three x y z", "four"], ["three x y z", "one", "two", "four", "five"]
+    arrivals = Arrivals([*after, "six"])
+    assert told_by(arrivals, before, after, [*after, "six"]) == [None, None, None, None, 1, 2]
+
+
+def test_before_a_change_that_was_cut_nobody_knows() -> None:
+    arrivals = Arrivals(["one", "two", "three"])
+    arrivals.take_back(9, delta_of(["one", "two"], ["one", "two", "three"]))
+    arrivals.take_back(5, replace(delta_of(["one"], ["one", "two"]), truncated=True))
+    assert arrivals.at == [5, 5, 9] and arrivals.broken and arrivals.done
+
+
+@given(st.lists(texts, min_size=2, max_size=5))
+def test_a_text_that_no_change_brought_was_there_at_first(history: list[list[str]]) -> None:
+    arrivals = Arrivals(history[-1])
+    told_by(arrivals, *history)
+    assert not arrivals.broken
+    there = [text for text, at in zip(history[-1], arrivals.at, strict=True) if at is None]
+    left = list(history[0])
+    for text in there:
+        left.remove(text)

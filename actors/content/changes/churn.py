@@ -130,7 +130,7 @@ def judge(
     if memory is None or not memory.keys:
         now = content_of(reading)
         aside = _aside(reading)
-        first = replace(pack(now, aside), face=face, told=when.number)
+        first = replace(pack(now, aside), face=face, told=when.number, began=when.at)
         return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
@@ -318,6 +318,7 @@ def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: D
         face=look.face,
         told=look.when.number - _stood(look, difference),
         looks=memory.looks,
+        began=memory.began,
     )
 
 

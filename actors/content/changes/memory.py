@@ -117,6 +117,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The number of that look."""
     declared: bool = False
     """Whether the told state has what the page declares for machines: not in a memory from before that was read."""
+    began: int = 0
+    """When the first look was that this memory goes back to (milliseconds); 0 where nobody knows."""
 
 
 class _Third(Struct, frozen=True, array_like=True):
@@ -276,6 +278,12 @@ def decode_memory(stored: bytes) -> PageMemory | None:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return _upgraded(stored)
     return memory if memory.version == PageMemory().version else _upgraded(stored)
+
+
+def began_at(stored: bytes) -> int:
+    """Return when the first look was that a stored memory goes back to; 0 where nobody knows."""
+    memory = decode_memory(stored)
+    return 0 if memory is None else memory.began
 
 
 def _upgraded(stored: bytes) -> PageMemory | None:

@@ -58,6 +58,13 @@ class PageRequest(Struct, frozen=True):
     was: str = ""
 
 
+class StandingRequest(Struct, frozen=True):
+    """Answered by the `StandingValues` of a page's memory. exact: the page is JSON, which a program wrote."""
+
+    memory: bytes
+    exact: bool = False
+
+
 class KeysRequest(Struct, frozen=True):
     """Answered by the keys by which blocks with these texts are known as noise (`noise.noise_keys`)."""
 

@@ -10,19 +10,28 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from actors.content.values.amounts import Writing
-from actors.content.values.reading import Found, is_price, values_in
-from actors.content.wording.canonical import spelled, stripped
-from actors.content.wording.one_line import cut, line
+from actors.content.values.labels import (
+    HOLE,
+    Noted,
+    around,
+    as_noted,
+    cell_of,
+    fitting,
+    label_of,
+    labelled,
+    path_of,
+    short,
+)
+from actors.content.values.reading import Found, is_price
 from actors.content.wording.patience_diff import gaps
 from actors.content.wording.spans import words_of
 from storage.records.event import Change, Context, Diff
-from storage.records.value import MOST_CHANGES, MOST_VALUE_TEXT, ChangeKind, TypedChange, Value, ValueType
+from storage.records.value import MOST_CHANGES, ChangeKind, TypedChange, Value, ValueType
 
 _KINDS: dict[ValueType, ChangeKind] = {
     "money": "price",
@@ -73,16 +82,6 @@ _OF_ENTRIES = frozenset({"percent", "version"})
 """Values beside prices that an entry is told to name."""
 _CAPITALISED_NOUNS = frozenset({"de", "lb"})
 """Languages that write every noun like a name."""
-_HOLE = "\u2205"
-_WORDS_OF_LABEL = 48
-
-
-class Noted(NamedTuple):
-    """A text as it is compared: its values, and its words with a hole where each of these was."""
-
-    text: str
-    values: tuple[Found, ...]
-    around: str
 
 
 def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
@@ -102,10 +101,10 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
         if not _ANY.search(text):
             continue
         writing = Writing(exact=text.startswith(("{", "[")))
-        noted = _noted(text, writing, "")
+        noted = as_noted(text, writing, "")
         told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
         if told:
-            return tuple(_change("added", UNSET, noted.values[i].value, _around(noted, i)) for i in told[:_OF_ENTRY])
+            return tuple(_change("added", UNSET, noted.values[i].value, around(noted, i)) for i in told[:_OF_ENTRY])
     return ()
 
 
@@ -132,18 +131,20 @@ def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
 
 def _of_single(text: str, context: Context | None, writing: Writing, *, came: bool) -> Iterator[TypedChange]:
     """Yield what came, or went, once for each price in it; a state that stands by itself is a change of the state."""
-    noted = _noted(text, writing, _cell(context))
-    label = _label(context)
+    noted = as_noted(text, writing, cell_of(context))
+    label = label_of(context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
-        yield _sided("availability", noted.values[0].value, label, _path(context, noted.values[0], writing), came=came)
+        yield _sided(
+            "availability", noted.values[0].value, label, path_of(context, noted.values[0], writing), came=came
+        )
         return
     kind: ChangeKind = "added" if came else "removed"
     told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type == "availability"]
     for i in told:
-        own = _labelled(context) or _around(noted, i)
-        yield _sided(kind, noted.values[i].value, own, _path(context, noted.values[i], writing), came=came)
+        own = labelled(context) or around(noted, i) or label_of(context)
+        yield _sided(kind, noted.values[i].value, own, path_of(context, noted.values[i], writing), came=came)
     if not told:
-        yield _sided(kind, Value(_short(text)), label, _path(context, None, writing), came=came)
+        yield _sided(kind, Value(short(text)), label, path_of(context, None, writing), came=came)
 
 
 def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool) -> TypedChange:
@@ -152,7 +153,7 @@ def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool)
 
 def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     context = change.context or None
-    before, after = (_noted(text, writing, _cell(context)) for text in (change.before, change.after))
+    before, after = (as_noted(text, writing, cell_of(context)) for text in (change.before, change.after))
     told = False
     for old, new, label in _pairs(before, after):
         first = new or old
@@ -160,26 +161,17 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
         kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
         if kind == "price" and not is_price(first, (after if new else before).text):
             kind = "number"
-        path = _path(context, first, writing)
-        own = path or _labelled(context) or label
-        yield _change(kind, old.value if old else UNSET, new.value if new else UNSET, _fitting(own), path)
+        path = path_of(context, first, writing)
+        own = fitting(path or labelled(context) or label) or label_of(context)
+        yield _change(kind, old.value if old else UNSET, new.value if new else UNSET, own, path)
         told = True
     if before.around == after.around and told:
         return
     words = _words_kind(before, after, writing, told=told)
     if words:
         kind, old_text, new_text = words
-        path = _path(context, None, writing)
-        yield _change(kind, Value(_short(old_text)), Value(_short(new_text)), _label(context), path)
-
-
-def _noted(text: str, writing: Writing, cell: str) -> Noted:
-    values = tuple(values_in(text, writing, cell))
-    parts, at = [], 0
-    for one in values:
-        parts += [text[at : one.start], f" {_HOLE} "]
-        at = one.end
-    return Noted(text, values, stripped(spelled("".join((*parts, text[at:])))))
+        path = path_of(context, None, writing)
+        yield _change(kind, Value(short(old_text)), Value(short(new_text)), label_of(context), path)
 
 
 def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | None, str]]:
@@ -188,7 +180,7 @@ def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | 
     if before.around == after.around and types[0] == types[1]:
         for i, pair in enumerate(zip(before.values, after.values, strict=True)):
             if not pair[0].value.same_as(pair[1].value):
-                yield *pair, _around(after, i)
+                yield *pair, around(after, i)
         return
     for type in dict.fromkeys(types[0] + types[1]):
         olds = [(i, one) for i, one in enumerate(before.values) if one.value.type == type]
@@ -197,7 +189,7 @@ def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | 
         for n in range(max(len(gone), len(come))):
             old = gone[n][1] if n < len(gone) else None
             new = come[n][1] if n < len(come) else None
-            label = _around(after, come[n][0]) if n < len(come) else _around(before, gone[n][0])
+            label = around(after, come[n][0]) if n < len(come) else around(before, gone[n][0])
             yield old, new, label
 
 
@@ -212,21 +204,9 @@ def _left(ours: Sequence[tuple[int, Found]], theirs: Sequence[tuple[int, Found]]
     return left
 
 
-def _around(noted: Noted, i: int) -> str:
-    """Return the words around a value, its place marked by dots: "Team … per month"."""
-    one = noted.values[i]
-    start = noted.values[i - 1].end if i else 0
-    end = noted.values[i + 1].start if i + 1 < len(noted.values) else len(noted.text)
-    head, tail = line(noted.text[start : one.start]), line(noted.text[one.end : end])
-    head, tail = head.strip(" ,;|(·–-"), tail.strip(" .,;|)·–-")
-    if len(head) > _WORDS_OF_LABEL:
-        head = head[-_WORDS_OF_LABEL:].partition(" ")[2]
-    return _fitting(f"{head.rstrip(':')} … {cut(tail, 24)}" if head and tail else head.rstrip(": ") or cut(tail, 24))
-
-
 def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) -> tuple[ChangeKind, str, str] | None:
     """Return the kind of what differs besides the values, with both sides' words; None for punctuation beside these."""
-    old, new = before.around.replace(_HOLE, " "), after.around.replace(_HOLE, " ")
+    old, new = before.around.replace(HOLE, " "), after.around.replace(HOLE, " ")
     if old.split() == new.split():
         return None if told else ("text", before.text, after.text)
     if told and not (_LETTERS.search(old) and _LETTERS.search(new)):
@@ -284,38 +264,6 @@ def _is_name(text: str, writing: Writing, most: int = _MOST_NAME_WORDS) -> bool:
     if writing.spoken in _CAPITALISED_NOUNS and len(capital) < 2:
         return False
     return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
-
-
-def _labelled(context: Context | None) -> str:
-    """Return what a context says a block is: its row and column, in a document with paths nothing."""
-    if context is None:
-        return ""
-    return _fitting(" · ".join(filter(None, (line(context.row), line(context.column)))))
-
-
-def _label(context: Context | None) -> str:
-    return _labelled(context) or (_fitting(line(context.heading)) if context and context.heading else "")
-
-
-def _cell(context: Context | None) -> str:
-    return "" if context is None else f"{context.row} {context.column}".strip()
-
-
-def _path(context: Context | None, found: Found | None, writing: Writing) -> str:
-    """Return where in JSON a value stands, "" where nobody knows: the place of its block, and its key there."""
-    if context is None or not context.row or not writing.exact:
-        return ""
-    row = context.row.removeprefix("$").removeprefix(".")
-    start = f"${row}" if row.startswith("[") else f"$.{row}"
-    return start if found is None or not found.key else f"{start}.{found.key}"
-
-
-def _fitting(text: str) -> str:
-    return cut(text, MOST_VALUE_TEXT)
-
-
-def _short(text: str) -> str:
-    return cut(line(text), MOST_VALUE_TEXT)
 
 
 def _change(

@@ -30,7 +30,7 @@ class Reading(Struct, frozen=True):
     `times` are when the news came, by the source's own word; at the first look, when all that is there came.
     `note` is for who asks why; None when there is nothing to say. `title` is what the page or feed calls itself.
     `remark` is a sentence for the source's health that costs it nothing. `files` are those of a sitemap's index that
-    are to be read.
+    are to be read. `began` is when the page was first looked at as it is watched now; 0 where nobody asks or knows.
     """
 
     drafts: tuple[Draft, ...]
@@ -44,6 +44,7 @@ class Reading(Struct, frozen=True):
     title: str = ""
     remark: str = ""
     files: tuple[str, ...] = ()
+    began: int = 0
 
 
 class BodyReader(Protocol):

@@ -6,6 +6,8 @@ the event says nothing of it: never a guess.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -17,7 +19,8 @@ from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
 from storage.records.value import TypedChange, Value
 
-Known = dict[SeriesKey, list[Point]]
+Told = Sequence[tuple[int, Sequence[TypedChange]]]
+"""What a source told, oldest first: each a moment and the changes."""
 
 
 def has_prices(drafts: tuple[Draft, ...]) -> bool:
@@ -26,33 +29,40 @@ def has_prices(drafts: tuple[Draft, ...]) -> bool:
 
 
 async def with_records(
-    log: EventLog, source: SourceId, added_at: Millis, drafts: tuple[Draft, ...]
+    log: EventLog, source: SourceId, added_at: Millis, drafts: tuple[Draft, ...], began: int = 0
 ) -> tuple[Draft, ...]:
-    """Return drafts whose prices say since when none was lower, or higher. added_at: when the source was added."""
+    """Return drafts whose prices say since when none was lower, or higher. added_at: when the source was added.
+
+    began: when the page was first looked at as it is watched now; 0 where nobody knows.
+    """
     try:
         told, since = await told_before(log, source, added_at)
     except StorageError:
         return drafts
-    known: Known = {}
-    for series in series_of(told, since):
-        known[series.type, series.unit, series.path or series.label] = series.points
-    return tuple(
-        replace(draft, changes=tuple(_recorded(change, known, draft.fetched_at, since) for change in draft.changes))
-        for draft in drafts
-    )
+    return tuple(replace(draft, changes=_with_records(draft, told, since, began)) for draft in drafts)
+
+
+def _with_records(draft: Draft, told: Told, since: int, began: int) -> tuple[TypedChange, ...]:
+    now = draft.fetched_at
+    # With what this look tells: where a price was told for the first time, what it was before is its first point.
+    known = {series.key: series.points for series in series_of([*told, (now, draft.changes)], since, began)}
+    return tuple(_recorded(change, known, now) if _is_price(change) else change for change in draft.changes)
 
 
 def _is_price(change: TypedChange) -> bool:
     return change.kind == "price" and isinstance(change.before, Value) and isinstance(change.after, Value)
 
 
-def _recorded(change: TypedChange, known: Known, now: int, since: int) -> TypedChange:
-    key = key_of(change)
-    if not _is_price(change) or key is None:
-        return change
-    assert isinstance(change.before, Value)
+def _recorded(change: TypedChange, known: Mapping[SeriesKey, Sequence[Point]], now: int) -> TypedChange:
+    key, before = key_of(change), change.before
+    assert isinstance(before, Value)
     assert isinstance(change.after, Value)
-    points = known.get(key) or series_of([(since, [replace(change, after=change.before)])], since)[0].points
+    if key is None or not isinstance(before.number, int):
+        return change
+    points = [point for point in known.get(key, ()) if point.at < now]
+    if points and not points[-1].is_value(before):
+        # It became that unseen (a look told too much to name it all): nobody knows when, or until when it was another.
+        points.append(Point(now, before.number, before.scale))
     lowest, highest = (record_since(points, change.after, now, lowest=side) for side in (True, False))
     return replace(
         change,

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors import notices
+from actors.content.changes.memory import began_at
 from actors.content.messages.readings import FeedReading
 from actors.content.messages.requests import EMIT, PageLook, PageRequest
 from actors.content.wording.one_line import of_text
@@ -111,6 +112,7 @@ class PageReader:
             note=note,
             title=look.title if look.kind != "held" else "",  # what stands in the page's place may go again
             remark=look.remark,
+            began=began_at(look.memory) if changed else 0,
         )
 
     async def _read_list(

@@ -1,10 +1,19 @@
-"""A page as it was last told, out of its memory."""
+"""A page as it was last told, out of its memory: its texts, and the values in them."""
 
 from __future__ import annotations
 
+import msgspec
+
 from actors.content.changes.memory import decode_memory, placed
+from actors.content.messages.requests import StandingRequest
 from actors.content.pages.traits import ASIDE, HEADING, ITEM
+from actors.egress.failures import LookFailed
+from actors.errors import Overloaded
 from actors.messages.views import ToldBlock, ToldPage
+from actors.sources.looks.reading import in_jail
+from actors.world import Jail
+from storage.records.source import Source
+from storage.records.value import StandingValues
 
 
 def told_page(base: bytes) -> ToldPage | None:
@@ -19,3 +28,16 @@ def told_page(base: bytes) -> ToldPage | None:
         for text, trait, place in zip(state.texts, state.traits, places, strict=False)
     )
     return ToldPage(blocks, len(state.keys) - len(state.texts), len(memory.since) + len(memory.absent))
+
+
+async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingValues:
+    """Return the values that stand in a page's memory: a worker reads them, for the texts are a stranger's.
+
+    Raises Overloaded.
+    """
+    request = StandingRequest(base, exact="json" in source.detection.format)
+    try:
+        answer = await in_jail(jail, "standing_values", msgspec.msgpack.encode(request))
+    except LookFailed as failure:
+        raise Overloaded(f"the values could not be read: {failure.reason}") from None
+    return msgspec.msgpack.decode(answer, type=StandingValues)

@@ -226,7 +226,9 @@ class PolledSource:
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = (told, None) if reading is None else (told, reading.base)
         if records.has_prices(found):
-            found = await records.with_records(ports.storage.log, live.source.id, live.source.created_at, found)
+            began = reading.began if reading is not None else 0
+            added_at = live.source.created_at
+            found = await records.with_records(ports.storage.log, live.source.id, added_at, found, began)
         after = replace(after, part=part_of(source))
         row = _row(fetched, reading, at)
         if steps is not None:

@@ -204,7 +204,7 @@ class Registry:
             case ExplainSource():
                 return await self._inquiry.explain(message)
             case ShowTold():
-                return await self._inquiry.told_page(message.source)
+                return await self._inquiry.told_page(message.source, values=message.values)
             case ExamineSource():
                 view, settings = self.table.describe(message.source), self._ports.settings
                 return examined(view, limits_of(view.effective, settings), self._ports.world.now())

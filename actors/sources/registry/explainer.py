@@ -24,7 +24,7 @@ from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import refusal
 from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.page.told import told_page
+from actors.sources.page.told import standing_values, told_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
 from storage.records import note
@@ -69,13 +69,19 @@ class Explainer:
         state = answers.state(self._table.describe(asked.source), self._ports.world.now())
         return SourceExplanation(view, answers.best_first(reasons), state)
 
-    async def told_page(self, source: SourceId) -> ToldPage | None:
-        """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound."""
+    async def told_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
+        """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound.
+
+        values: with those that stand in it. Raises Overloaded if no worker could read these.
+        """
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)
         base = note.opened(stored.base).tier if stored is not None and stored.base else b""
         is_page = live.source.type == "html" and live.source.follow == "none"
-        return told_page(base) if base and is_page else None
+        told = told_page(base) if base and is_page else None
+        if told is None or not values:
+            return told
+        return told._replace(standing=await standing_values(self._ports.world.jail, live.source, base))
 
     async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
         """Return the newest event that tells the text, if it is among those that are searched."""

@@ -19,7 +19,7 @@ from api.dashboard.sources import words
 from api.dashboard.sources.course import course
 from api.dashboard.sources.inherited import inherited
 from api.dashboard.sources.timeline import timeline
-from api.dashboard.sources.values import drawn
+from api.dashboard.sources.values import drawn, listed
 from api.operations import coverage, events, pictures, sources, values
 from api.operations.past import END
 from api.operations.why import notes_of
@@ -120,6 +120,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
     rows = trail.read(hot.trail)
     told = await _events(visit, id, query.cursor)
     held = await visit.context.storage.log.held(id)
+    valued = await values.values(visit, id)
     shows = {
         "view": view,
         "source": view.source,
@@ -147,7 +148,8 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "picture": await pictures.newest(visit, view.source),
         "course": course(scores.read(hot.scores), visit.now, visit.zone),
         "history": await _history(visit, id),
-        "values": drawn(await values.values(visit, id), visit.now, lambda at: visit.moment(at).words),
+        "values": drawn(valued, visit.now, lambda at: visit.moment(at).words),
+        "current": listed(valued),
         "text": query.text,
         "answer": answer,
     }

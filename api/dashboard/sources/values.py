@@ -1,4 +1,4 @@
-"""The values of a source over time, as its page draws them."""
+"""The values of a source as its page shows them: what the watched page says now, and what changed over time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import NamedTuple
 from actors.series import Point, Series
 from api.dashboard.language.speaking import say
 from api.dashboard.pictures import Steps, steps
-from api.operations.values import SourceValues, decimal_of, ends, written
+from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, said, written
 from storage.records.identity import Millis
 
 MOST_SERIES = 8
+SHOWN, MOST_SHOWN = 12, 200
+"""Values of now that are shown at once, and that can be unfolded."""
 _MOST_POINTS = 200
 SIZE = 640, 48
 
@@ -29,9 +31,40 @@ class DrawnSeries(NamedTuple):
     says: str
 
 
+class ListedValue(NamedTuple):
+    """A value of now. title: what it is of. says: with its unit; of a state, the page's own words."""
+
+    title: str
+    says: str
+    since: Millis
+
+
+class ListedValues(NamedTuple):
+    """The values of now, those that one looks for first. more: how many there are besides."""
+
+    first: Sequence[ListedValue]
+    rest: Sequence[ListedValue]
+    more: int
+
+
+def listed(found: SourceValues) -> ListedValues:
+    """Return what the page says now: prices and states first, then figures, in the order of the page."""
+    order = ("money", "availability", "percent", "version", "date", "number")
+    ranked = sorted(found.current, key=lambda one: order.index(str(one.value.type)))
+    rows = [_listed(one) for one in ranked[:MOST_SHOWN]]
+    return ListedValues(rows[:SHOWN], rows[SHOWN:], len(ranked) - len(rows) + found.more)
+
+
+def _listed(one: CurrentValue) -> ListedValue:
+    value = one.value
+    says = value.text if value.type == "availability" else with_unit(said(value), value.unit)
+    return ListedValue(one.path or one.label or say("Value"), says, one.since)
+
+
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> Sequence[DrawnSeries]:
-    """Return the first series of a source. moment: writes a time for the reader."""
-    return [_drawn(series, now, moment) for series in found.series[:MOST_SERIES]]
+    """Return the first series of a source that have changed. moment: writes a time for the reader."""
+    changed = [series for series in found.series if len(series.points) > 1]
+    return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
 
 
 def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> DrawnSeries:

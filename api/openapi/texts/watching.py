@@ -88,8 +88,10 @@ verify` checks it without the service.""",
         name="readValues",
         tag="Watching",
         explains="""\
-Read from the `changes` of its events, as far back as the log goes, of the newest 1,000 at most: a value holds until \
-the next one, and the first is what stood there before its first change. With `format=csv` one line for each value.""",
+`current` is read from the page as it was last told, also what has never changed; a feed, a WebSocket and a list that \
+is followed have none, as what they say is news. `series` are read from the `changes` of its events, as far back as \
+the log goes, of the newest 1,000 at most, and begin with the first look: a value holds until the next one. With \
+`format=csv` one line for each value of the series, then one for each date, version and state of now.""",
         others={"text/csv": "at,label,path,type,value,unit\r\n2026-04-21T10:24:00Z,Day ticket,,money,14.50,EUR\r\n"},
     ),
     "GET /v1/sources/{id}/versions": Operation(

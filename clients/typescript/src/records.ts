@@ -330,6 +330,24 @@ export interface CrashSeen {
   error: string;
 }
 
+/**
+ * A value that stands on the page, as it was last told. `text`: as it is written there. `value`: its digits, a
+ * date (YYYY-MM-DD, YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`; `number` is it without
+ * the point, of what is a number. `label`, `path` and `unit` are those of an event that tells a change of it.
+ * `since`: from when on it is known to stand there so.
+ */
+export interface CurrentValue {
+  type: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
+  text: string;
+  value: string;
+  label: string;
+  path: string;
+  unit: string;
+  since: string;
+  number?: number | null;
+  scale?: number;
+}
+
 /** Rows from `start` on, of `total`: who fails first, then who has most waiting. */
 export interface DeliveriesPage {
   total: number;
@@ -2291,10 +2309,16 @@ export interface ValueSeries {
   points: Array<ValuePoint>;
 }
 
-/** The values that a source told, prices first. `since`: from when on they are known. */
+/**
+ * The values of a source. `current`: what its page says now, in the page's order, at most 500, of which prices are
+ * kept first; `more`: how many there are besides. `series`: what they were over time, prices first. `since`: from
+ * when on they are known.
+ */
 export interface Values {
   id: string;
   since: string;
+  current: Array<CurrentValue>;
+  more: number;
   series: Array<ValueSeries>;
 }
 

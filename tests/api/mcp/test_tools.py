@@ -103,7 +103,19 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
     why = {"says": "It was seen and not told.", "url": "https://a.example/"}
     values = {
         "id": a_source_id(1),
-        "series": [{"path": "", "label": "Team", "unit": "EUR", "type": "money", "points": []}],
+        "current": [
+            {"path": "", "label": "Team", "unit": "EUR", "type": "money", "value": "5", "since": "2026-05-01T10:00:00Z"}
+        ],
+        "more": 2,
+        "series": [
+            {
+                "path": "",
+                "label": "Team",
+                "unit": "EUR",
+                "type": "money",
+                "points": [{"at": "2026-04-01T10:00:00Z", "value": "7"}, {"at": "2026-05-01T10:00:00Z", "value": "5"}],
+            }
+        ],
     }
     one = f"sources/{a_source_id(1)}"
     service = Scripted(
@@ -130,7 +142,8 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
         ]
     }
     assert "id-3" in said["search"] and "all of it" in said["read_event"] and "Plans of A" in said["sources"]
-    assert "seen and not told" in said["why"] and "Team (EUR)" in said["values"]
+    assert "seen and not told" in said["why"] and "Team (EUR): 2026-04-01 7, 2026-05-01 5" in said["values"]
+    assert "Team: 5 EUR now, since 2026-05-01" in said["values"] and "and 2 more" in said["values"]
     assert said["try_alert"].startswith("1 of the newest 9 events would match.\nIt only excludes.\nid-1: ")
     assert said["detect"].startswith("feed: ")
 

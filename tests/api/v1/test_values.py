@@ -6,14 +6,16 @@ from typing import Any
 
 import httpx
 
+from actors.content.changes.diff import compare
 from actors.messages.views import SourceView
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
 from storage.records.times import rfc3339
-from storage.records.value import TypedChange, Value
+from storage.records.value import StandingValue, StandingValues, TypedChange, Value
 from tests.api.house import House
+from tests.api.v1.test_versions import told_page
 from tests.api.v1.test_why import a_page_draft, commit
-from tests.support.build import NOW, a_source, a_source_id
+from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 DAY = 86_400_000
 
@@ -41,7 +43,8 @@ async def values(client: httpx.AsyncClient) -> dict[str, Any]:
 
 async def test_a_source_without_values_has_no_series(house: House, client: httpx.AsyncClient) -> None:
     await told(house, (), (TypedChange("text", before=Value("a"), after=Value("b")),))
-    assert await values(client) == {"id": a_source_id(), "since": rfc3339(NOW), "series": []}
+    nothing = {"id": a_source_id(), "since": rfc3339(NOW), "current": [], "more": 0, "series": []}
+    assert await values(client) == nothing
 
 
 async def test_values_are_read_from_the_events_prices_first(house: House, client: httpx.AsyncClient) -> None:
@@ -75,3 +78,63 @@ async def test_a_spreadsheet_has_a_line_for_each_value_and_no_formula(house: Hou
 async def test_an_unknown_source_has_no_values(client: httpx.AsyncClient) -> None:
     assert (await client.get(f"/v1/sources/{a_source_id(9)}/values")).status_code == 404
     assert (await client.get(f"/v1/sources/{a_source_id(9)}/values?format=xml")).status_code == 400
+
+
+NOT_TOLD = ("Plans", "20 EUR", "Sold out", "30 EUR", "30 EUR")
+STANDING = (
+    StandingValue(Value("20 EUR", "money", 20, 0, "EUR"), 1, "Team · Price"),
+    StandingValue(Value("30 EUR", "money", 30, 0, "EUR"), 3, "Other"),
+    StandingValue(Value("30 EUR", "money", 30, 0, "EUR"), 4, "Other"),
+    StandingValue(Value("Sold out", "availability", value="out_of_stock"), 2, "Team · Stock"),
+)
+
+
+def stands(house: House, *texts: str, more: int = 0, began: int = NOW, cut: int = 0) -> None:
+    """Have the page say these texts, with the values `STANDING` in them."""
+    page = told_page(texts or NOT_TOLD, cut)
+    house.registry.told[a_source_id()] = page._replace(standing=StandingValues(STANDING, more, began))
+
+
+async def test_what_never_changed_is_there_since_the_first_look(house: House, client: httpx.AsyncClient) -> None:
+    await told(house)
+    stands(house, more=7, began=NOW + 5)
+    found = await values(client)
+    first = rfc3339(Millis(NOW + 5))
+    assert [(one["label"], one["type"], one["value"], one["unit"], one["since"]) for one in found["current"]] == [
+        ("Team · Price", "money", "20", "EUR", first),
+        ("Team · Stock", "availability", "out_of_stock", "", first),
+        ("Other", "money", "30", "EUR", first),
+        ("Other", "money", "30", "EUR", first),
+    ]
+    assert found["more"] == 7
+    points = [(one["label"], [(point["at"], point["value"]) for point in one["points"]]) for one in found["series"]]
+    assert points == [("Team · Price", [(first, "20")]), *2 * [("Other", [(first, "30")])]]
+    text = (await client.get(f"/v1/sources/{a_source_id()}/values?format=csv")).text
+    assert text.splitlines()[1:] == [
+        f"{first},Team · Price,,money,20,EUR",
+        *2 * [f"{first},Other,,money,30,EUR"],
+        f"{first},Team · Stock,,availability,out_of_stock,",
+    ]
+
+
+async def test_a_value_is_known_since_the_change_that_brought_its_text(house: House, client: httpx.AsyncClient) -> None:
+    before = ("Plans", "20 EUR", "30 EUR")
+    stands(house)
+    diff, delta = compare(before, NOT_TOLD)
+    house.registry.views[a_source_id()] = SourceView(a_source(type="html", created_at=NOW), SourceRuntime())
+    at = Millis(NOW + DAY)
+    await commit(house, a_draft("Plans", source_type="html", fetched_at=at, diff=diff, delta=delta))
+    since = [one["since"] for one in (await values(client))["current"]]
+    assert since[0] == since[3] == rfc3339(NOW) and since[1] == since[2] != rfc3339(NOW)
+    stands(house, cut=1)
+    assert {one["since"] for one in (await values(client))["current"]} == {rfc3339(NOW)}, "the texts are not all kept"
+
+
+async def test_a_series_goes_on_to_what_stands_there_now(house: House, client: httpx.AsyncClient) -> None:
+    await told(house, (price("10", "15"),))  # what became 20 was beyond what an event names
+    stands(house)
+    team = next(one for one in (await values(client))["series"] if one["label"] == "Team · Price")
+    assert [point["value"] for point in team["points"]] == ["10", "15", "20"]
+    await told(house, (price("15", "20.00"),))
+    team = next(one for one in (await values(client))["series"] if one["label"] == "Team · Price")
+    assert [point["value"] for point in team["points"]] == ["10", "15", "20.00"], "and says it once"

@@ -28,6 +28,7 @@ SERIES = {
     "lowest": POINTS[0],
     "highest": POINTS[-1],
 }
+CURRENT = {"type": "money", "text": "€5", "value": "5", "label": "Team", "path": "", "unit": "EUR"}
 ANSWER = {"id": a_source_id(1), "since": "2026-05-01T00:00:00Z", "series": [{**SERIES, "points": POINTS}]}
 
 
@@ -52,8 +53,24 @@ def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
 
 
 def test_where_nothing_has_changed_a_sentence_says_so() -> None:
-    (said,) = lines({**ANSWER, "series": []}, UTC)
-    assert said == "Nothing yet: no price or number has changed since 1 May 2026 00:00."
+    unchanged = {**SERIES, "points": POINTS[:1]}
+    (said,) = lines({**ANSWER, "series": [unchanged]}, UTC)
+    assert said == "No price or number has changed since 1 May 2026 00:00."
+
+
+def test_what_the_page_says_now_comes_first_prices_before_all() -> None:
+    since = {"since": "2026-05-01T10:00:00Z", "number": None, "scale": 0}
+    state = {**CURRENT, **since, "type": "availability", "text": "Sold\x1bout", "value": "out_of_stock", "unit": ""}
+    number = {**CURRENT, **since, "type": "number", "label": "", "unit": "GB"}
+    now = [number, state, {**CURRENT, **since}]
+    said = list(lines({**ANSWER, "series": [], "current": now, "more": 3}, UTC))
+    assert said[:5] == [
+        "What the page says now:",
+        "  5 EUR  Team, since 1 May 2026 10:00",
+        "  Sold\\x1bout  Team, since 1 May 2026 10:00",
+        "  5 GB  number, since 1 May 2026 10:00",
+        "  and 3 more",
+    ]
 
 
 @pytest.mark.parametrize(("form", "prints"), [("csv", "at,label\r\n1,a\r\n"), ("json", json.dumps(ANSWER)[:9])])

@@ -331,6 +331,24 @@ class CrashSeen(Struct, frozen=True, kw_only=True):
     error: str
 
 
+class CurrentValue(Struct, frozen=True, kw_only=True):
+    """A value that stands on the page, as it was last told. `text`: as it is written there. `value`: its digits, a
+    date (YYYY-MM-DD, YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`; `number` is it
+    without the point, of what is a number. `label`, `path` and `unit` are those of an event that tells a change
+    of it. `since`: from when on it is known to stand there so.
+    """
+
+    type: str
+    text: str
+    value: str
+    label: str
+    path: str
+    unit: str
+    since: str
+    number: int | None = None
+    scale: int | None = None
+
+
 class DeliveriesPage(Struct, frozen=True, kw_only=True):
     """Rows from `start` on, of `total`: who fails first, then who has most waiting."""
 
@@ -2364,10 +2382,15 @@ class ValueSeries(Struct, frozen=True, kw_only=True):
 
 
 class Values(Struct, frozen=True, kw_only=True):
-    """The values that a source told, prices first. `since`: from when on they are known."""
+    """The values of a source. `current`: what its page says now, in the page's order, at most 500, of which prices
+    are kept first; `more`: how many there are besides. `series`: what they were over time, prices first.
+    `since`: from when on they are known.
+    """
 
     id: str
     since: str
+    current: list[CurrentValue]
+    more: int
     series: list[ValueSeries]
 
 

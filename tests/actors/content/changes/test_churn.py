@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from actors.content.changes.churn import judge
 from actors.content.changes.diff import apply
-from actors.content.changes.memory import MOST_RECENT, PageMemory, decode_memory, encode, settled_of, unpack_keys
+from actors.content.changes.memory import (
+    MOST_RECENT,
+    PageMemory,
+    began_at,
+    decode_memory,
+    encode,
+    settled_of,
+    unpack_keys,
+)
 from tests.actors.content.written_pages import PROSE, html, look, looks, reading
 
 NEWS = "A new tide table for the coming winter has been published and replaces the one that was found to be wrong."
@@ -336,3 +344,13 @@ def test_the_version_at_the_foot_of_a_text_is_that_of_the_sites_software() -> No
     assert look(remembered(*one), *other).kind == "churn"
     one, other = ((*many[:9], foot[0].format(n), *many[9:]) for n in (3, 4))
     assert look(remembered(*one), *other).kind == "changed"
+
+
+def test_a_memory_says_when_its_first_look_was_however_often_the_page_is_told() -> None:
+    memory = look(None, at=5_000, number=1).memory
+    told = look(memory, NEWS, *PROSE, at=9_000, number=2)
+    assert told.kind == "changed"
+    assert (began_at(encode(memory)), began_at(encode(told.memory))) == (5_000, 5_000)
+    of_before = msgspec.msgpack.encode(msgspec.msgpack.decode(encode(memory))[:-1])
+    assert decode_memory(of_before) is not None and began_at(of_before) == 0
+    assert began_at(b"rubbish") == 0

@@ -9,7 +9,7 @@ import pytest
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
-from actors.messages.views import PushView, SourceView
+from actors.messages.views import PushView, SourceView, ToldBlock, ToldPage
 from actors.signatures.event import check, jwks, new_signing_key
 from api.dashboard.amounts import named
 from api.dashboard.sources.changing import came_of_it
@@ -21,7 +21,7 @@ from storage.records.identity import Millis, day_of
 from storage.records.note import Note, StoredMemory
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.records.trail import Verdict, look
-from storage.records.value import TypedChange, Value
+from storage.records.value import StandingValue, StandingValues, TypedChange, Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
 from tests.api.dashboard.sources.test_listing import put
@@ -453,3 +453,21 @@ async def test_a_rendered_page_says_what_a_look_costs_and_a_missing_browser_is_s
         "#p",
     ):
         assert words in browser.text
+
+
+async def test_what_the_page_says_now_is_a_table_of_values(house: House, browser: Browser) -> None:
+    id = put(house, hot=HOT, type="html", created_at=NOW)
+    standing = [StandingValue(Value(f"{n} EUR", "money", n, 0, "EUR"), 0, f"Plan {n}") for n in range(220)]
+    sold_out = StandingValue(Value("Sold out <b>", "availability", value="out_of_stock"), 0, "Team · Stock")
+    page = ToldPage([ToldBlock("x", False, False, False, "", "")], 0, 0)
+    house.registry.told[id] = page._replace(standing=StandingValues((sold_out, *standing), 5, NOW))
+    await browser.get(here())
+    first, rest = browser.page.xpath("//section[@aria-labelledby='values']//tbody")
+    assert [len(table.xpath("tr")) for table in (first, rest)] == [12, 188]
+    assert " ".join(first.xpath("tr")[3].text_content().split()).startswith("Plan 33 EUR")
+    assert "213 more values" not in browser.text and "214 more values" in browser.text
+    assert "26 values are not shown." in browser.text
+    house.registry.told[id] = page._replace(standing=StandingValues((sold_out,), 0, NOW))
+    await browser.get(here())
+    assert "Sold out <b>" in browser.text, "in the page's own words, and never as markup"
+    assert not browser.page.xpath("//svg[@class='steps']"), "nothing has changed"

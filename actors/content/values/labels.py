@@ -1,0 +1,81 @@
+"""Labels of values, in the words of their page: row and column, the words around one, its place in a document."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from actors.content.values.amounts import Writing
+from actors.content.values.reading import Found, values_in
+from actors.content.wording.canonical import spelled, stripped
+from actors.content.wording.one_line import cut, line
+from storage.records.event import Context
+from storage.records.value import MOST_VALUE_TEXT
+
+HOLE: Final = "\u2205"
+_WORDS_OF_LABEL: Final = 48
+
+
+class Noted(NamedTuple):
+    """A text as it is compared: its values, and its words with a hole where each of these was."""
+
+    text: str
+    values: tuple[Found, ...]
+    around: str
+
+
+def as_noted(text: str, writing: Writing, cell: str) -> Noted:
+    """Return a text with its values. cell: what stands at its row and column, "" outside of tables."""
+    values = tuple(values_in(text, writing, cell))
+    parts, at = [], 0
+    for one in values:
+        parts += [text[at : one.start], f" {HOLE} "]
+        at = one.end
+    return Noted(text, values, stripped(spelled("".join((*parts, text[at:])))))
+
+
+def around(noted: Noted, i: int) -> str:
+    """Return the words around a value, its place marked by dots: "Team … per month"."""
+    one = noted.values[i]
+    start = noted.values[i - 1].end if i else 0
+    end = noted.values[i + 1].start if i + 1 < len(noted.values) else len(noted.text)
+    head, tail = line(noted.text[start : one.start]), line(noted.text[one.end : end])
+    head, tail = head.strip(" ,;|(·–-"), tail.strip(" .,;|)·–-")
+    if len(head) > _WORDS_OF_LABEL:
+        head = head[-_WORDS_OF_LABEL:].partition(" ")[2]
+    return fitting(f"{head.rstrip(':')} … {cut(tail, 24)}" if head and tail else head.rstrip(": ") or cut(tail, 24))
+
+
+def labelled(context: Context | None) -> str:
+    """Return what a context says a block is: its row and column, in a document with paths nothing."""
+    if context is None:
+        return ""
+    return fitting(" · ".join(filter(None, (line(context.row), line(context.column)))))
+
+
+def label_of(context: Context | None) -> str:
+    """Return the same, or the heading above it."""
+    return labelled(context) or (fitting(line(context.heading)) if context and context.heading else "")
+
+
+def cell_of(context: Context | None) -> str:
+    """Return what stands at a block's row and column."""
+    return "" if context is None else f"{context.row} {context.column}".strip()
+
+
+def path_of(context: Context | None, found: Found | None, writing: Writing) -> str:
+    """Return where in JSON a value stands, "" where nobody knows: the place of its block, and its key there."""
+    if context is None or not context.row or not writing.exact:
+        return ""
+    row = context.row.removeprefix("$").removeprefix(".")
+    start = f"${row}" if row.startswith("[") else f"$.{row}"
+    return start if found is None or not found.key else f"{start}.{found.key}"
+
+
+def fitting(text: str) -> str:
+    """Return as much of a label as an event has."""
+    return cut(text, MOST_VALUE_TEXT)
+
+
+def short(text: str) -> str:
+    """Return the same of a text of several lines."""
+    return cut(line(text), MOST_VALUE_TEXT)

@@ -1,0 +1,50 @@
+"""The values that stand in a page, named as the events that tell changes of them name them."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.content.changes.diff import Where, compare
+from actors.content.values.amounts import Writing
+from actors.content.values.kinds import kinds_of
+from actors.content.values.standing import standing_in
+from storage.records.event import Context
+from storage.records.value import MOST_STANDING, StandingValue, Value
+
+TEAM = Context("Plans", "Team", "Price")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "context", "writing"),
+    [
+        ("€399", "€299", TEAM, Writing("en")),
+        ("Team for $12 per month", "Team for $15 per month", Context("Plans"), Writing("en")),
+        ("$12", "$15", Context("Plans"), Writing("en")),
+        ("$12", "$15", Context(), Writing("en")),
+        ('{"price": 9.5}', '{"price": 8}', Context(row="plans[Team]"), Writing(exact=True)),
+        ("Growth of 3 % in 2025", "Growth of 4 % in 2025", Context("Report"), Writing("en")),
+    ],
+)  # fmt: skip
+def test_a_value_has_the_label_and_the_path_that_an_event_gives_it(
+    before: str, after: str, context: Context, writing: Writing
+) -> None:
+    diff, _ = compare([before], [after], Where([context], [context]))
+    (told,) = kinds_of(diff, writing)
+    standing, more = standing_in([after], [context], writing)
+    assert more == 0
+    assert StandingValue(told.after, 0, told.label, told.path) in standing  # type: ignore[arg-type]
+
+
+def test_a_time_of_day_is_no_value_that_one_follows() -> None:
+    assert standing_in(["Open 09:00-17:00"], [Context()], Writing("en")) == ((), 0)
+
+
+def test_a_page_full_of_numbers_keeps_its_prices_and_says_how_many_values_are_left_out() -> None:
+    texts = [*(f"{number} seats" for number in range(MOST_STANDING + 20)), "$5", "Sold out"]
+    values, more = standing_in(texts, [Context()] * len(texts), Writing("en"))
+    assert len(values) == MOST_STANDING and more == 22
+    assert [one.value for one in values[:2]] == [
+        Value("$5", "money", 5, 0, "USD"),
+        Value("Sold out", "availability", value="out_of_stock"),
+    ]
+    assert values[2].block == 0, "then in the order of the page"
