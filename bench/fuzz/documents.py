@@ -89,9 +89,7 @@ def two_looks(chance: Chance) -> Looks:
 
 
 def html(case: Looks) -> None:
-    """Each look is read or refused; the same page again is no change; no look fails on what the last one remembered,
-    nor do the values that stand in it.
-    """
+    """Each look is read or refused; the same page again is no change; what the last one remembered fails no look."""
     memory: bytes | None = None
     (first, second, selector), number = case, 0
     was, settled = None, False
