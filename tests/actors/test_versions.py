@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from actors.content.changes.diff import Where, compare
 from actors.content.pages.earlier import Paragraph, undone
