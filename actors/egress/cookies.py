@@ -7,6 +7,9 @@ another one, whatever its `Domain` says. A list of public suffixes is not needed
 What the user gave has no scope, for a `Cookie` header says none. So whatever the origin sets under the same name
 stands in its place, as it would where the browser knew the scope.
 
+What an answer sets is in doubt until that answer is known to be for who is signed in: a site that shuts somebody out
+often gives him a stranger's cookies. Until then the ones from before are kept beside them.
+
 Bounds: 4 KiB a cookie; 50 cookies and 16 KiB of what was set, beside what the user gave.
 """
 
@@ -55,8 +58,17 @@ class Cookie(Struct, frozen=True, array_like=True):
 
 
 Jar = tuple[Cookie, ...]
+
+
+class Doubted(Struct, frozen=True):
+    """What is sent by now, and what was sent before: nobody knows yet which of them is good."""
+
+    jar: Jar
+    before: Jar
+
+
 _encode = msgspec.json.encode
-_decode = msgspec.json.Decoder(Jar).decode
+_decode = msgspec.json.Decoder(Jar | Doubted).decode
 
 
 class SetCookies(NamedTuple):
@@ -85,13 +97,36 @@ def given(header: str) -> Jar:
     return tuple(Cookie(*_pair(part), given=True, scoped=False) for part in parts)
 
 
-def written(jar: Jar) -> str:
-    """Return a jar as it is kept."""
-    return _encode(jar).decode()
+def written(jar: Jar, before: Jar | None = None) -> str:
+    """Return a jar as it is kept. before: what was sent before, as long as nobody knows whether this one is good."""
+    return _encode(jar if before is None else Doubted(jar, before)).decode()
 
 
 def read(text: str) -> Jar | None:
-    """Return a jar that was kept; None where there is none, or none that can be read."""
+    """Return the jar of what was kept; None where there is none, or none that can be read."""
+    kept = _kept(text)
+    return kept.jar if isinstance(kept, Doubted) else kept
+
+
+def doubted(text: str) -> Jar | None:
+    """Return what was sent before the jar of what was kept, None where that jar is known to be good."""
+    kept = _kept(text)
+    return kept.before if isinstance(kept, Doubted) else None
+
+
+def settled(text: str) -> str:
+    """Return what is kept once its jar is known to be good."""
+    kept = _kept(text)
+    return written(kept.jar) if isinstance(kept, Doubted) else text
+
+
+def turned(text: str) -> str:
+    """Return what is kept once its jar was of no use: what was sent before is tried again, where there is a doubt."""
+    kept = _kept(text)
+    return written(kept.before, kept.jar) if isinstance(kept, Doubted) else text
+
+
+def _kept(text: str) -> Jar | Doubted | None:
     try:
         return _decode(text) if text else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -118,7 +153,7 @@ def taken(jar: Jar, url: Url, said: SetCookies, now: int) -> Jar:
 
 def is_renewed(before: str, after: str) -> bool:
     """Return whether two jars, as they are kept, send something else: another date alone is none of that."""
-    return _sent(before) != _sent(after)
+    return sends(read(before) or ()) != sends(read(after) or ())
 
 
 def over_since(jar: Jar, now: int) -> int | None:
@@ -126,8 +161,9 @@ def over_since(jar: Jar, now: int) -> int | None:
     return max((each.expires for each in jar if each.given and each.expires and each.expires <= now), default=None)
 
 
-def _sent(text: str) -> list[tuple[str, str, str, str]]:
-    return [(each.name, each.value, each.domain, each.path) for each in read(text) or ()]
+def sends(jar: Jar) -> list[tuple[str, str, str, str]]:
+    """Return what a jar sends, and where to: all but its dates."""
+    return [(each.name, each.value, each.domain, each.path) for each in jar]
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -53,8 +53,6 @@ class LookFailed(Exception):
         self.status = status
         self.retry_after = retry_after
         self.fresh = fresh
-        self.cookies = ""
-        """The source's own cookies, as they are kept, where redirects before the failure renewed them."""
 
     @property
     def hold(self) -> float:

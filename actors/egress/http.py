@@ -2,7 +2,8 @@
 
 A look follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
 everything, names and redirects included. No cookies of its own, no proxy, nothing from the environment, and no
-credentials but the headers that a source's user has given; what an answer sets is handed to who keeps such cookies.
+credentials but the headers that a source's user has given; what an answer sets is told to who keeps such cookies, as
+soon as its head is here.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
-from typing import NamedTuple
 
 import httpx
 import trio
 
-from actors.egress.cookies import NOTHING_SET, SetCookies, set_by
+from actors.egress.cookies import SetCookies, set_by
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
@@ -51,8 +51,8 @@ class FetchedResponse:
 
     url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
     from now, None when not said. wire_bytes: of the body. hops: the URLs asked before the final one. rendered: how a
-    browser has shown the page whose mark-up is the body; None when it is as it was sent. set_cookies: what it sets.
-    cookies: the source's own cookies after it, as they are kept; "" when none were renewed.
+    browser has shown the page whose mark-up is the body; None when it is as it was sent. cookies: the source's own
+    cookies after it, as they are kept; "" when none were renewed.
     """
 
     url: str
@@ -68,8 +68,11 @@ class FetchedResponse:
     wire_bytes: int
     hops: tuple[str, ...] = ()
     rendered: Rendered | None = None
-    set_cookies: SetCookies = field(default=NOTHING_SET, repr=False)
     cookies: str = field(default="", repr=False)
+
+
+Heard = Callable[[SetCookies, int], None]
+"""Is told what an answer sets, and its status, before its body is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ class _FetchRequest:
     given: Sequence[tuple[bytes, bytes]] = ()
     posted: bytes | None = None
     steps: LookSteps | None = None
+    heard: Heard | None = None
 
     def posts(self, url: Url) -> bool:
         """Whether a body is posted to a URL, which only its own origin gets."""
@@ -106,23 +110,15 @@ Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
 POSTED_ELSEWHERE = "it sends a request with a body elsewhere, which is not repeated there: name that address"
 
 
-class _Redirect(NamedTuple):
-    """Where an answer sends us to, and what it sets."""
-
-    url: Url
-    set_cookies: SetCookies
-
-
 class Elsewhere(Exception):
     """A redirect leads on, by another request, to which politeness owes a turn of its own. hops: the URLs asked so
-    far. set_cookies: what it sets.
+    far.
     """
 
-    def __init__(self, url: Url, hops: tuple[str, ...], set_cookies: SetCookies = NOTHING_SET) -> None:
+    def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
         super().__init__(url.text)
         self.url = url
         self.hops = hops
-        self.set_cookies = set_cookies
 
 
 class _NoCookies(CookieJar):
@@ -174,6 +170,7 @@ class HttpClient:
         given: Sequence[tuple[bytes, bytes]] = (),
         posted: bytes | None = None,
         steps: LookSteps | None = None,
+        heard: Heard | None = None,
     ) -> FetchedResponse:
         """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
 
@@ -181,8 +178,8 @@ class HttpClient:
         `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
         with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
         its `hops`, which count. given: headers of a user's, which no redirect takes to another origin. posted: a body
-        of a user's, which is posted, and taken nowhere else. steps: notes each request. Raises LookFailed for
-        everything else.
+        of a user's, which is posted, and taken nowhere else. steps: notes each request. heard: is told what each answer
+        sets. Raises LookFailed for everything else.
         """
         wish = _FetchRequest(
             url,
@@ -196,6 +193,7 @@ class HttpClient:
             given,
             posted,
             steps,
+            heard,
         )
         try:
             with trio.fail_after(self._timeout):
@@ -241,12 +239,10 @@ class HttpClient:
             if len(hops) > MOST_REDIRECTS:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
             if wish.stay:
-                raise Elsewhere(found.url, tuple(hops), found.set_cookies)
-            url = found.url
+                raise Elsewhere(found, tuple(hops))
+            url = found
 
-    async def _ask(
-        self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]
-    ) -> FetchedResponse | _Redirect:
+    async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
         """Ask one URL; return the answer, or where it redirects to."""
         conditional, posts = wish.conditional(url), wish.posts(url)
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
@@ -259,12 +255,14 @@ class HttpClient:
                 wish.steps.answered(status)
             wall = self._world.wall()
             sets = set_by(response.extensions["headers"], sent_at(headers, wall), wall)
+            if wish.heard is not None and sets.lines:
+                wish.heard(sets, status)
             if is_redirect(status) and "location" in headers:
                 if posts:
                     raise LookFailed(
                         Blame.REMOTE_PERMANENT, f"{POSTED_ELSEWHERE} ({headers['location'][:200]})", status=status
                     )
-                return _Redirect(_redirect(url, headers["location"]), sets)
+                return _redirect(url, headers["location"])
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditional):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
@@ -287,7 +285,6 @@ class HttpClient:
             elapsed_ms=round((trio.current_time() - start) * 1000),
             wire_bytes=body.wire,
             hops=hops,
-            set_cookies=sets,
         )
 
     async def _send(

@@ -33,6 +33,7 @@ from actors.sources.looks.looking import shown_as
 from actors.sources.looks.pictures import without_picture
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show
+from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
@@ -84,12 +85,16 @@ class ClassifyRequest(Struct, frozen=True):
 
 
 class Look(NamedTuple):
-    """On whose turn is looked, whether a body of the last minute will do, and with what headers of the user's."""
+    """On whose turn is looked, whether a body of the last minute will do, and with what headers of the user's.
+
+    renewal: follows the cookies.
+    """
 
     claim: Ticket
     recent: bool
     headers: str | None
     access: Access
+    renewal: Renewal | None
 
     def after(self, fetched: FetchedResponse) -> Look:
         """Return how is looked next, with the cookies that an answer has renewed."""
@@ -131,7 +136,9 @@ async def classify(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classific
         raise refused(failure, url.text) from failure
 
 
-async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED) -> Classification:
+async def found_out(
+    ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED, renewal: Renewal | None = None
+) -> Classification:
     """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
     if url.scheme in TIERS["push"].schemes:
         if wanted.type not in (None, "push"):
@@ -139,7 +146,7 @@ async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Tick
         return await _greeted(ports, url, wanted)
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
-    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers).kept(wanted.cookies))
+    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers).kept(wanted.cookies), renewal)
     fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
     look = look.after(fetched)
     if showing.is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
@@ -188,7 +195,14 @@ async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) ->
     if look.recent and (kept := ports.shelf.find(name, RECENT)) is not None:
         return kept.fetched, kept.at
     shown = await show(
-        ports, look.claim, text, look.access, wanted.wait_for, robots=False, screenshot=wanted.screenshots
+        ports,
+        look.claim,
+        text,
+        look.access,
+        wanted.wait_for,
+        robots=False,
+        screenshot=wanted.screenshots,
+        renewal=look.renewal,
     )
     at = ports.world.now()
     ports.shelf.put(name, without_picture(shown), at)
@@ -222,7 +236,9 @@ async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) 
     if kept is not None:
         fetched, at = kept.fetched, kept.at
     else:
-        fetched = await fetch(ports, look.claim, text, accept=ACCEPT, robots=declared, access=look.access)
+        fetched = await fetch(
+            ports, look.claim, text, accept=ACCEPT, robots=declared, access=look.access, renewal=look.renewal
+        )
         at = ports.world.now()
         ports.shelf.put(name, fetched, at)
     return fetched, await found_in(ports, fetched), at

@@ -17,6 +17,7 @@ from actors.errors import DomainError, Overloaded, Unprocessable
 from actors.sources.detection.classify import Classification, ClassifyRequest, found_out
 from actors.sources.health.score import flag_of
 from actors.sources.looks import progress
+from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.health import Health
@@ -83,9 +84,9 @@ def welcomed(hot: SourceRuntime) -> SourceRuntime:
     return replace(hot, health=Health())
 
 
-async def find_out(ports: Ports, source: Source, claim: Ticket, cookies: str = "") -> Classification:
-    """Look at a URL for what it is, on the source's own turn. cookies: as they were renewed so far. Raises LookFailed,
-    also for what can't be watched.
+async def find_out(ports: Ports, source: Source, claim: Ticket, renewal: Renewal) -> Classification:
+    """Look at a URL for what it is, on the source's own turn. renewal: follows its cookies. Raises LookFailed, also for
+    what can't be watched.
     """
     found = source.detection
     wished = source.type if found.forced or source.type != found.type else None
@@ -93,13 +94,13 @@ async def find_out(ports: Ports, source: Source, claim: Ticket, cookies: str = "
         wished,
         narrowed=source.selector is not None or bool(source.ignore),
         headers=source.headers,
-        cookies=cookies,
+        cookies=renewal.now,
         render=source.render,
         wait_for=source.wait_for,
         screenshots=source.screenshots,
     )
     try:
-        return await found_out(ports, parse_url(source.url), wanted, claim)
+        return await found_out(ports, parse_url(source.url), wanted, claim, renewal)
     except (Unprocessable, Overloaded) as error:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
 

@@ -13,8 +13,9 @@ from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.sources.following.waiting import Waiting
 from actors.sources.looks.access import access_of, asks_password
-from actors.sources.looks.fetch import fetch
+from actors.sources.looks.fetch import SHUT_OUT, fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
+from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import LiveSource, Ports
 from actors.tracing.steps import LookSteps, step
 from storage.records.event import Draft
@@ -63,15 +64,18 @@ async def _fetched(
     """Fetch a page in the host's turn, with what opens its own origin; nothing is ever posted to it."""
     claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     seen = ports.lenders.borrowed(live)
-    access = access_of(seen.source, seen.cookies)._replace(body=None)
+    renewal = Renewal(ports, seen)
+    access = access_of(seen.source, renewal.now)._replace(body=None)
     try:
-        fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access)
+        fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal)
     except LookFailed as failure:
-        seen.keep(failure.cookies)
+        if failure.status in SHUT_OUT:
+            renewal.shut_out()
         raise
     if access.headers and not seen.source.detection.asks_password and asks_password(fetched.body):
-        return fetched  # a sign-in form has come, with a stranger's cookies
-    seen.keep(fetched.cookies)
+        renewal.shut_out()
+    else:
+        renewal.works()
     return fetched
 
 

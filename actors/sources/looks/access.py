@@ -26,13 +26,15 @@ _COOKIE = b"cookie"
 class Access(NamedTuple):
     """Headers, and the origin that they are for: "" of nobody. body: what is posted there; None: it is only asked.
 
-    jar: the cookies as they are by now; None while they are those of the headers, or nothing is followed.
+    jar: the cookies as they are by now; None while they are those of the headers, or nothing is followed. before: what
+    was sent before, while nobody knows whether those of now are good.
     """
 
     origin: str
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes | None = None
     jar: Jar | None = None
+    before: Jar | None = None
 
     def to(self, url: Url, now: int) -> Sequence[tuple[bytes, bytes]]:
         """Return what is sent to a URL: nothing where a redirect or a page has led to another origin."""
@@ -47,21 +49,29 @@ class Access(NamedTuple):
     @property
     def cookies(self) -> str:
         """The cookies as they are kept, "" where none were renewed."""
-        return "" if self.jar is None else cookies.written(self.jar)
+        return "" if self.jar is None else cookies.written(self.jar, self.before)
+
+    @property
+    def given(self) -> Jar | None:
+        """The cookies of the headers, None where they have none: then nothing is followed."""
+        text = next((value for name, value in self.headers if name.lower() == _COOKIE), None)
+        return None if text is None else cookies.given(text.decode())
 
     def after(self, url: Url, said: SetCookies, now: int) -> Access:
         """Return what opens the origin after an answer of a URL; only the origin's own answers set anything."""
-        given = next((value for name, value in self.headers if name.lower() == _COOKIE), None)
-        if given is None or not said.lines or url.origin != self.origin:
+        if not said.lines or url.origin != self.origin or (given := self.given) is None:
             return self
-        before = cookies.given(given.decode()) if self.jar is None else self.jar
-        after = cookies.taken(before, url, said, now)
-        return self if after == before else self._replace(jar=after)
+        known = given if self.jar is None else self.jar
+        after = cookies.taken(known, url, said, now)
+        if after == known:
+            return self
+        doubted = self.before is None and cookies.sends(after) != cookies.sends(known)
+        return self._replace(jar=after, before=known if doubted else self.before)
 
     def kept(self, text: str) -> Access:
         """Return what opens the origin with cookies that were kept; "" changes nothing."""
         jar = cookies.read(text)
-        return self if jar is None else self._replace(jar=jar)
+        return self if jar is None else self._replace(jar=jar, before=cookies.doubted(text))
 
     def posted_to(self, url: Url) -> bytes | None:
         """Return what is posted to a URL, None where it is only asked."""

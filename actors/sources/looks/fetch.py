@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
+from actors.egress.cookies import SetCookies
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import Elsewhere, FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.looks.access import NO_ACCESS, Access
+from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import Ports
 from storage.records.source import Validators
 
 NO_VALIDATORS = Validators()
 SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-"""Statuses after which the cookies stay as they were before the look: who is shut out is often given a stranger's."""
+"""Statuses whose cookies are not taken: who is shut out is often given a stranger's."""
 
 
 async def fetch(
@@ -28,9 +30,13 @@ async def fetch(
     robots: bool,
     validators: Validators = NO_VALIDATORS,
     access: Access = NO_ACCESS,
+    renewal: Renewal | None = None,
 ) -> FetchedResponse:
     """Return the answer (200 or 304), with the cookies of `access` as it and the redirects before it have renewed them.
     Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
+
+    renewal: has the cookies to send when the turn has come, and is told what is set while the body is still on its way,
+    also by an answer that is a failure.
 
     Each request on the way, redirects included, takes a turn of its own at its host, one at a time. The host learns of
     the outcome, so that its own breaker can rest all its sources at once.
@@ -39,19 +45,41 @@ async def fetch(
     while True:
         if robots:
             await ask_robots(ports, claim, url)
+        wish = _FetchRequest(accept, validators, hops, _Opened(ports, url, access, renewal))
         try:
-            fetched = await _ask(ports, claim, url, _FetchRequest(accept, validators, hops, access))
-        except LookFailed as failure:
-            if failure.status not in SHUT_OUT:
-                failure.cookies = access.cookies
-            raise
+            fetched = await _ask(ports, claim, url, wish)
         except Elsewhere as redirect:
-            access = access.after(url, redirect.set_cookies, ports.world.now())
+            access = wish.opened.access
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
             url, hops = redirect.url, redirect.hops
         else:
-            return replace(fetched, cookies=access.after(url, fetched.set_cookies, ports.world.now()).cookies)
+            return replace(fetched, cookies=wish.opened.access.cookies)
+
+
+@dataclass(slots=True)
+class _Opened:
+    """What opens the origin, as the answer of a URL has renewed it so far."""
+
+    ports: Ports
+    url: Url
+    access: Access
+    renewal: Renewal | None
+
+    def begin(self) -> Access:
+        """Return it as it is now that the request is sent."""
+        if self.renewal is not None:
+            self.access = self.renewal.opening(self.access)
+        return self.access
+
+    def take(self, said: SetCookies, status: int) -> None:
+        """Take over what the answer sets."""
+        if status in SHUT_OUT:
+            return
+        if self.renewal is None:
+            self.access = self.access.after(self.url, said, self.ports.world.now())
+        else:
+            self.access = self.renewal.heard(self.access, self.url, said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +87,7 @@ class _FetchRequest:
     accept: str
     validators: Validators
     hops: tuple[str, ...]
-    access: Access
+    opened: _Opened
 
 
 async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> FetchedResponse:
@@ -68,6 +96,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
     async with egress.hosts.turn(url.host, claim):
         try:
             async with ports.looks:
+                access = wish.opened.begin()
                 fetched = await egress.http.get(
                     url,
                     etag=wish.validators.etag,
@@ -76,9 +105,10 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                     accept=wish.accept,
                     stay=True,
                     hops=wish.hops,
-                    given=wish.access.to(url, ports.world.now()),
-                    posted=wish.access.posted_to(url),
+                    given=access.to(url, ports.world.now()),
+                    posted=access.posted_to(url),
                     steps=claim.steps,
+                    heard=wish.opened.take,
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error, asked=claim.asked)

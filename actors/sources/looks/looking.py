@@ -11,9 +11,10 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.sources.looks.access import Access, access_of, asks_password, shelved_as
-from actors.sources.looks.fetch import NO_VALIDATORS, fetch
+from actors.sources.looks.fetch import NO_VALIDATORS, SHUT_OUT, fetch
 from actors.sources.looks.practised import practised
 from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
+from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
 from storage.records.source import Source, Validators
@@ -31,17 +32,17 @@ async def look_at(
     *,
     accept: str,
     robots: bool,
+    renewal: Renewal,
     validators: Validators = NO_VALIDATORS,
     rendered: bool = False,
-    cookies: str = "",
     lender: str = "",
 ) -> FetchedResponse:
     """Return what a source answers: fetched, shown by a browser, or, of a practice source and nothing else, made here.
     Raises as `fetch`, also when its headers no longer sign in: what is shown to strangers is no change.
 
-    rendered: what is remembered of the source is a page as a browser showed it. cookies: as the origin has renewed them
-    so far; lender: whose the headers are, if not the source's own. What is renewed now is with the answer; of a failed
-    look with the failure, unless strangers' cookies came with it.
+    rendered: what is remembered of the source is a page as a browser showed it. renewal: follows its cookies, and is
+    told when strangers' have come; that they are good tells it who has read the page. lender: whose the headers are, if
+    not the source's own.
 
     Which it is, the record says, and no API writes that a source is a practice source: no URL that anybody names, by
     adding it, by a redirect or in a page, leads to what is served in-process.
@@ -49,7 +50,7 @@ async def look_at(
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
         return practised(source.watch_url, source.practice, validators)
-    access = access_of(source, cookies)
+    access = access_of(source, renewal.now)
     try:
         if source.is_web_page and source.render == "always":
             fetched = await show(
@@ -60,19 +61,30 @@ async def look_at(
                 source.wait_for,
                 robots=robots,
                 screenshot=source.screenshots,
+                renewal=renewal,
             )
         else:
             fetched = await fetch(
-                ports, claim, source.watch_url, accept=accept, robots=robots, validators=validators, access=access
+                ports,
+                claim,
+                source.watch_url,
+                accept=accept,
+                robots=robots,
+                validators=validators,
+                access=access,
+                renewal=renewal,
             )
             if source.is_web_page and source.render == "auto" and access.body is None:
-                fetched = await _unless_empty(ports, claim, source, fetched, access, rendered=rendered)
+                fetched = await _unless_empty(ports, claim, source, fetched, access, renewal=renewal, rendered=rendered)
     except LookFailed as error:
+        if error.status in SHUT_OUT:
+            renewal.shut_out()
         if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
             why = f"{error.reason}: {_why(REFUSED, access, lender, ports.world.now())}"
             raise LookFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
         raise
     if access.headers and not source.detection.asks_password and asks_password(fetched.body):
+        renewal.shut_out()
         why = _why(SIGNED_OUT, access, lender, ports.world.now())
         raise LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
     return fetched
@@ -86,7 +98,14 @@ def _why(says: str, access: Access, lender: str, now: int) -> str:
 
 
 async def _unless_empty(
-    ports: Ports, claim: Ticket, source: Source, plain: FetchedResponse, access: Access, *, rendered: bool
+    ports: Ports,
+    claim: Ticket,
+    source: Source,
+    plain: FetchedResponse,
+    access: Access,
+    *,
+    renewal: Renewal,
+    rendered: bool,
 ) -> FetchedResponse:
     """Return a page as it was sent, or as a browser shows it if it is empty without its scripts. Raises LookFailed.
 
@@ -98,8 +117,16 @@ async def _unless_empty(
     if not rendered and lacks(ports):
         return without_validators(plain)
     try:
-        opened = access.kept(plain.cookies)
-        return await show(ports, claim, plain.url, opened, source.wait_for, robots=False, screenshot=source.screenshots)
+        return await show(
+            ports,
+            claim,
+            plain.url,
+            access.kept(plain.cookies),
+            source.wait_for,
+            robots=False,
+            screenshot=source.screenshots,
+            renewal=renewal,
+        )
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise

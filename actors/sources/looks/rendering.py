@@ -29,6 +29,7 @@ from actors.errors import UrlRefused
 from actors.sources.looks.access import Access
 from actors.sources.looks.fetch import answered, ask_robots, tell_host
 from actors.sources.looks.reading import in_jail, page_patience
+from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import Ports
 from actors.tracing.steps import step
 from actors.world import Rendered, RenderFailed, RenderRequest
@@ -80,10 +81,12 @@ async def show(
     *,
     robots: bool = True,
     screenshot: bool = False,
+    renewal: Renewal | None = None,
 ) -> FetchedResponse:
     """Return a page as a browser shows it. Raises LookFailed, also when robots.txt forbids it, and UrlRefused.
 
     robots: False when robots.txt was asked about this very address a moment ago. screenshot: with a picture of it.
+    renewal: has the cookies to send, and is told of those that the browser has in the end.
     """
     url = parse_url(text, schemes=("http", "https"))
     if why := lacks(ports):
@@ -92,14 +95,16 @@ async def show(
         await ask_robots(ports, claim, url)
     async with ports.egress.hosts.turn(url.host, claim):
         try:
+            access = access if renewal is None else renewal.opening(access)
             with step(claim.steps, "render", {"url.full": url.text, "server.address": url.host}):
                 rendered = await _render(ports, url, access, wait_for, screenshot=screenshot)
         except LookFailed as error:
             raise _told(ports, claim, url, error) from None
         answered(ports, url)
-    await _check_where(ports, claim, url, rendered)
     said = SetCookies(tuple(rendered.set_cookies))
-    fetched = replace(_as_fetched(url, rendered), cookies=access.after(url, said, ports.world.now()).cookies)
+    after = access.after(url, said, ports.world.now()) if renewal is None else renewal.heard(access, url, said)
+    await _check_where(ports, claim, url, rendered)
+    fetched = replace(_as_fetched(url, rendered), cookies=after.cookies)
     if why := await emptiness(ports, fetched):
         raise NotRendered(Blame.CONTENT, f"{EMPTY_STILL}: {why}", status=fetched.status)
     return fetched

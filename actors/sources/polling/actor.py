@@ -16,6 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.clock import Steps
+from actors.egress.cookies import settled
 from actors.egress.failures import Blame, LookFailed, NotRendered, ReadingStopped
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
@@ -33,6 +34,7 @@ from actors.sources.looks.looking import look_at
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
+from actors.sources.looks.renewal import Renewal
 from actors.sources.looks.telling import NotedJail, tell_failure, tell_look
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
@@ -189,13 +191,13 @@ class PolledSource:
         before, seen = live.hot, ports.lenders.borrowed(live)
         same = before.lent is bool(seen.lender)
         claim = Ticket(live.source.id, before.last_look_at or 0, asked, steps, own=True)
-        tier = self._readers[live.source.type]
+        tier, renewal = self._readers[live.source.type], Renewal(ports, seen)
         source = live.effective
         reading: Reading | None
         told: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
-                fetched, at, reading = await self._find_out(claim, seen)
+                fetched, at, reading = await self._find_out(claim, seen, renewal)
                 told = reading.drafts
                 before, source = live.hot, live.effective
             else:
@@ -207,19 +209,25 @@ class PolledSource:
                     robots=tier.robots,
                     validators=before.validators if same else NO_VALIDATORS,
                     rendered=before.rendered and same,
-                    cookies=seen.cookies,
+                    renewal=renewal,
                     lender=seen.lender,
                 )
                 at = ports.world.now()
-                reading, told = await self._read(source, fetched, at, steps, seen)
+                try:
+                    reading, told = await self._read(source, fetched, at, steps, lent=bool(seen.lender))
+                except ReadingStopped:
+                    raise
+                except LookFailed:
+                    renewal.shut_out()  # a wall, which may have set a stranger's cookies
+                    raise
         except HostOpen as rest:
             await self._postpone(rest)
             return
         except (LookFailed, UrlRefused) as error:
-            await self._fail(before, error if isinstance(error, LookFailed) else refusal(error), seen, steps)
+            await self._fail(before, error if isinstance(error, LookFailed) else refusal(error), steps)
             return
         self._bell.looked()
-        self._keep_cookies(seen, fetched.cookies)
+        renewal.works()
         if reading is not None:
             await naming.follow(ports, live, reading.title)
         looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender))
@@ -238,12 +246,11 @@ class PolledSource:
         picture = picture_to_keep(live.source, fetched, reading, found, at)
         await self._settle(_trailed(after, row), at, found, base, picture=picture)
 
-    async def _fail(self, before: SourceRuntime, failure: LookFailed, seen: Borrowed, steps: LookSteps | None) -> None:
+    async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: LookSteps | None) -> None:
         live, ports = self._live, self._ports
         ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
         now = ports.world.now()
         self._bell.looked(local=failure.blame is Blame.LOCAL)
-        self._keep_cookies(seen, failure.cookies)
         after = progress.failed(before, failure, now, self._limits, self._chance.random())
         row = look(now, Verdict[failure.blame.name], failure.status)
         if steps is not None:
@@ -252,23 +259,16 @@ class PolledSource:
         live.count(now, row.verdict)
         await self._settle(_trailed(after, row), now, base=await self._noted(failure, now))
 
-    def _keep_cookies(self, seen: Borrowed, kept: str) -> None:
-        """Take over what a look has renewed; another source's, whose headers they renew, are saved at once."""
-        seen.keep(kept)
-        keeper = seen.keeper
-        if keeper is not None and keeper is not self._live and keeper.renewed:
-            with suppress(MailboxFull):  # else the sweep saves them
-                self._ports.recorder.send_nowait(SaveStates((keeper.swept(),)))
-                keeper.renewed = False
-
-    async def _find_out(self, claim: Ticket, seen: Borrowed) -> tuple[FetchedResponse, Millis, Reading]:
+    async def _find_out(
+        self, claim: Ticket, seen: Borrowed, renewal: Renewal
+    ) -> tuple[FetchedResponse, Millis, Reading]:
         """Find out what a source is that has yet to answer, and read the same body for the baseline.
 
         A crash after that leaves a source that was found out and not looked at: its next look is the first.
         """
         ports, live = self._ports, self._live
         asked = replace(live.source, headers=seen.source.headers)
-        found = await newcomer.find_out(ports, asked, claim, seen.cookies)
+        found = await newcomer.find_out(ports, asked, claim, renewal)
         assert found.fetched is not None, "what is polled was fetched"
         own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(own)
@@ -338,14 +338,14 @@ class PolledSource:
             self._live.hot = replace(self._live.hot, validators=Validators())
 
     async def _read(
-        self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None, seen: Borrowed
+        self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None, *, lent: bool
     ) -> tuple[Reading | None, tuple[Draft, ...]]:
         """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored.
 
         Beside it what is told at once: of a source that follows, new items wait for their pages.
         """
         known = self._live.hot.validators.body_hash
-        same = self._live.hot.lent is bool(seen.lender)
+        same = self._live.hot.lent is lent
         if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
             return None, ()
         stored = await self._ports.storage.sources.get(self._live.source.id)
@@ -357,20 +357,16 @@ class PolledSource:
         since = self._live.hot.last_success_at
         number = self._live.hot.looks + 1
         jail = self._ports.world.jail
-        try:
-            with step(steps, "judge"):
-                reading = await self._readers[source.type].read(
-                    jail if steps is None else NotedJail(jail, steps),
-                    source,
-                    kept.tier,
-                    fetched,
-                    at,
-                    since=since,
-                    number=number,
-                )
-        except ReadingStopped:
-            self._keep_cookies(seen, fetched.cookies)  # nothing speaks against them: a wall would have been read
-            raise
+        with step(steps, "judge"):
+            reading = await self._readers[source.type].read(
+                jail if steps is None else NotedJail(jail, steps),
+                source,
+                kept.tier,
+                fetched,
+                at,
+                since=since,
+                number=number,
+            )
         after = stored_of(source, kept, reading, at)
         return replace(reading, base=after.base), after.told
 
@@ -495,7 +491,7 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         lent=bool(seen.lender),
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
-    seen.keep(fetched.cookies)
+    seen.keep(settled(fetched.cookies))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
     hot = replace(hot, part=part_of(live.effective))
     base = stored_of(live.source, note.StoredMemory(b""), reading, at, first=True).base

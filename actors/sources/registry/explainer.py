@@ -24,6 +24,7 @@ from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import refusal
 from actors.sources.looks.looking import look_at, shelf_name
+from actors.sources.looks.renewal import Renewal
 from actors.sources.page.told import standing_values, told_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
@@ -120,7 +121,7 @@ class Explainer:
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
             return None, [Reason("failed", answers.too_soon(wait, enabled=source.enabled))]
-        live.asked_at = now
+        live.asked_at, renewal = now, Renewal(ports, seen)
         try:
             with trio.fail_after(PATIENCE):
                 reader = self._table.readers[source.type]
@@ -131,10 +132,10 @@ class Explainer:
                     accept=reader.accept,
                     robots=reader.robots,
                     rendered=live.hot.rendered,
-                    cookies=seen.cookies,
+                    renewal=renewal,
                     lender=seen.lender,
                 )
-            seen.keep(fetched.cookies)
+            renewal.works()
         except trio.TooSlowError:
             return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
         except (LookFailed, UrlRefused) as error:

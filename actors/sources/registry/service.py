@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
+from actors.egress.cookies import settled
 from actors.egress.failures import LookFailed
 from actors.egress.given_headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
 from actors.egress.host_queue import Ticket
@@ -46,6 +47,7 @@ from actors.sources.looks.fetch import host_of
 from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.looks.pictures import picture_to_keep, without_picture
 from actors.sources.looks.reading import Reading, in_jail
+from actors.sources.looks.renewal import Renewal
 from actors.sources.page.preview import Narrowing, check_css, check_selectors, preview_page
 from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import first_state
@@ -135,7 +137,7 @@ class SourceService:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
         shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
-        name = shelf_name(seen.source, rendered=shown)
+        name, renewal = shelf_name(seen.source, rendered=shown), Renewal(self._ports, seen)
         kept = shelf.find(name, RECENT)
         try:
             if kept is not None:
@@ -149,10 +151,10 @@ class SourceService:
                 accept=PageReader.accept,
                 robots=True,
                 rendered=shown,
-                cookies=seen.cookies,
+                renewal=renewal,
                 lender=seen.lender,
             )
-            seen.keep(fetched.cookies)
+            renewal.works()
         except TooSoon:
             if (kept := shelf.find(name)) is None:
                 raise
@@ -350,7 +352,7 @@ class SourceService:
         """Take over what a look has renewed of headers that others lend."""
         lender = self._ports.lenders.at(url)
         if lender is not None and keeper_at(lender, url) is lender:
-            lender.put_cookies(cookies)
+            lender.put_cookies(settled(cookies))
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
         """Store a source as it is to be, without its memory if another part is watched, and return it.

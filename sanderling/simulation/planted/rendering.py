@@ -41,8 +41,8 @@ def shells_stand_in_for_pages() -> Plant:
     """While there is no browser, a page is compared as it is sent with what a browser showed."""
     right = looking._unless_empty
 
-    async def wrong(*args: Any, rendered: bool) -> FetchedResponse:
-        return await right(*args, rendered=False)
+    async def wrong(*args: Any, renewal: Any, rendered: bool) -> FetchedResponse:
+        return await right(*args, renewal=renewal, rendered=False)
 
     return patch.object(looking, "_unless_empty", wrong)
 

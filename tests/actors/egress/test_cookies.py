@@ -130,6 +130,16 @@ def test_what_can_not_be_read_is_no_jar() -> None:
     assert "new" not in repr(after("session=new"))
 
 
+def test_of_two_jars_that_may_be_good_the_newer_is_sent_until_one_is_known_to_be() -> None:
+    old, new = cookies.written(GIVEN), cookies.written(after("session=new"))
+    kept = cookies.written(after("session=new"), GIVEN)
+    assert (cookies.read(kept), cookies.doubted(kept)) == (cookies.read(new), GIVEN)
+    assert (cookies.settled(kept), cookies.settled(cookies.turned(kept))) == (new, old)
+    assert cookies.turned(cookies.turned(kept)) == kept
+    assert (cookies.doubted(old), cookies.settled(old), cookies.turned(old), cookies.turned("")) == (None, old, old, "")
+    assert not cookies.is_renewed(kept, new) and cookies.is_renewed(kept, old)
+
+
 def test_what_an_answer_sets_is_read_line_by_line_and_within_a_bound() -> None:
     raw = [(b"Set-Cookie", b"a=1, 2"), (b"x", b"y"), (b"set-cookie", b"b=\xe9")] + [(b"set-cookie", b"c=1")] * 99
     said = cookies.set_by(raw, 100.0, 90.0)

@@ -1,0 +1,206 @@
+"""A session that a site has renewed is lost by nothing that happens after its answer has begun."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+
+from actors.egress.cookies import SetCookies
+from actors.egress.url import parse_url
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import EditSource, ExplainSource
+from actors.sources.looks.access import access_of
+from actors.sources.looks.renewal import Renewal
+from storage.records.identity import SourceId
+from storage.sqlite.in_loop import Disk
+from tests.actors.sources.harness import SITE, Watching, page, watching
+from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
+from tests.actors.sources.looks.test_looking import Renewing, hot_of, stored
+from tests.support.memory_network import Answer, Asked
+
+HEADERS = "Cookie: session=t0"
+HTML = {"content-type": "text/html"}
+STRANGER = {**HTML, "set-cookie": "session=stranger; Path=/"}
+WITHIN = 20.0
+"""Seconds that a body takes, within the patience of a look."""
+
+
+class Slow(Renewing):
+    """A site whose bodies come long after their heads, once that is wished. open: looks whose body is on its way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pause, self.under_way = 0.0, trio.Event()
+
+    def answer(self, asked: Asked) -> Answer:
+        answer = super().answer(asked)
+        if self.pause and asked.target != "/robots.txt":
+            answer.pause, self.pause = self.pause, 0.0
+            self.under_way.set()
+        return answer
+
+    async def wait_under_way(self) -> None:
+        """Let the next look be slow, and return when the head of its answer is here and its body is not."""
+        self.pause, self.under_way = WITHIN, trio.Event()
+        await self.under_way.wait()
+        await trio.sleep(WITHIN / 2)
+
+
+async def joined(service: Watching, site: Renewing, **wish: Any) -> SourceId:
+    site.join(service)
+    return (await service.add(URL, headers=HEADERS, **wish)).view.source.id
+
+
+async def two_more(site: Renewing) -> None:
+    """Wait until what fails was looked at, and two looks more were made."""
+    for _ in range(400):
+        if not site.fails:
+            break
+        await trio.sleep(60)
+    enough = len(site.looks()) + 2
+    for _ in range(400):
+        if len(site.looks()) >= enough:
+            break
+        await trio.sleep(60)
+
+
+@pytest.mark.parametrize("heads", [[], [Answer(302, b"", {"location": "/more", "set-cookie": "session=t1; Path=/"})]])
+async def test_a_crash_while_a_body_is_on_its_way_loses_no_session(autojump_clock: object, heads: list[Answer]) -> None:
+    """Also one that a redirect has given, of which the page that it leads to has yet to be asked for."""
+    disk, site = Disk(), Slow()
+    async with watching(disk=disk) as (service, _):
+        await joined(service, site)
+        site.fails = heads[:]
+        site.number += len(heads) - bool(heads)
+        await site.wait_under_way()
+        disk.crash()
+    async with watching(disk=disk) as (service, _):
+        site.join(service)
+        await two_more(site)
+        (source,) = disk.sources()
+        assert hot_of(service, source).last_error is None
+        asked = [line for line in site.looks() if line]
+        assert all("stranger" not in line for line in asked) and len(asked) > 2
+
+
+async def test_a_body_that_is_cut_loses_no_session(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        site = Renewing()
+        source = await joined(service, site)
+        site.fails = [Answer(200, page(TEXT), {**HTML, "set-cookie": "session=t9; Path=/"}, cut=20)]
+        site.number = 9
+        await two_more(site)
+        assert hot_of(service, source).last_error is None
+        assert "session=t9" in site.looks()
+
+
+@pytest.mark.parametrize("status", [500, 429])
+async def test_what_a_failure_sets_is_taken_as_a_browser_does(autojump_clock: object, status: int) -> None:
+    async with watching() as (service, _):
+        site = Renewing()
+        source = await joined(service, site)
+        site.fails = [Answer(status, b"", {"set-cookie": "session=t9; Path=/"})]
+        site.number = 9
+        await two_more(site)
+        assert hot_of(service, source).last_error is None
+        assert "session=t9" in site.looks()
+
+
+async def test_of_a_failure_that_gave_a_strangers_session_the_one_before_is_tried_again(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, _):
+        site = Renewing()
+        source = await joined(service, site)
+        site.fails = [Answer(500, b"", STRANGER)]
+        await two_more(site)
+        looks = site.looks()
+        assert hot_of(service, source).last_error is None
+        assert looks.count("session=stranger") == 1, "and never again"
+        assert "stranger" not in hot_of(service, source).cookies
+
+
+async def test_a_crash_on_the_way_to_a_form_for_strangers_leaves_the_session_that_was_good(
+    autojump_clock: object,
+) -> None:
+    disk, site = Disk(), Slow()
+    async with watching(disk=disk) as (service, _):
+        source = await joined(service, site)
+        site.fails = [Answer(200, SIGN_IN, STRANGER)]
+        await site.wait_under_way()
+        assert "stranger" in (await stored(service, source)).cookies
+        disk.crash()
+    async with watching(disk=disk) as (service, _):
+        site.join(service)
+        await two_more(site)
+        assert hot_of(service, source).last_error is None and "session=stranger" in site.looks()
+        assert "stranger" not in hot_of(service, source).cookies
+
+
+async def test_a_change_of_the_source_in_the_middle_of_a_look_loses_no_session(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        site = Slow()
+        source = await joined(service, site)
+        await site.wait_under_way()
+        await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(title="Mine"), reply))
+        await two_more(site)
+        assert hot_of(service, source).last_error is None
+
+
+async def test_who_asks_why_and_gets_no_answer_loses_no_session(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        site = Renewing()
+        source = await joined(service, site, schedule="6h")
+        await trio.sleep(4_000)
+        site.fails = [Answer(500, b"", {"set-cookie": "session=t99; Path=/"})]
+        await service.registry_box.ask(lambda reply: ExplainSource(source, reply, "anything", look=True))
+        assert not site.fails
+        site.number = 99
+        await two_more(site)
+        assert "session=t99" in site.looks() and hot_of(service, source).last_error is None
+
+
+async def test_looks_of_one_session_that_are_under_way_together_go_each_with_the_newest(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        site = Slow()
+        lender = await joined(service, site, headers_for=(SITE,))
+        sources = [lender, *[(await service.add(f"https://{SITE}/{n}")).view.source.id for n in range(2)]]
+        for _ in range(30):
+            site.pause = WITHIN  # so that others are due meanwhile
+            await trio.sleep(10)
+        assert len(site.looks()) > 8
+        assert {hot_of(service, source).last_error for source in sources} == {None}
+        assert len(set(site.looks())) == len(site.looks()), "each session was used once"
+
+
+async def test_a_look_that_has_waited_sends_what_was_renewed_meanwhile_and_speaks_of_nothing_newer(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, _):
+        source = await joined(service, Renewing())
+        live = service.registry.table.get(source)
+        seen = service.ports.lenders.borrowed(live)
+        renewal, access = Renewal(service.ports, seen), access_of(seen.source, seen.cookies)
+        await trio.sleep(1_500)
+        known = live.cookies
+        renewal.shut_out()
+        assert live.cookies == known != "" and repr(renewal) == f"<Renewal of {source}>"
+        opened = renewal.opening(access)
+        assert opened.cookies == known != access.cookies
+        renewal.heard(opened, parse_url(URL), SetCookies(("session=stranger; Path=/",)))
+        assert "stranger" in live.cookies
+        renewal.shut_out()
+        assert live.cookies == known
+
+
+async def test_a_look_that_renews_a_session_is_one_write_more_only_if_it_has_news(autojump_clock: object) -> None:
+    async with watching(sweep=86_400.0) as (service, _):
+        site = Renewing()
+        await joined(service, site)
+        site.fails = [Answer(200, page(TEXT), {"set-cookie": f"session=t{n}; Path=/"}) for n in range(1, 40)]
+        began = service.recorder_box.statistics().received
+        await trio.sleep(2_000)
+        looks = 39 - len(site.fails)
+        assert looks > 2 and service.recorder_box.statistics().received - began <= looks + 1
