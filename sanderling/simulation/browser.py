@@ -6,6 +6,7 @@ troubles are faults of the service's machine: it dies, says nothing for as long 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ DIES, HANGS, MISSING = BROWSER_FAULTS
 UNFILLED: Final = "unfilled"
 """A trouble of a host: what fills its pages does not come."""
 _LARGEST: Final = 1 << 20
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
 class SimBrowser:
@@ -54,7 +56,8 @@ class SimBrowser:
         if self._side.host.suffers(DIES):
             raise RenderFailed("the browser died", blame="local")
         elapsed = round(1000 * (trio.current_time() - began))
-        return Rendered(request.url, 200, html, True, 2, len(body) + len(html), elapsed)
+        picture = picture_showing(html) if request.screenshot else b""
+        return Rendered(request.url, 200, html, True, 2, len(body) + len(html), elapsed, screenshot=picture)
 
     async def _filled(self, url: str, body: bytes) -> bytes:
         """Return what a page is once its scripts have run; one without any, or whose scripts fail, stays as it is."""
@@ -82,6 +85,20 @@ class SimBrowser:
             raise RenderFailed(error.reason, blame="local" if error.local else "remote") from None
         except (OSError, trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise RenderFailed(f"no answer: {error}", blame="remote") from None
+
+
+def picture_showing(html: bytes) -> bytes:
+    """Return a picture of a page: the head of a PNG, and the page itself in a chunk of text."""
+    head = b"\0\0\0\rIHDR" + (800).to_bytes(4) + (600).to_bytes(4) + b"\x08\x02\0\0\0" + bytes(4)
+    text = zlib.compress(html)
+    return b"".join((_PNG, head, len(text).to_bytes(4), b"zTXt", text, bytes(4), b"\0\0\0\0IEND\xaeB`\x82"))
+
+
+def shown_in(picture: bytes) -> str:
+    """Return the page that a picture shows."""
+    begins = picture.index(b"zTXt") + 4
+    length = int.from_bytes(picture[begins - 8 : begins - 4])
+    return zlib.decompress(picture[begins : begins + length]).decode()
 
 
 async def _everything(stream: trio.abc.Stream) -> bytes:

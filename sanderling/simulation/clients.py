@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ import trio
 from actors.world import ResolveFailed
 from sanderling.simulation.hangups import HEADER
 from sanderling.simulation.network import Side
-from sanderling.simulation.program import AlertPlan, ClientPlan, OriginPlan, Program
+from sanderling.simulation.program import FIRST_SESSION, AlertPlan, ClientPlan, OriginPlan, Program
 from sanderling.simulation.trace import Trace
 from storage.records.identity import seq_of
 
@@ -306,7 +306,7 @@ class User:
 
     async def _add(self, plan: OriginPlan) -> None:
         await trio.sleep_until(plan.added_at)
-        wish = {"url": plan.url} | ({"render": plan.render} if plan.render else {})
+        wish = {"url": plan.url, **dict(_wish_of(plan))}
         for _ in range(200):
             try:
                 status, body = await self.caller.ask("POST", "/v1/sources", wish)
@@ -353,6 +353,20 @@ class User:
         told = ", ".join(f"{times} times {got}" for got, times in instead.items())
         self.unheard.append(f"GET {path} is not answered: {told}")
         return None
+
+
+def _wish_of(plan: OriginPlan) -> Iterator[tuple[str, object]]:
+    """Yield what a user wants of a source, beside its URL."""
+    if plan.render:
+        yield "render", plan.render
+    if plan.pictures:
+        yield "screenshots", True
+    if plan.session:
+        yield "headers", f"Cookie: {FIRST_SESSION}; theme=dark"
+    if plan.style == "list":
+        yield "follow", "new_links"
+    if plan.other:
+        yield "follow_hosts", [plan.other]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from sanderling.simulation.afterwards import Afterwards
 from sanderling.simulation.auditor import Audited
 from sanderling.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
 from sanderling.simulation.delivery_records import Letters
-from sanderling.simulation.meddler import Deleted
+from sanderling.simulation.meddler import Deleted, Picked
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.origins.sessions import Visit
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import DISK_FAULTS, SERVICE, OriginPlan, Program
 from storage.records.member import LEASE
@@ -51,6 +52,15 @@ class LifeSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture on the disk: of which source, the event it lies with (0: of none), and the page that it shows."""
+
+    source: str
+    seq: int
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
 class ViewChange:
     """Who was inside from a moment on, where several nodes share a database."""
 
@@ -69,6 +79,8 @@ class Facts:
     expired: at each client, (events taken, how far the log was deleted) when it was told that its cursor is too old.
     connections: the streams of each client. revoked: when each of its keys was deleted.
     spells: (from, to) in which a user changed or paused a source. deleted: the sources that were gone for good.
+    picked: what he chose of pages. visits: of each site with sessions. pictures: that the disk holds at the end, and
+    floor: how far the log was deleted then.
     remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
     asked_by: as asked, with the member that asked in the middle. views: who was inside, by changes. members: of which
     node each was, and its life.
@@ -107,6 +119,10 @@ class Facts:
     letters: Letters | None = None
     spells: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
     deleted: Sequence[Deleted] = ()
+    picked: Sequence[Picked] = ()
+    visits: Mapping[str, Sequence[Visit]] = field(default_factory=dict)
+    pictures: Sequence[Shown] = ()
+    floor: int = 0
     afterwards: Afterwards | None = None
     untrue: Sequence[str] = ()
     audited: Sequence[Audited] = ()

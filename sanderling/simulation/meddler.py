@@ -37,6 +37,16 @@ class Deleted:
     head: int
 
 
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What a user has picked of a page, from when he began until it was answered. place: as in `Meddling`."""
+
+    url: str
+    at: float
+    until: float
+    place: int | None
+
+
 @dataclass(slots=True)
 class Meddler:
     """spells: (from, to) by URL, while a source was being changed or paused. head: how far the log on the disk is.
@@ -57,6 +67,7 @@ class Meddler:
     untrue: list[str] = field(default_factory=list)
     spells: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     deleted: list[Deleted] = field(default_factory=list)
+    picked: list[Picked] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     busy: int = 0
 
@@ -132,6 +143,23 @@ class Meddler:
                 await self._insist("PATCH", path, {"enabled": True})
             case "renew":
                 await self._renew(plan, added)
+            case "pick":
+                await self._pick(plan, path)
+
+    async def _pick(self, plan: Meddling, path: str) -> None:
+        """Press a paragraph of the page to leave it out, or take all of the page again."""
+        began = trio.current_time()
+        chosen: dict[str, Any] = {"selector": None, "ignore": []}
+        if plan.place is not None:
+            shown = await self._insist("POST", f"{path}/blocks", {"selector": None, "ignore": []})
+            prose = [block for block in shown.get("blocks", ()) if block["kind"] == "text" and not block["why"]]
+            block = prose[plan.place]
+            press = {"number": block["number"], "mark": block["mark"], "act": "without", "reach": "this"}
+            pressed = await self._insist("POST", f"{path}/blocks", {"selector": None, "ignore": [], "press": press})
+            kept = pressed["choice"]["kept"]
+            chosen = {"selector": kept["selector"], "ignore": kept["ignore"]}
+        await self._insist("PATCH", path, chosen)
+        self.picked.append(Picked(plan.url, began, trio.current_time(), plan.place))
 
     async def _renew(self, plan: Meddling, added: AddedSource) -> None:
         """Delete a source and add it again."""
@@ -146,7 +174,7 @@ class Meddler:
 
     async def _insist(
         self, method: str, path: str, body: object = None, enough: tuple[int, ...] = (200, 201)
-    ) -> dict[str, str]:
+    ) -> dict[str, Any]:
         """Ask until it is done; the first time he may hang up."""
         status, answer = await self._hasty(method, path, body)
         for _ in range(MOST_TRIES):
@@ -157,7 +185,7 @@ class Meddler:
         self.wrong.append(f"{method} {path} is not done: {status} {answer}")
         return {}
 
-    async def _hasty(self, method: str, path: str, body: object) -> tuple[int, dict[str, str]]:
+    async def _hasty(self, method: str, path: str, body: object) -> tuple[int, dict[str, Any]]:
         """Ask, and perhaps hang up before the answer, at whatever moment or step."""
         drawn = self.dice.random()
         if drawn < 0.3:

@@ -19,11 +19,11 @@ DAY = 86_400.0
 CALM = 3600.0
 
 Tier = SourceType
-Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "entries"]
+Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "entries", "list"]
 Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
-Do = Literal["edit", "refused", "pause", "renew", "import"]
+Do = Literal["edit", "refused", "pause", "renew", "import", "pick"]
 NodeTroubleKind = Literal["kill", "leave", "freeze", "stuck", "cut", "outage"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
@@ -49,6 +49,10 @@ vain; some calls fail; some commits are not said to have happened; what was not 
 """
 BROWSER_FAULTS = ("browser dies", "browser hangs", "no browser")
 """Troubles of our own browser, in worlds that have one. They slow nothing down, and delay no other look."""
+FIRST_SESSION = "session=s0"
+"""What a user has copied out of his browser."""
+SESSION_FAULTS = ("renews and fails", "renews and is cut")
+"""Troubles of a site with sessions: an answer gives a new one and is a failure, or its body is cut."""
 SERVICE_FAULTS = (*LINE_FAULTS, *DISK_FAULTS)
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
 
@@ -111,7 +115,10 @@ class OriginPlan:
     window: how many entries a feed keeps, blocks a page has. secure: https and wss. texts: those before 0 were there
     when the world began. via: what the user gives instead of the address itself, and what that redirects to.
     scenes: what a scripted page plays, which has no texts; the last one stays.
-    shell: it is sent empty, and its scripts fill it. render: what its user asks for, "" for nothing.
+    shell: it is sent empty, and its scripts fill it. render: what its user asks for, "" for nothing; pictures: with
+    pictures of each change.
+    session: its user has given a cookie, which it renews at each visit. other: of a list, the host on which every third
+    item has its page, "" where all are its own.
     """
 
     host: str
@@ -128,6 +135,9 @@ class OriginPlan:
     scenes: tuple[Scene, ...] = ()
     shell: bool = False
     render: Literal["", "never", "always"] = ""
+    pictures: bool = False
+    session: bool = False
+    other: str = ""
 
     @property
     def astray(self) -> bool:
@@ -157,7 +167,8 @@ class OriginPlan:
     @property
     def machines(self) -> tuple[str, ...]:
         """All the machines that a look at it asks."""
-        return tuple(dict.fromkeys(machine_of(host_of(url)) for url in (*self.via, self.address)))
+        hosts = (*(host_of(url) for url in (*self.via, self.address)), *filter(None, [self.other]))
+        return tuple(dict.fromkeys(machine_of(host) for host in hosts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,14 +283,17 @@ class NodeTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Meddling:
-    """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, or imports
-    a list with all that nobody deletes.
+    """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, imports a
+    list with all that nobody deletes, or picks the parts of a page.
+
+    place: of the paragraph that he leaves out of the page; None: he watches all of it again.
     """
 
     at: float
     url: str
     do: Do
     lasts: float = 0.0
+    place: int | None = None
 
 
 @dataclass(frozen=True)
@@ -294,6 +308,7 @@ class Program:
     nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
     nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives.
     heartbeat: seconds between two heartbeats in the log; 0: there are none.
+    hops: pages of new items in an hour for one list. keeps: events that the log keeps; 0: all.
     nodes: how many lives there are at once, on one database, and troubles: theirs. Then `endings` are nobody's.
     """
 
@@ -316,6 +331,8 @@ class Program:
     key_check: float = 300.0
     epilogue: str = ""
     heartbeat: float = 0.0
+    hops: int = 60
+    keeps: int = 0
     nodes: int = 1
     troubles: tuple[NodeTrouble, ...] = ()
 

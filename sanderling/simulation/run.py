@@ -25,11 +25,12 @@ from api.streams import streams
 from sanderling.simulation import scheduling
 from sanderling.simulation.arrivals import Arrivals
 from sanderling.simulation.auditor import audit
+from sanderling.simulation.browser import shown_in
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Doctor, Service, StreamClient, User
 from sanderling.simulation.deliveries.stage import Stage
 from sanderling.simulation.epilogue import Epilogue
-from sanderling.simulation.facts import Facts, Logged, ViewChange
+from sanderling.simulation.facts import Facts, Logged, Shown, ViewChange
 from sanderling.simulation.hangups import hang_ups
 from sanderling.simulation.keyring import Keyring
 from sanderling.simulation.meddler import Meddler
@@ -40,7 +41,7 @@ from sanderling.simulation.origins.everyone import Origins
 from sanderling.simulation.origins.receiver import Receiver
 from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, NodeTrouble, Program
-from sanderling.simulation.tightness import tightness
+from sanderling.simulation.tightness import keeping, tightness
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
 from storage.records.alert import Alert
@@ -92,7 +93,7 @@ def simulate_program(
     simulation = _Simulation(program, trace, patience, until)
     ends = program.ends + patience + DAY
     try:
-        small = tightness() if program.tight else nullcontext()
+        small = tightness() if program.tight else keeping(program.keeps) if program.keeps else nullcontext()
         with patch.object(streams, "KEY_CHECK", program.key_check), small, hang_ups():
             scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
@@ -131,6 +132,7 @@ class _Simulation:
             keepalive=KEEPALIVE,
             looks_per_second=program.looks_per_second,
             heartbeat_event=program.heartbeat,
+            follow_per_hour=program.hops,
         )
         disk = _disk_of(program)
         self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)
@@ -242,7 +244,10 @@ class _Simulation:
         if isinstance(self._machine.disk, SharedDisk):
             facts.views = [ViewChange(*view) for view in self._machine.disk.views]
         facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
-        facts.untrue = self._meddler.untrue
+        facts.untrue, facts.picked = self._meddler.untrue, self._meddler.picked
+        facts.visits = {url: gate.visits for url, gate in self._origins.gates.items()}
+        if any(plan.pictures for plan in self._program.origins):
+            facts.pictures, facts.floor = self._pictures(), self._machine.disk.floor()
         facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
         facts.clock = [(0.0, self._program.season), *self._machine.clock]
         facts.actor_crashes = self._machine.actor_crashes
@@ -252,6 +257,12 @@ class _Simulation:
     def _read_log(self) -> None:
         """Read the disk itself: what is durable is what counts."""
         self._facts.log.extend(Logged(seq, body) for seq, body in self._arrivals.take())
+
+    def _pictures(self) -> Sequence[Shown]:
+        rows = self._machine.disk.connection.execute(
+            "SELECT k.id, p.seq, p.body FROM picture p JOIN source_key k ON k.key=p.key ORDER BY p.number"
+        )
+        return [Shown(source, seq, shown_in(body)) for source, seq, body in rows.fetchall()]
 
     def _remember(self) -> None:
         """Note what the disk holds as told of each scripted page, and how many events it holds with that."""

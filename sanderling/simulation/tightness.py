@@ -27,6 +27,17 @@ _BOUND, _RING, _PAGE = 2, 16, 5
 
 
 @contextmanager
+def keeping(events: int) -> Iterator[None]:
+    """Have the log keep so many events for the length of the block, and be looked after each minute."""
+
+    def little(age: Millis, most: int, size: int | None) -> Keep:
+        return Keep(age, min(most, events), size)
+
+    with patch.object(pruner, "Keep", little), patch.object(pruner, "ROUND", 60.0):
+        yield
+
+
+@contextmanager
 def tightness() -> Iterator[None]:
     """Make everything small for the length of the block."""
     with ExitStack() as stack:

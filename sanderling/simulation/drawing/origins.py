@@ -167,9 +167,9 @@ def _is_quiet(number: int) -> bool:
     return number % 10 == 9
 
 
-def a_page(dice: random.Random, number: int, ends: float) -> OriginPlan:
-    """Draw a page that is no other than its blocks, and changes every half hour."""
-    texts = tuple(Text(at, _words(dice)) for at in moments(dice, 48.0, CALM, ends - CALM / 2))
+def a_page(dice: random.Random, number: int, ends: float, per_day: float = 48.0) -> OriginPlan:
+    """Draw a page that is no other than its blocks, and changes so often, on average."""
+    texts = tuple(Text(at, _words(dice)) for at in moments(dice, per_day, CALM, ends - CALM / 2))
     return OriginPlan(
         host=f"page{number}.shore.org",
         tier="html",
@@ -180,6 +180,36 @@ def a_page(dice: random.Random, number: int, ends: float) -> OriginPlan:
         added_at=dice.uniform(5.0, CALM / 2),
         texts=texts,
         path="/notices",
+    )
+
+
+def members(seed: str, ends: float) -> tuple[OriginPlan, ...]:
+    """Draw a list with sessions, a page with sessions, one with pictures, and one of which parts are picked."""
+    plans = [a_page(chance(seed, f"members/{n}"), n, ends, 240.0) for n in range(4)]
+    bursts = [
+        Text(float(round(at)) + 40 * n, _words(dice))
+        for dice in (chance(seed, "members/items"),)
+        for at in moments(dice, 72.0, CALM, ends - CALM)
+        for n in range(dice.randint(1, 5))
+    ]
+    known = tuple(Text(-60.0 * (20 - n), _words(chance(seed, f"members/known/{n}"))) for n in range(20))
+    later = sorted({text.at: text for text in bursts}.values(), key=lambda text: text.at)
+    news, club, shown, board = plans
+    return (
+        replace(
+            news,
+            host="news.shore.org",
+            style="list",
+            path="/news",
+            window=20,
+            validators="none",
+            texts=(*known, *later),
+            session=True,
+            other="away.shore.org",
+        ),
+        replace(club, host="club.shore.org", session=True),
+        replace(shown, host="shown.shore.org", render="always", shell=bool(shown.texts), pictures=True),
+        replace(board, host="board.shore.org", window=3),
     )
 
 

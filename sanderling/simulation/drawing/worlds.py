@@ -21,6 +21,7 @@ from sanderling.simulation.program import (
     LINE_FAULTS,
     SERVICE,
     SERVICE_FAULTS,
+    SESSION_FAULTS,
     AlertPlan,
     ClientPlan,
     ClockStep,
@@ -37,6 +38,8 @@ from sanderling.simulation.program import (
 )
 from storage.records.tiers import TIERS, SourceType
 
+HOPS, KEPT = 6, 30
+"""Of a world of members: pages of new items in an hour, and events that the log keeps."""
 PACE = 900.0
 """Seconds between two looks at a source, on average. Ten sources alone would be looked at every two minutes, which no
 library does that is worth simulating: ten looks a second are shared by thousands.
@@ -392,6 +395,43 @@ def draw_rendered(seed: str) -> Program:
         endings=endings,
         clients=calm.clients[:1],
         looks_per_second=100.0,
+    )
+
+
+def draw_members(seed: str) -> Program:
+    """Draw a world of what is behind a page: a list whose items are followed to another host, sites that renew their
+    sessions, a page with pictures, and one of which a user picks parts; on a log that keeps little, through restarts.
+    """
+    calm = _calm(seed, days=0.17, sources=1, pace=PACE / 2)
+    plans = origins.members(seed, calm.ends)
+    news, club, _, board = plans
+    dice = chance(seed, "members")
+    faults, at = list[Fault](), CALM
+    while at < calm.ends - CALM:
+        for plan in (news, club):
+            faults.append(
+                Fault(at + dice.uniform(0, 900), dice.uniform(60, 240), dice.choice(SESSION_FAULTS), plan.machine)
+            )
+        at += 3600.0
+    endings = tuple(
+        Ending(at, dice.uniform(0.05, 3), dice.random() < 0.2) for at in moments(dice, 100, CALM, calm.ends - CALM / 4)
+    )
+    picks = [
+        Meddling(at, board.url, "pick", place=None if number % 3 == 2 else dice.randrange(board.window))
+        for number, at in enumerate(moments(dice, 40, CALM, calm.ends - CALM / 2))
+    ]
+    return replace(
+        calm,
+        origins=plans,
+        robots=(),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=(),
+        endings=endings,
+        meddling=tuple(picks),
+        clients=calm.clients[:1],
+        looks_per_second=100.0,
+        hops=HOPS,
+        keeps=KEPT,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sanderling.simulation.facts import Facts, Logged
-from sanderling.simulation.oracle import feeds, pages, scenes, streams
+from sanderling.simulation.oracle import feeds, lists, pages, scenes, streams
 from sanderling.simulation.oracle.letters import feeds as subscribed
 from sanderling.simulation.oracle.letters import wanted
 from sanderling.simulation.origins.texts import link
@@ -20,6 +20,8 @@ def owed(facts: Facts) -> Iterator[str]:
             yield f"{plan.url} could not be added: {facts.refused.get(plan.url, 'no answer')}"
         elif plan.tier == "feed":
             yield from feeds.missing(facts, plan)
+        elif plan.style == "list":
+            yield from lists.missing(facts, plan)
         elif plan.scenes:
             yield from scenes.missing(facts, plan)
         elif plan.tier == "html":

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.meddler import Picked
 from sanderling.simulation.origins.pages import FLAPS
 from sanderling.simulation.origins.texts import numbers_in
 from sanderling.simulation.program import OriginPlan
 
 OK = 200
+_UNDER_WAY = 60.0
+"""Seconds after a choice in which a look may be told that began before it."""
+_SEEN_WITHIN = 3600.0
+"""Seconds within which a change is told, if nothing else is wrong."""
 
 
 def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
     """Yield the changes that a look must have found, or still will, and that no event tells."""
     known = facts.added[plan.url].at
-    told = {number for logged in facts.of(plan) for number in _brought(plan, logged)}
+    told = {number for logged in facts.of(plan) for number in brought(plan, logged)}
     looks = list(facts.good_looks(plan))
     for number, text in enumerate(plan.texts):
         later = number + plan.window
         over = plan.texts[later].at if later < len(plan.texts) else None
         found = over is None or any(text.at <= look < over for look in looks)
-        if known < text.at < facts.ends and number not in told and found:
+        if known < text.at < facts.ends and number not in told and found and not _picked_away(facts, plan, number):
             yield f"{plan.name}: change {number} is not told"
 
 
@@ -31,7 +37,7 @@ def once(facts: Facts) -> Iterator[str]:
     """No change is told twice, none that was there at the first look, and none that was never made."""
     for plan in _pages(facts):
         asked = facts.added[plan.url].asked_at
-        times = Counter(number for logged in facts.of(plan) for number in _brought(plan, logged))
+        times = Counter(number for logged in facts.of(plan) for number in brought(plan, logged))
         for number, count in times.items():
             if count > 1:
                 yield f"{plan.name}: change {number} is told {count} times"
@@ -57,7 +63,7 @@ def real(facts: Facts) -> Iterator[str]:
             delta = logged.event.get("delta") or {}
             if not delta.get("ops"):
                 yield f"{plan.name}: {logged.event['id']} has no delta"
-            if not _brought(plan, logged):
+            if not brought(plan, logged):
                 flaps = any(edition in text for edition in FLAPS for text in _texts(logged, "text", "after"))
                 if not flaps or flapped >= _MOST_FLAPS or (before and _briefly(facts, plan, before[-1], logged)):
                     yield f"{plan.name}: {logged.event['id']} tells what is no change: {_words(delta)}"
@@ -75,20 +81,48 @@ def chain(facts: Facts) -> Iterator[str]:
     """Who applies every delta holds the page: what is taken away is what was told last at that place."""
     for plan in _pages(facts):
         held: dict[int, int] = {}
+        before = -math.inf
         for logged in facts.of(plan):
+            if any(before < pick.until and pick.at < logged.at for pick in _picks(facts, plan)):
+                held.clear()  # what was there when it was picked is known, and was not told
+            before = logged.at
             for number in _taken(plan, logged):
                 there = held.get(number % plan.window)
                 if there not in (None, number):
                     yield f"{plan.name}: {logged.event['id']} takes change {number} away where {there} was told"
-            held |= {number % plan.window: number for number in _brought(plan, logged)}
+            held |= {number % plan.window: number for number in brought(plan, logged)}
+
+
+def left_out(facts: Facts) -> Iterator[str]:
+    """What a user has left out of a page is not told while it is."""
+    for plan in _pages(facts):
+        picks = _picks(facts, plan)
+        for pick, over in zip(picks, [*(after.at for after in picks[1:]), math.inf], strict=False):
+            for logged in facts.of(plan) if pick.place is not None else ():
+                told = [n for n in brought(plan, logged) if n % plan.window == pick.place]
+                if told and pick.until + _UNDER_WAY < logged.at < over:
+                    yield f"{plan.name}: change {told[0]} is told, though its place was left out at {pick.until:.0f} s"
+
+
+def _picks(facts: Facts, plan: OriginPlan) -> list[Picked]:
+    return [pick for pick in facts.picked if pick.url == plan.url]
+
+
+def _picked_away(facts: Facts, plan: OriginPlan, number: int) -> bool:
+    """Return whether a change was made in a place that was left out, or may have been seen first by a new choice."""
+    at, picks = plan.texts[number].at, _picks(facts, plan)
+    if any(at - 60 < pick.until and pick.at < at + _SEEN_WITHIN for pick in picks):
+        return True
+    last = next((pick for pick in reversed(picks) if pick.until <= at), None)
+    return last is not None and last.place == number % plan.window
 
 
 def _pages(facts: Facts) -> list[OriginPlan]:
-    pages = (plan for plan in facts.program.origins if plan.tier == "html" and not plan.scenes)
+    pages = (plan for plan in facts.program.origins if plan.tier == "html" and not plan.scenes and plan.style != "list")
     return [plan for plan in pages if plan.url in facts.added]
 
 
-def _brought(plan: OriginPlan, logged: Logged) -> list[int]:
+def brought(plan: OriginPlan, logged: Logged) -> list[int]:
     """Return the changes that an event brings: those named in its new texts and not in its old ones."""
     old = set(_taken(plan, logged))
     return [n for text in _texts(logged, "text", "after") for n in numbers_in(plan, text) if n not in old]

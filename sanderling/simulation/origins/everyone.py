@@ -7,12 +7,14 @@ import trio
 from sanderling.simulation.chances import chance
 from sanderling.simulation.network import SimListener, SimNetwork
 from sanderling.simulation.origins.feeds import Feed
+from sanderling.simulation.origins.lists import ItemPage, ListPage, item_url
 from sanderling.simulation.origins.pages import Page
 from sanderling.simulation.origins.push import Pusher
 from sanderling.simulation.origins.receiver import Receiver
 from sanderling.simulation.origins.scenes import Elsewhere, ScenePage
 from sanderling.simulation.origins.server import Machine as Server
-from sanderling.simulation.origins.server import Redirect
+from sanderling.simulation.origins.server import Part, Redirect
+from sanderling.simulation.origins.sessions import Gate, GatedPart
 from sanderling.simulation.program import HOOK, OriginPlan, Program, host_of, machine_of
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
@@ -25,6 +27,8 @@ class Origins:
         self._program, self._network, self._trace, self._hook = program, network, trace, hook
         self.servers: dict[str, Server] = {}
         self.pushers: dict[str, Pusher] = {}
+        self.gates: dict[str, Gate] = {}
+        """Of the sources with sessions, by URL."""
 
     async def start(self, nursery: trio.Nursery) -> None:
         """Serve every source, and the receiver."""
@@ -32,19 +36,37 @@ class Origins:
             if plan.tier == "push":
                 push = self.pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
                 nursery.start_soon(push.serve, await self._listeners(plan.host))
+            elif plan.style == "list":
+                self._put_list(plan)
             elif plan.scenes:
                 page = ScenePage(plan)
                 self._server(plan.host).parts |= {plan.path: page, page.elsewhere: Elsewhere(plan)}
             else:
                 make = Feed if plan.tier == "feed" else Page
                 part = make(plan, chance(self._program.seed, f"part/{plan.name}"))
-                self._server(plan.host).parts[plan.path] = part
+                self._server(plan.host).parts[plan.path] = self._gated(plan, part)
                 if plan.shell and isinstance(part, Page):
                     self._network.scripts[plan.address] = part.filled
                 self._lead(plan)
         for name, server in self.servers.items():
             nursery.start_soon(serve_http, server.respond, await self._listeners(name))
         nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
+
+    def _put_list(self, plan: OriginPlan) -> None:
+        """Put a list and the pages of its items where they are; those of its own host want the session, too."""
+        self._server(plan.host).parts[plan.path] = self._gated(plan, ListPage(plan))
+        for number in range(len(plan.texts)):
+            page = ItemPage(plan, number)
+            host = host_of(item_url(plan, number))
+            here = self._gated(plan, page) if host == plan.host else page
+            self._server(host).parts[page.path] = here
+
+    def _gated(self, plan: OriginPlan, part: Part) -> Part:
+        """Return a part as it is: behind its site's gate, where that wants a session."""
+        if not plan.session:
+            return part
+        gate = self.gates.setdefault(plan.url, Gate(self._server(plan.host).host))
+        return GatedPart(gate, part)
 
     async def _listeners(self, host: str) -> list[SimListener]:
         side = self._network.side(host)

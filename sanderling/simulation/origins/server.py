@@ -29,6 +29,7 @@ class Seen:
 
     until: when the last byte was sent, or the client had gone. conditional: it named a version; foreign: of something
     else than what it asked for. whole: it was answered as in good times. hold: seconds of quiet that were asked for.
+    cookie: what came with it.
     forbids: a robots.txt that let nobody in (None: no rules could be learned from the answer); lasts: for how long.
     """
 
@@ -39,6 +40,7 @@ class Seen:
     foreign: bool = False
     whole: bool = True
     hold: float = 0.0
+    cookie: str = ""
     forbids: bool | None = None
     lasts: float = 0.0
     until: float = math.inf
@@ -101,6 +103,7 @@ class Machine:
             foreign=conditional and (part is None or not part.versioned),
             whole=whole,
             hold=troubles.hold_of(answer),
+            cookie=request.headers.get("cookie", ""),
             forbids=_forbids(answer) if request.path == ROBOTS else None,
             lasts=_lasts(answer),
         )

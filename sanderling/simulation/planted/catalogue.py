@@ -21,6 +21,7 @@ from sanderling.simulation.planted import (
     log,
     meaning,
     meddled,
+    members,
     nodes,
     rendering,
     streams,
@@ -124,6 +125,18 @@ PLANTS: tuple[Plant, ...] = (
     rendering.validators_of_shells_kept,
     rendering.robots_not_asked,
     rendering.unmarked_memories,
+    members.told_and_waiting,
+    members.text_of_the_item_before,
+    members.hops_not_counted,
+    members.cookies_go_along,
+    members.old_cookies_win,
+    members.failures_set_nothing,
+    members.sessions_in_memory_only,
+    members.doubts_for_ever,
+    members.pictures_of_the_side_before,
+    members.pictures_outlive_their_events,
+    members.picks_are_compared_with_the_whole,
+    members.picks_are_for_show,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

@@ -20,6 +20,7 @@ from sanderling.simulation.drawing.worlds import (
     draw_everything,
     draw_meaning,
     draw_meddled,
+    draw_members,
     draw_tight,
 )
 from sanderling.simulation.forbidden import EXCEPTIONS, forbidden
@@ -79,6 +80,17 @@ def test_whoever_is_overtaken_by_retention_is_told_so_and_nobody_else(seed: str)
     result = simulate_program(draw_tight(seed), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
     assert any(result.facts.expired.values())
+
+
+def test_what_is_behind_a_page_is_followed_renewed_shown_and_picked() -> None:
+    result = simulate_program(draw_members("1"), patience=6 * 3600.0)
+    assert [str(violation) for violation in result.violations] == []
+    facts = result.facts
+    (news,) = [plan for plan in result.program.origins if plan.style == "list"]
+    assert any(seen.path.startswith("/items/") and seen.status == 200 for seen in facts.seen[news.other])
+    assert all(len(visits) > 100 for visits in facts.visits.values()) and len(facts.visits) == 2
+    assert sum(shown.seq > 0 for shown in facts.pictures) > 3 and 0 < facts.floor < facts.log[-1].seq
+    assert {pick.place is None for pick in facts.picked} == {True, False}
 
 
 def test_the_same_script_gives_the_same_trace_twice() -> None:

@@ -19,6 +19,7 @@ from sanderling.simulation.drawing.worlds import (
     draw_in_time,
     draw_meaning,
     draw_meddled,
+    draw_members,
     draw_nodes,
     draw_outage,
     draw_polling_nodes,
@@ -174,6 +175,18 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "validators_of_shells_kept": (draw_rendered, "1", "P8"),
     "robots_not_asked": (draw_rendered, "1", "P5"),
     "unmarked_memories": (draw_rendered, "1", "H1"),
+    "told_and_waiting": (draw_members, "2", "I1"),
+    "text_of_the_item_before": (draw_members, "2", "I2"),
+    "hops_not_counted": (draw_members, "2", "I3"),
+    "cookies_go_along": (draw_members, "2", "J2"),
+    "old_cookies_win": (draw_members, "2", "J1"),
+    "failures_set_nothing": (draw_members, "2", "J1"),
+    "sessions_in_memory_only": (draw_members, "2", "J1"),
+    "doubts_for_ever": (draw_members, "2", "J1"),
+    "pictures_of_the_side_before": (draw_members, "2", "G1"),
+    "pictures_outlive_their_events": (draw_members, "2", "G2"),
+    "picks_are_compared_with_the_whole": (draw_members, "2", "W2"),
+    "picks_are_for_show": (draw_members, "2", "U1"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 

@@ -1,0 +1,150 @@
+"""Bugs of what is behind a page: items that are followed, sessions that are renewed, pictures, and parts that are
+picked.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from actors.content.messages.listings import ItemPage
+from actors.egress import cookies
+from actors.egress.cookies import Cookie, SetCookies
+from actors.egress.url import Url
+from actors.sources.following import hop
+from actors.sources.following import waiting as items
+from actors.sources.following.waiting import Following
+from actors.sources.looks import fetch
+from actors.sources.looks.access import Access
+from actors.sources.looks.pictures import picture_to_keep
+from actors.sources.looks.renewal import Renewal
+from actors.sources.page.reader import PageReader
+from actors.sources.polling import actor as polling
+from actors.sources.registry.service import SourceService
+from storage.records.event import Draft
+from storage.records.identity import Millis, SourceId
+from storage.records.picture import Picture
+from storage.sql.stores import log, sources
+from storage.sql.stores.pictures import SqlPictures
+
+Plant = AbstractContextManager[Any]
+
+
+def told_and_waiting() -> Plant:
+    """An item that was told goes on waiting for its page."""
+    return patch.object(items, "without", lambda following, done: following)
+
+
+def text_of_the_item_before() -> Plant:
+    """An item is told with the page that was fetched last before its own."""
+    right, pages = hop._told, list[ItemPage]()
+
+    def wrong(draft: Draft, page: ItemPage, ports: Any) -> Draft:
+        pages.append(page)
+        return right(draft, pages[-2:][0], ports)
+
+    return patch.object(hop, "_told", wrong)
+
+
+def hops_not_counted() -> Plant:
+    """The pages that are fetched in an hour are not counted."""
+
+    def wrong(following: Following, now: Millis) -> Following:
+        return following
+
+    return patch.object(items, "spent", wrong)
+
+
+def cookies_go_along() -> Plant:
+    """A page on another host is fetched with the list's cookies, if its user has named that host."""
+    right = Access.to
+
+    def wrong(self: Access, url: Url, now: int) -> Any:
+        return right(self._replace(origin=url.origin), url, now)
+
+    return patch.object(Access, "to", wrong)
+
+
+def old_cookies_win() -> Plant:
+    """What the user gave stays, whatever the site sets under the same name."""
+    right = cookies._put
+
+    def wrong(kept: list[Cookie], cookie: Cookie, now: int) -> None:
+        if all(one.name != cookie.name for one in kept):
+            right(kept, cookie, now)
+
+    return patch.object(cookies, "_put", wrong)
+
+
+def failures_set_nothing() -> Plant:
+    """What an answer sets that is a failure is not taken."""
+    right = fetch._Opened.take
+
+    def wrong(self: fetch._Opened, said: SetCookies, status: int) -> None:
+        if status < 400:
+            right(self, said, status)
+
+    return patch.object(fetch._Opened, "take", wrong)
+
+
+@contextmanager
+def sessions_in_memory_only() -> Any:
+    """What a site has renewed is stored by nobody."""
+    with ExitStack() as stack:
+        for module in (log, sources):
+            stack.enter_context(patch.object(module, "write_jars", lambda *_: None))
+        yield
+
+
+def doubts_for_ever() -> Plant:
+    """That a look has worked speaks for the cookies from before it."""
+
+    def wrong(self: Renewal) -> None:
+        self._put(cookies.turned(self.now))
+
+    return patch.object(Renewal, "works", wrong)
+
+
+def pictures_of_the_side_before() -> Plant:
+    """A change is kept with the picture of the look before."""
+    last = dict[SourceId, Any]()
+
+    def wrong(source: Any, fetched: Any, reading: Any, drafts: Any, at: Millis) -> Picture | None:
+        before = last.get(source.id, fetched)
+        last[source.id] = fetched
+        return picture_to_keep(source, before, reading, drafts, at)
+
+    return patch.object(polling, "picture_to_keep", wrong)
+
+
+def pictures_outlive_their_events() -> Plant:
+    """Retention takes the event, and leaves its picture."""
+    right = SqlPictures.prune
+
+    async def wrong(self: SqlPictures, before: Millis, floor: Any, room: int, limit: int) -> int:
+        return await right(self, before, type(floor)(0), room, limit)
+
+    return patch.object(SqlPictures, "prune", wrong)
+
+
+def picks_are_compared_with_the_whole() -> Plant:
+    """What was remembered of the page is compared with the part that a user has picked."""
+
+    async def wrong(self: SourceService, source: SourceId) -> bytes:
+        stored = await self._ports.storage.sources.get(source)
+        return b"" if stored is None else stored.base
+
+    return patch.object(SourceService, "_forgotten", wrong)
+
+
+def picks_are_for_show() -> Plant:
+    """What a user has left out is left out of what he is shown, and not of the looks."""
+    right = PageReader.read
+
+    async def wrong(self: PageReader, jail: Any, source: Any, *args: Any, **named: Any) -> Any:
+        return await right(self, jail, replace(source, ignore=()), *args, **named)
+
+    return patch.object(PageReader, "read", wrong)
