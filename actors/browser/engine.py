@@ -9,7 +9,7 @@ from typing import Final
 import trio
 
 from actors.browser.held import Held
-from actors.browser.look import Look
+from actors.browser.look import HIDDEN, Look
 from actors.browser.wire import BadMessage, Command, Message, Messages, packed
 from actors.egress.forward_proxy import ForwardProxy, Slot
 from actors.egress.leases import Lease
@@ -23,6 +23,17 @@ BACKLOG: Final = 4096
 """What a browser has said of one page and the look has not taken yet; a page that makes it say more is ended."""
 NO_SESSION: Final = "-"
 """The session of a look that has none yet: no message carries it."""
+ATTACHED: Final = "Target.attachedToTarget"
+_HOLDING: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
+_NO_HOLDING: Final = Command(
+    "Target.setAutoAttach", {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
+)
+_HELLO: Final = (
+    Command("Browser.getVersion", tag="version"),
+    Command("Target.setDiscoverTargets", {"discover": True}),
+    Command("Target.setAutoAttach", _HOLDING),
+    Command("Target.createTarget", {"url": "about:blank", **HIDDEN}, tag="tried"),
+)
 _READ: Final = 1 << 18
 _AGENT_WITHIN: Final = 20.0
 
@@ -46,6 +57,7 @@ class Engine:
         self._heard = 0
         self._freed = trio.Event()
         self.looks = 0
+        self._held_back = False
         self.agent = self.name = self.why = ""
         self.worn, self.over = trio.Event(), trio.Event()
 
@@ -86,17 +98,21 @@ class Engine:
             self.over.set()
 
     async def _greet(self) -> None:
-        """Learn what it is."""
-        desk = self._desk()
+        """Learn what it is, and whether it holds a new tab back until it hears from us.
+
+        A shell does. A whole browser does not where nobody could see the tab; it is not asked to then.
+        """
+        desk, tag = self._desk(), ""
+        desk.context = None
         with trio.move_on_after(_AGENT_WITHIN), suppress(trio.EndOfChannel):
-            hello = [
-                Command("Browser.getVersion", tag="version"),
-                Command("Target.setDiscoverTargets", {"discover": True}),
-            ]
-            await self._send(hello, desk)
-            while not self.name:
-                message, _ = await desk.take()
-                self.agent, self.name = (str(message.params.get(key, "")) for key in ("userAgent", "product"))
+            await self._send(_HELLO, desk)
+            while tag != "tried":
+                message, tag = await desk.take()
+                if tag == "version":
+                    self.agent, self.name = (str(message.params.get(key, "")) for key in ("userAgent", "product"))
+                self._held_back |= message.method == ATTACHED and message.params.get("waitingForDebugger") is True
+            tried = Command("Target.closeTarget", {"targetId": str(message.params.get("targetId", ""))})
+            await self._send([tried] if self._held_back else [tried, _NO_HOLDING], desk)
         self._leave(desk)
         if not self.name:
             self.end("it did not say what it is")
@@ -124,6 +140,7 @@ class Engine:
                 marker=marker,
                 trouble=lease.trouble,
                 most_html=self._most_html,
+                held_back=self._held_back,
             )
             with slot.let(lease):
                 try:
@@ -227,7 +244,7 @@ class Engine:
             return
         context = message.params.get("targetInfo", {}).get("browserContextId") if not message.session else None
         for desk in self._desks:
-            if desk.session == message.session if message.session else context in (desk.context, None):
+            if desk.session == message.session if message.session else desk.hears(context):
                 desk.put(message, "")
 
     async def _call(self) -> None:
@@ -269,10 +286,16 @@ class _Desk:
 
     def __init__(self) -> None:
         self._put, self._taken = trio.open_memory_channel[tuple[Message, str]](BACKLOG)
-        self.context, self.session = "", NO_SESSION
+        self.context: str | None = ""
+        """The context that it hears of; None: of all."""
+        self.session = NO_SESSION
         self.owed: set[str] = set()
         """The tags of answers that have not been taken."""
         self.flooded = False
+
+    def hears(self, context: str | None) -> bool:
+        """Whether what is said of a context is for this desk; None: of no context."""
+        return self.context is None or context in (self.context, None)
 
     def put(self, message: Message, tag: str) -> None:
         """Lay a message here, with the tag of the command that it answers."""

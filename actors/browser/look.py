@@ -15,6 +15,7 @@ save work: pictures nobody wants are not fetched. No wall is built of that; the 
 from __future__ import annotations
 
 import json
+import math
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.utils import formatdate
@@ -37,6 +38,8 @@ PATIENCE: Final = 5.0
 APART: Final = 0.5
 """Seconds between two readings."""
 MOST_READINGS: Final = 4
+MOMENT: Final = 0.2
+"""Seconds in which it is told why a tab gave up a document before it had one: a file came in its place, or not."""
 ASK_EVERY: Final = 0.2
 """Seconds between two questions whether what the page waits for is there."""
 RESERVE: Final = 0.2
@@ -47,6 +50,10 @@ MOST_FILLED: Final = 5
 MOST_TRACKED: Final = 2_000
 """Requests of one page that are followed at once; more are counted only."""
 WORLD: Final = "sanderling"
+HIDDEN: Final = {"hidden": True, "background": True}
+"""A whole browser makes no window around such a tab, which costs it five times the processor time. But of what nobody
+could see there are no pictures.
+"""
 NO_WINDOWS: Final = "window.open = () => null"
 """As a browser answers whose user wants no pop-ups; those that come all the same are closed, at more cost."""
 SHOT_WIDTH, SHOT_HEIGHT, SHOT_QUALITY = 1280, 4000, 60
@@ -87,7 +94,8 @@ class Look:
 
     door: the port of its proxy, inside the walls. agent: the browser's own User-Agent. marker: the word on the proxy's
     own answers. trouble: what became of a request to a host. spent: which limit of the proxy is reached, "" for none.
-    most_html: characters of the document. now: seconds of a clock that never steps, as everywhere here.
+    most_html: characters of the document. held_back: a new tab is attached to us by itself, and takes no step before we
+    say so. now: seconds of a clock that never steps, as everywhere here.
 
     When it is over there is a `failure`, or the document: `html`, `at` its final address, with its `status`.
     """
@@ -102,11 +110,12 @@ class Look:
         marker: str,
         trouble: Callable[[str, int], Trouble | None] = lambda host, port: None,
         most_html: int = 8 << 20,
+        held_back: bool = False,
     ) -> None:
         self.request = request
         self._url = parse_url(request.url, schemes=("http", "https"))
         self._door, self._agent, self._marker, self._trouble = door, agent, marker, trouble
-        self._most_html = most_html
+        self._most_html, self._held_back = most_html, held_back
         self._began, self._deadline = now, now + request.deadline
         self._read_by = self._deadline - min(MOST_RESERVE, RESERVE * request.deadline)
         self.state = State.OPENING
@@ -118,7 +127,7 @@ class Look:
         self._heading = request.url
         """Where the tab is on its way to."""
         self._loaded = self._committed = self._asking = False
-        self._moved_at = now
+        self._moved_at, self._broke_off = now, math.inf
         self._open: dict[str, float] = {}
         """Requests under way, and since when."""
         self._filling: dict[str, tuple[str, int]] = {}
@@ -147,6 +156,8 @@ class Look:
         """When `tick` is to be called next, if nothing is heard before."""
         if self.state is State.OPENING or self._asking:
             return self._deadline
+        if not self._committed and self._broke_off < self._deadline:
+            return min(self._deadline, self._broke_off + MOMENT)
         if self.state is State.READING or self.request.wait_for:
             return min(self._deadline, self._next_at)
         return min(self._quiet_at(), self._read_by) if self._committed else self._deadline
@@ -186,7 +197,9 @@ class Look:
         yield self._told("Network.setBypassServiceWorker", bypass=True)
         yield self._told("Fetch.enable", patterns=[{"urlPattern": "*"}])
         yield self._told("Page.addScriptToEvaluateOnNewDocument", source=NO_WINDOWS)
-        yield self._told("Page.enable", "prepared")
+        yield self._told("Page.enable", "" if self._held_back else "prepared")
+        if self._held_back:
+            yield self._told("Runtime.runIfWaitingForDebugger", "let go")
 
     # --- what is heard -----------------------------------------------------------------------------------------------
 
@@ -207,19 +220,16 @@ class Look:
             yield from self._not_done(tag, message.failed, now)
         elif tag == "context":
             yield Command("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.context})
-            # Hidden: a whole browser makes no window around it, which costs it five times the processor time. But of
-            # what nobody could see there are no pictures.
-            hidden = {} if self.request.screenshot else {"hidden": True, "background": True}
-            tab = {"url": "about:blank", "browserContextId": self.context, **hidden}
+            hidden = {} if self.request.screenshot else HIDDEN
+            url = self._url.text if self._held_back else "about:blank"
+            tab = {"url": url, "browserContextId": self.context, **hidden}
             yield Command("Target.createTarget", tab, tag="target")
         elif tag == "target":
             self.target = self._frame = str(params["targetId"])  # a tab's top frame has its name
-            yield Command("Target.attachToTarget", {"targetId": self.target, "flatten": True}, tag="session")
+            if not self._held_back:
+                yield Command("Target.attachToTarget", {"targetId": self.target, "flatten": True}, tag="session")
         elif tag == "session":
-            self.session = str(params["sessionId"])
-            self.state = State.LOADING
-            self._moved_at = now
-            yield from self._prepare()
+            yield from self._attached(params, now)
         elif tag == "prepared":
             yield self._told("Page.navigate", "navigated", url=self._url.text)
         elif tag == "navigated":
@@ -237,7 +247,7 @@ class Look:
 
     def _not_done(self, tag: str, why: str, now: float) -> Iterator[Command]:
         """A command failed. One to a page that has moved on is sent again; at the start it is the browser's fault."""
-        if tag in ("context", "target", "session", "prepared"):
+        if tag in ("context", "target", "session", "prepared", "let go"):
             self._fail(f"the browser would not open a page: {why}", "local")
         elif tag == "navigated":
             self._fail(f"the browser would not go there: {why}", "remote")
@@ -249,6 +259,17 @@ class Look:
             self._asking, self._world = False, 0
             self._next_at = now + ASK_EVERY
         yield from ()
+
+    def _attached(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        """The tab is ours: say what we want to hear of it, and let it go there."""
+        found = params.get("targetInfo", {})
+        if self.session or (found and found.get("browserContextId") != self.context):
+            return  # a window that the page opened, which is closed
+        self.session = str(params["sessionId"])
+        self.target = self._frame = str(found.get("targetId", self.target))
+        self.state = State.LOADING
+        self._moved_at = now
+        yield from self._prepare()
 
     def _went(self, params: Mapping[str, Any]) -> None:
         """Take the answer to Page.navigate, which comes when the document begins to come."""
@@ -304,9 +325,17 @@ class Look:
 
     def _broke(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         self._filling.pop(str(params.get("requestId")), None)
-        if params.get("type") == "Document" and not params.get("canceled"):
+        if params.get("type") == "Document" and not (params.get("canceled") and self._committed):
             self._failed = str(params.get("errorText", ""))
+            if self._held_back and params.get("canceled"):
+                self._broke_off = now
         return self._finished(params, now)
+
+    def _downloads(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        """A file comes. Once there is a document, that is its own affair: it is refused."""
+        if not self._committed:
+            self._fail("this is a file to be downloaded, no page", "remote")
+        yield from ()
 
     def _navigated(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """The tab shows another document. Ours are those of the top: what frames inside it do is theirs."""
@@ -383,9 +412,11 @@ class Look:
         if now >= self._deadline:
             self._end_of_time()
             return []
-        if self.state is State.LOADING and not self._asking:
+        if not self._committed and now >= self._broke_off + MOMENT:
+            self._fail_loading(self._failed, self._heading)
+        elif self.state is State.LOADING and not self._asking:
             return list(self._tick_loading(now))
-        if self.state is State.READING and not self._asking and now >= self._next_at:
+        elif self.state is State.READING and not self._asking and now >= self._next_at:
             return list(self._in_world(now))
         return []
 
@@ -555,8 +586,10 @@ _EVENTS: Final[Mapping[str, Callable[[Look, Mapping[str, Any], float], Iterator[
     "Page.frameNavigated": Look._navigated,
     "Page.loadEventFired": Look._load_fired,
     "Page.javascriptDialogOpening": Look._dialog,
+    "Page.downloadWillBegin": Look._downloads,
     "Fetch.requestPaused": Look._paused,
     "Inspector.targetCrashed": Look._crashed,
     "Target.targetCrashed": Look._crashed,
     "Target.targetCreated": Look._window,
+    "Target.attachedToTarget": Look._attached,
 }

@@ -17,7 +17,9 @@ OWN = "Mozilla/5.0 HeadlessChrome/156.0 Safari/537.36"
 class Script:
     """A look, the clock, and all commands so far."""
 
-    def __init__(self, request: RenderRequest | None = None, *, most_html: int = 1000, **given: Any) -> None:
+    def __init__(
+        self, request: RenderRequest | None = None, *, most_html: int = 1000, held_back: bool = False, **given: Any
+    ) -> None:
         self.now = 100.0
         self.troubles: dict[tuple[str, int], Trouble] = {}
         wanted = request or RenderRequest(URL, "sanderling/1", **given)
@@ -29,6 +31,7 @@ class Script:
             marker="m1",
             trouble=lambda host, port: self.troubles.get((host, port)),
             most_html=most_html,
+            held_back=held_back,
         )
         self.sent: list[Command] = [*self.look.begin()]
 
@@ -64,6 +67,11 @@ class Script:
         if not self.look.over:
             self.now = until
         return []
+
+    def attached(self, session: str = "S", target: str = "T", context: str = "C") -> list[Command]:
+        """Tell that a tab is attached to us."""
+        found = {"targetId": target, "browserContextId": context, "type": "page"}
+        return self.say("Target.attachedToTarget", sessionId=session, targetInfo=found, waitingForDebugger=True)
 
     def opened(self) -> Script:
         """Come to where the tab goes to the page."""

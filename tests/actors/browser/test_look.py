@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from actors.browser.look import MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, State
+from actors.browser.look import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, State
 from actors.egress.leases import Trouble
 from tests.actors.browser.scripts import OWN, URL, Script
 
@@ -37,6 +37,49 @@ def test_a_look_opens_a_context_with_its_own_door_and_a_tab_in_it_and_goes_when_
     script.answer("prepared")
     assert script.sent[-1].params == {"url": URL}
     assert [command.method for command in script.look.end()] == ["Target.closeTarget", "Target.disposeBrowserContext"]
+
+
+def let_go() -> Script:
+    script = Script(held_back=True)
+    script.answer("context", browserContextId="C")
+    script.attached()
+    script.answer("target", targetId="T")
+    return script
+
+
+def test_a_tab_that_is_held_back_opens_the_page_itself_once_all_of_it_is_heard() -> None:
+    script = Script(held_back=True)
+    script.answer("context", browserContextId="C")
+    assert script.last("Target.createTarget").params["url"] == URL
+    assert script.attached(context="another") == []
+    told = [command.method for command in script.attached()]
+    assert {"Network.setUserAgentOverride", "Fetch.enable"} <= {*told[:-1]}
+    assert told[-1] == "Runtime.runIfWaitingForDebugger" and "Page.navigate" not in told
+    assert script.answer("target", targetId="T") == script.attached("S2", "T2") == [], "a window is not let go"
+    script.answer("let go")
+    look = read_twice(script.loaded()).look
+    assert look.failure is None and look.html == "<p>new</p>"
+
+
+def test_a_tab_that_was_let_go_and_gets_no_document_says_so() -> None:
+    script = let_go()
+    script.ask("d", "Document")
+    script.say("Network.loadingFailed", requestId="d", type="Document", errorText="net::ERR_ABORTED", canceled=True)
+    assert not script.look.over, "it may still be said that a file comes"
+    assert script.wait(MOMENT) == []
+    assert failure(script) == ("remote", "the page broke off its own loading (ERR_ABORTED)")
+
+
+def test_a_file_that_comes_in_the_place_of_the_page_is_none_and_one_that_a_page_sends_is_its_own_affair() -> None:
+    script = let_go()
+    script.say("Network.loadingFailed", requestId="d", type="Document", errorText="net::ERR_ABORTED", canceled=True)
+    script.say("Page.downloadWillBegin")
+    assert failure(script) == ("remote", "this is a file to be downloaded, no page")
+    script = let_go().loaded()
+    script.ask("2", "Document")
+    script.say("Network.loadingFailed", requestId="2", type="Document", errorText="net::ERR_ABORTED", canceled=True)
+    script.say("Page.downloadWillBegin")
+    assert read_twice(script).look.failure is None
 
 
 def test_a_page_is_read_when_it_was_quiet_for_300_ms_and_is_settled_when_it_is_the_same_twice() -> None:
@@ -295,7 +338,7 @@ def test_the_json_that_filled_a_page_is_named_the_largest_first() -> None:
     assert script.look.filled() == [("https://a.example/1", 30)]
 
 
-@pytest.mark.parametrize("tag", ["context", "target", "session", "prepared"])
+@pytest.mark.parametrize("tag", ["context", "target", "session", "prepared", "let go"])
 def test_a_browser_that_opens_no_page_is_to_blame_itself(tag: str) -> None:
     script = Script()
     script.answer(tag, "no room")
