@@ -136,7 +136,7 @@ class Shifts:
                     new = await self._storage.coverage.step(self._shifts[number - 1], shift)
                     self._stored[-1:] = [self._shifts[number - 1], new]
                     self._shifts[number] = self._shifts[number]._replace(number=new.number)
-                elif shift != self._stored[number]:
+                elif shift != self._stored[number] and not self._goes_with_next(number):
                     await self._storage.coverage.save(shift)
                     self._stored[number] = shift
         except STANDSTILL as error:
@@ -144,6 +144,12 @@ class Shifts:
         while len(self._shifts) > MOST and self._shifts[0] == self._stored[0] == self._shifts[0].whole:
             del self._shifts[0], self._stored[0]
             self._gone += 1
+
+    def _goes_with_next(self, number: int) -> bool:
+        """Return whether the setting of a clock has ended a shift since: it is stored with the one after it, or a crash
+        between the two would make a stop of it.
+        """
+        return number + 1 == len(self._stored) < len(self._shifts)
 
     async def end(self) -> None:
         """End the shift, if all that it looked at was stored after the last look; else it ends as in a crash."""

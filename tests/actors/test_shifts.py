@@ -199,6 +199,27 @@ async def test_a_shift_that_the_storage_refuses_for_good_is_said(autojump_clock:
     assert shift.until is None
 
 
+async def test_a_shift_that_a_clock_has_ended_is_stored_with_the_next_or_a_crash_would_look_like_a_stop(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    shifts, storage, life = await machine.start()
+    await trio.sleep(1000)
+
+    async def away(*_: Any) -> Shift:
+        raise Unavailable("for a while")
+
+    storage.coverage.step = away  # type: ignore[method-assign]
+    machine.ahead = -700.0
+    await trio.sleep(EVERY + 1)
+    life.cancel()
+    await trio.sleep(600)
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    assert spans(record) == [(0, machine.now() / 1000 - START, "crash")]
+    assert record.resting == []
+
+
 async def test_a_look_ahead_of_the_clock_says_that_it_was_set_back_before_the_crash(
     autojump_clock: object, nursery: trio.Nursery
 ) -> None:
