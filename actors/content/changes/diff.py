@@ -126,7 +126,7 @@ def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tupl
     for k, m in [*((a + x, c + y) for x, y in pairs), (b, d)]:
         ops += [Op("delete", n, text=before[n], context=_at(where.before, n)) for n in range(i, k)]
         ops += [Op("insert", n, text=after[n], context=_at(where.after, n)) for n in range(j, m)]
-        if k < b:
+        if k < b and before[k] != after[m]:  # of texts that come several times some stand in a gap as they were
             context = _at(where.after, m) if m < len(where.after) else _at(where.before, k)
             ops.append(Op("replace", m, before=before[k], after=after[m], context=context))
         i, j = k + 1, m + 1

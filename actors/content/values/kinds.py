@@ -75,6 +75,15 @@ _FEW_WORDS = 8
 """Words that may differ where a negation is what a change is about."""
 _MOST_NAME_WORDS = 5
 _IN_NAMES = frozenset("from van von der den de del della di da dos la le el al bin ibn zu af av und and of y".split())  # noqa: SIM905
+_JOINING = frozenset({"und", "and", "et", "e", "y", "och", "og", "en", "i"})
+"""Words between names, which come and go with them."""
+_FIGURES = re.compile(r"\S*\d\S*")
+_SENTENCE = re.compile(r"[.!?:]\s+$")
+_ENDS = (".", "!", "?", ":")
+_CONTRACTED = re.compile(
+    r"\bcannot\b|\b(?:ca|do|does|did|is|are|was|were|wo|would|should|could|have|has|had|must|need|might)n t\b"
+)
+"""As a text is compared, which has no apostrophes."""
 _READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
 """Characters that are read of an entry's text, and the most values that are told of it."""
 _ANY = re.compile(r"\d")
@@ -213,11 +222,16 @@ def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) ->
         return None  # a figure in place of a span of them
     no = _no(writing.spoken)
     lone = (Counter(old.split()) - Counter(new.split())).total() + (Counter(new.split()) - Counter(old.split())).total()
-    if lone <= _FEW_WORDS and Counter(no.findall(old)) != Counter(no.findall(new)):
+    if lone <= _FEW_WORDS and _negations(no, old) != _negations(no, new):
         return "negation", before.text, after.text
     if names := _names(before.text, after.text, writing):
         return "name", *names
     return "text", before.text, after.text
+
+
+def _negations(no: re.Pattern[str], text: str) -> Counter[str]:
+    """Return how often a text says no, however that is spelled: "cannot", "can not" and "can't" are one."""
+    return Counter(no.findall(_CONTRACTED.sub(" not", text)))
 
 
 @cache
@@ -234,31 +248,51 @@ def _names(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
     for a, b, c, d in found:
         old = before[olds[a][0] : olds[b - 1][1]] if a < b else ""
         new = after[news[c][0] : news[d - 1][1]] if c < d else ""
-        if _PART.search(old) or _PART.search(new):
-            pairs.append((old, new))
-    if not pairs or not all(_are_names(old, new, before, after, writing) for old, new in pairs):
+        first = (a == b or _begins(before, olds[a][0])) and (c == d or _begins(after, news[c][0]))
+        if _joined(old) != _joined(new):
+            pairs.append((old, new, first))
+    if not pairs or not all(_are_names(old, new, before, after, writing, first=first) for old, new, first in pairs):
         return None
     if len(pairs) > 1:
         return before, after
-    return pairs[0]
+    return pairs[0][:2]
 
 
-def _are_names(old: str, new: str, before: str, after: str, writing: Writing) -> bool:
-    """Return whether two stretches are names; the first word of a text has a capital whatever it is."""
-    if not old or not new:
-        return len(_PART.findall(old or new)) > 1 and _is_name(old or new, writing, most=3 * _MOST_NAME_WORDS)
-    is_first = before.startswith(old) and after.startswith(new) and len(before) > len(old)
-    if is_first and len(_PART.findall(old)) < 2 and len(_PART.findall(new)) < 2:
+def _begins(text: str, at: int) -> bool:
+    """Return whether a sentence begins at a place, where every word has a capital."""
+    return _SENTENCE.search(text[max(0, at - 3) : at]) is not None or not text[:at].strip()
+
+
+def _joined(text: str) -> tuple[str, ...]:
+    """Return the words of a stretch that are no figures, without those that join it to what stands beside it."""
+    words = [word for word in _PART.findall(_FIGURES.sub(" ", text)) if word.strip(".-")]
+    while words and words[0].lower() in _JOINING:
+        del words[0]
+    while words and words[-1].lower() in _JOINING:
+        del words[-1]
+    return tuple(words)
+
+
+def _are_names(old: str, new: str, before: str, after: str, writing: Writing, *, first: bool) -> bool:
+    """Return whether two stretches are names; the first word of a sentence has a capital whatever it is."""
+    olds, news = _joined(old), _joined(new)
+    if not olds or not news:
+        # What ends like a sentence is a heading that a text begins with, or no longer.
+        words, end = olds or news, (old or new).rstrip()[-1:]
+        capital = sum(word[0].isupper() for word in words)
+        return capital > 1 and end not in _ENDS and _is_name(words, writing, most=3 * _MOST_NAME_WORDS)
+    is_whole = before.strip() == old and after.strip() == new
+    if first and not is_whole and len(olds) < 2 and len(news) < 2:
         return False
-    return _is_name(old, writing) and _is_name(new, writing)
+    had_figures = _FIGURES.search(old) or _FIGURES.search(new)
+    if had_figures and len(olds) < 2 and len(news) < 2:
+        return False  # "10 views" to "12 comments"
+    return _is_name(olds, writing) and _is_name(news, writing)
 
 
-def _is_name(text: str, writing: Writing, most: int = _MOST_NAME_WORDS) -> bool:
-    """Return whether a text is some words of which each begins with a capital, or stands in a name ("van")."""
-    words = _PART.findall(text)
-    if any(mark.isdigit() or mark == "_" for mark in text):
-        return False
-    if not 1 <= len(words) <= most or not words[0][0].isupper():
+def _is_name(words: Sequence[str], writing: Writing, most: int = _MOST_NAME_WORDS) -> bool:
+    """Return whether words each begin with a capital, or stand in names ("van")."""
+    if not 1 <= len(words) <= most or not words[0][0].isupper() or any("_" in word for word in words):
         return False
     capital = [word for word in words if word[0].isupper()]
     if writing.spoken in _CAPITALISED_NOUNS and len(capital) < 2:

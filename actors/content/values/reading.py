@@ -44,7 +44,7 @@ _SHARE_BEFORE = re.compile(r"%[ \u00a0]?$")
 _SHARE = re.compile(r"[ \u00a0]?%")
 _CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4])[:.h]([0-5]\d)(?::[0-5]\d)?(?![\d:]|[.,]\d)(?: ?([ap])\.?m\b)?")
 _VERSION = re.compile(
-    r"(?<![\w.$€£])(?:v(\d+(?:\.\d+)*)|(\d+\.\d+\.\d+(?:\.\d+)*)"
+    r"(?<![^\W_])(?<![.$€£])(?:v(\d+(?:\.\d+)*)|(\d+\.\d+\.\d+(?:\.\d+)*)"
     r"|(?<=version )(\d+(?:\.\d+)*)|(?<=release )(\d+(?:\.\d+)*))"
     r"(?:-(?:alpha|beta|rc|dev|pre)[\w.]*)?(?![\w]|\.\d)"
 )

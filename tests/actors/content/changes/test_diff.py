@@ -23,6 +23,13 @@ def test_the_delta_applied_to_the_old_text_gives_the_new(before: list[str], afte
     assert delta.stats.unchanged + delta.stats.added + delta.stats.changed == len(after)
 
 
+@given(paragraphs, paragraphs)
+def test_what_stays_as_it_is_is_no_change(before: list[str], after: list[str]) -> None:
+    diff, delta = compare(before, after)
+    assert all(change.before != change.after for change in diff.changed)
+    assert all(op.before != op.after for op in delta.ops if op.op == "replace")
+
+
 @given(st.lists(st.text(max_size=3), max_size=40), st.randoms())
 def test_any_shuffle_can_be_rebuilt(before: list[str], chance: random.Random) -> None:
     after = list(before)

@@ -32,6 +32,20 @@ def kinds(before: str, after: str, language: str = "en") -> list[TypedChange]:
         ("The price is 12.00 €", "The price is 12 €", ["text"]),
         ("F-35 over the sea", "F-36 over the sea", ["text"]),
         ("Hund im Park", "Katze im Park", ["text"]),
+        ("It can not be had again", "It cannot be had again", ["text"]),
+        ("You can't have it again", "You cannot have it again", ["text"]),
+        ("You can have it again", "You can't have it again", ["negation"]),
+        ("See 2.4 and CHANGES_2.4.54 for all", "See 2.4 and CHANGES_2.4.55 for all", ["version"]),
+        ("Referral Program. As a participant you agree", "As a participant you agree", ["text"]),
+        ("It rained. Two people came", "It rained. Six people came", ["text"]),
+        ("By Ann Lee and Ivan Sokol", "By Ann Lee and Ivan Sokol and Kate Heflik", ["name"]),
+        ("By Ann Lee, Mila Zwer and Tom Ott", "By Mila Zwer, Tom Ott and Carl Strand", ["name"]),
+        (
+            "Match Group, LLC",
+            "Match Group, LLC 8750 North Central Expressway, Suite 1400 Dallas, TX 75231",
+            ["number", "number", "number", "name"],
+        ),
+        ("12 Comments", "15 Views", ["number", "text"]),
     ],
 )
 def test_a_change_has_its_kinds(before: str, after: str, told: list[str]) -> None:
