@@ -1,0 +1,26 @@
+"""The labels of kinds, and how what is told is scored against them."""
+
+from __future__ import annotations
+
+from bench.kinds import BLIND, LABELS, labels, score
+from storage.records.event import Change
+from storage.records.value import CHANGE_KINDS
+
+
+def test_each_label_is_a_kind_of_a_block_that_no_other_file_has() -> None:
+    first, blind = labels(LABELS), labels(BLIND)
+    assert (len(first), len(blind)) == (139, 388)
+    assert not first.keys() & blind.keys()
+    for one in (*first.values(), *blind.values()):
+        assert one.kinds and one.kinds <= set(CHANGE_KINDS)
+
+
+def test_a_kind_is_scored_by_itself_and_with_the_others() -> None:
+    rows = [
+        (Change("Team $12, cancel monthly", "Team $15, cancel yearly"), frozenset({"price", "text"})),
+        (Change("One thing here is told", "One thing here is said"), frozenset({"name"})),
+    ]
+    assert score(rows, "price") == (1.0, 1.0, 1.0)
+    assert score(rows, "name") == (0.0, 0.0, 0.0)
+    assert score(rows, "text") == (0.5, 1.0, 2 / 3)
+    assert score(rows) == (2 / 3, 2 / 3, 2 / 3)
