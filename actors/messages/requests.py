@@ -32,7 +32,8 @@ Tags = Annotated[
 ]
 _PART = (
     "What to watch in a page (CSS, or XPath 1.0: `//a/@href`, `xpath:count(//li)`), in JSON (JSONPath, RFC 9535: "
-    "`$.plans[*].price`) or in XML (XPath)"
+    "`$.plans[*].price`), in XML (XPath), in a text (`lines:3-20`, `re:^Version`) or in a document (its path, as a "
+    "difference says it: `path:Prices › Team · Fee`)"
 )
 Selector = Annotated[str, Meta(min_length=1, max_length=1000, description=_PART)]
 Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="Selectors of what not to watch")]

@@ -93,7 +93,7 @@ class Watched(Struct, forbid_unknown_fields=True):
     url: Annotated[str, Meta(max_length=2_000)]
     title: _Text = ""
     tags: Annotated[list[_Text], Meta(max_length=20)] = []
-    selector: Annotated[str, Meta(max_length=1_000, description="A part of a page: CSS, XPath or JSONPath")] = ""
+    selector: Annotated[str, Meta(max_length=1_000, description="A part of a page: CSS, XPath, JSONPath, a path")] = ""
 
 
 class Tried(Struct, forbid_unknown_fields=True):

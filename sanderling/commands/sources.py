@@ -49,7 +49,7 @@ def sources() -> None:
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @click.option("--type", "kind", type=click.Choice(list(TIERS)), help="Overrides detection.")
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
-@click.option("--selector", help="The part that is watched: CSS, XPath (//h2), or JSONPath ($.plans[*].price).")
+@click.option("--selector", help="The part that is watched: CSS, XPath (//h2), JSONPath ($.plans[*].price), or a path.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'.")
 @render_option
@@ -171,7 +171,7 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.option("--title", help="What you call it; '' leaves it to the source.")
 @click.option("--schedule", help="How often it is looked at, as 10m or 1d; '' lets its pace decide.")
 @click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'; '' for always.")
-@click.option("--selector", help="The part that is watched: CSS, XPath or JSONPath; '' for all of it.")
+@click.option("--selector", help="The part that is watched: CSS, XPath, JSONPath or a path; '' for all.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @render_option
 @click.option("--wait-for", help="A CSS selector that must be there before a rendered page is read; '' for none.")

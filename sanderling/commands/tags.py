@@ -48,7 +48,7 @@ def show(tag: str, service: str | None, key_file: str | None, *, as_json: bool) 
 @click.option("--schedule", help="How often they are looked at, as 15m or 1d.")
 @click.option("--hours", help="When they are looked at, as 'weekdays 08-18 Europe/Stockholm'.")
 @click.option("--bar", help="For pages: how heavy a change must be to be told, from 0.2 to 0.9.")
-@click.option("--selector", help="The part of pages that is watched: CSS, XPath or JSONPath.")
+@click.option("--selector", help="The part of pages that is watched: CSS, XPath, JSONPath or a path.")
 @click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
 @click.option(
     "--destination",

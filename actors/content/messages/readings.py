@@ -29,11 +29,17 @@ FORMATS: Final[Mapping[str, str]] = {
 }
 """What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it, with its noun."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
-SelectorKind = Literal["css", "xpath", "jsonpath", "lines", "regex"]
-XPATH, LINES, REGEX = "xpath:", "lines:", "re:"
+SelectorKind = Literal["css", "xpath", "jsonpath", "lines", "regex", "path"]
+XPATH, LINES, REGEX, PATH = "xpath:", "lines:", "re:", "path:"
 _BY_LINES: Final[tuple[tuple[SelectorKind, ...], str]] = (
-    ("lines", "regex"),
-    "a part of a text is chosen by lines, as lines:3-20, or by a regular expression, as re:^Version",
+    ("lines", "regex", "path"),
+    "a part of a text is chosen by lines, as lines:3-20, by a regular expression, as re:^Version, or by what it stands "
+    "below, as path:Fees ›",
+)
+_BY_PATH: Final[tuple[tuple[SelectorKind, ...], str]] = (
+    ("path", "regex"),
+    "a part of a document is chosen by its path, as path:Prices › Team · Fee, or by a regular expression, as "
+    "re:^Version",
 )
 CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
     "html": (("css", "xpath"), "a part of a page is chosen by CSS or XPath"),
@@ -41,6 +47,7 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
     "xml": (("xpath",), "a part of XML is chosen by an XPath, such as //item/price"),
     "text": _BY_LINES,
     "csv": _BY_LINES,
+    **dict.fromkeys(("calendar", "pdf", "docx", "xlsx", "odt", "ods"), _BY_PATH),
 }
 """What `selector` and `ignore` may be, by the format of a document, and that in words; nothing for other formats."""
 _LEADING = 64
@@ -142,6 +149,8 @@ def selector_kind(text: str) -> SelectorKind:
         return "jsonpath"
     if text.startswith((LINES, REGEX)):
         return "lines" if text.startswith(LINES) else "regex"
+    if text.startswith(PATH):
+        return "path"
     return "xpath" if text.startswith((XPATH, "/", "(/")) else "css"
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
@@ -32,13 +32,15 @@ from actors.content.bodies.sniffing import (
 )
 from actors.content.bodies.text import plain
 from actors.content.documents.reading import read_document
+from actors.content.documents.tree import MOST_COLUMNS
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
-from actors.content.messages.readings import FILE, NO_PARTS, not_chosen_by
+from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
 from actors.content.pages import json_text, selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.calendars import entries_of
 from actors.content.pages.json_path import Location
+from actors.content.pages.paths import Stand, chosen_by, stands_of
 from actors.content.pages.places import Place
 from actors.content.pages.traits import CELL, HEADING, ITEM
 
@@ -153,11 +155,70 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
         raise NoParts(f"This is {document.says}: {says}" + ("" if says.endswith(".") else "."))
     if document.format == "json":
         return _part_of_json(json_text.read(text), selector, ignore)
-    if document.format in ("text", "csv"):
+    if document.format == "xml":
+        root = _xml(text)
+        assert root is not None
+        return _part_of_xml(root, selector, ignore)
+    if document.format in ("text", "csv") and not _by_path(selector, *ignore):
         return _part_of_lines(text, document.format, selector, ignore)
-    root = _xml(text)
-    assert root is not None
-    return _part_of_xml(root, selector, ignore)
+    if document.format == "csv":
+        document = replace(document, blocks=_cells(text))
+    return _part_of_blocks(document, selector, ignore)
+
+
+def _by_path(*wanted: str | None) -> bool:
+    return any(selector is not None and selector_kind(selector) == "path" for selector in wanted)
+
+
+def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
+    """Return what paths and regular expressions choose of blocks; `lines:` counts these."""
+    blocks, stands = document.blocks, stands_of(document.format, document.blocks)
+    everything, removed = dict[int, str](enumerate(blocks.texts)), []
+    left = everything
+    for unwanted in ignore:
+        gone = _found_in(blocks, stands, unwanted).keys() & left.keys()
+        removed.append(len(gone))
+        left = {at: text for at, text in left.items() if at not in gone}
+    matched = None
+    if selector is not None:
+        found = _found_in(blocks, stands, selector)
+        left = {at: text for at, text in found.items() if at in left}
+        matched = len(left)
+    return Part(replace(document, blocks=_some(blocks, left)) if left else None, matched, tuple(removed))
+
+
+def _found_in(blocks: Blocks, stands: Sequence[Stand], selector: str) -> dict[int, str]:
+    """Return the blocks that a selector chooses, each with what is chosen of it."""
+    if selector_kind(selector) == "path":
+        return {at: blocks.texts[at] for at in chosen_by(selector, stands)}
+    test = selectors.line_test(selector)
+    said = ((at, test(at + 1, text)) for at, text in enumerate(blocks.texts))
+    return {at: text for at, text in said if text is not None and text.strip()}
+
+
+def _some(blocks: Blocks, left: Mapping[int, str]) -> Blocks:
+    return Blocks(
+        tuple(left.values()),
+        tuple(blocks.traits[at] for at in left),
+        tuple(blocks.linked[at] for at in left),
+        blocks.partial,
+        tuple(blocks.places[at] for at in left) if blocks.places else (),
+    )
+
+
+def _cells(text: str) -> Blocks:
+    """Return the cells of a table of characters, each with its row and column: the first row heads the columns."""
+    heads, *rows = _table(text, known=True) or [[]]
+    placed = [
+        (cell, Place(row[0] if at else "", head))
+        for row in rows
+        for at, (cell, head) in enumerate(zip_longest(row[:MOST_COLUMNS], heads[:MOST_COLUMNS], fillvalue=""))
+        if cell
+    ]
+    shown = placed[:MOST_BLOCKS]
+    texts = tuple(cell for cell, _ in shown)
+    places = tuple(place for _, place in shown)
+    return Blocks(texts, (CELL,) * len(shown), (0,) * len(shown), len(shown) < len(placed), places)
 
 
 def _counted(entries: Sequence[str]) -> str:
@@ -174,11 +235,6 @@ def root_of(found: Plain) -> Element:
 def format_of(root: Element) -> str:
     """Return the format of the document that a tree stands for."""
     return str(root.get("format")) if root.tag == ROOT else "html"
-
-
-def no_parts(found: Plain) -> NoParts:
-    """Return the refusal of selectors for a document that has no elements to choose from."""
-    return NoParts(f"This is {found.says}: {NO_PARTS}")
 
 
 def _is_page(text: str) -> bool:
@@ -290,8 +346,7 @@ def _xml(text: str) -> Element | None:
 
 
 def _part_of_xml(root: Element, selector: str | None, ignore: tuple[str, ...]) -> Part:
-    for element in root.iter(etree.Element):  # a name is meant in whatever name space
-        element.tag = str(element.tag).rpartition("}")[2]
+    _without_name_spaces(root)
     removed = tuple(selectors.remove(root, unwanted) for unwanted in ignore)
     says = f"XML (root element <{_name(root)}>)"
     if selector is None:
@@ -326,17 +381,37 @@ def _words(text: str | None) -> str:
 
 
 def _xml_lines(element: Element, depth: int = 0) -> Iterator[str]:
+    return (line for line, _ in _xml_told(element, depth))
+
+
+def _xml_told(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]:
+    """Yield the lines of an element, each with the element that it is of."""
     short = _short_element(element, _ON_ONE_LINE) if depth else None
     if short is not None:
-        yield short
+        yield short, element
         return
     own, inside = _own(element), _elements(element)
     if own or not inside:
-        yield f"{_name(element)}: {own}"
+        yield f"{_name(element)}: {own}", element
     for child in inside:
-        yield from _xml_lines(child, depth + 1)
+        yield from _xml_told(child, depth + 1)
         if tail := _words(child.tail):
-            yield tail
+            yield tail, element
+
+
+def xml_holders(text: str) -> tuple[Element, list[Element]]:
+    """Return the root of an XML document as an XPath sees it, and in which element each of its blocks stands."""
+    root = _xml(text)
+    assert root is not None, "it was read as XML"
+    told = [(len(list(_pieces(" ".join(line.split())))), element) for line, element in _xml_told(root)]
+    _without_name_spaces(root)
+    return root, [element for pieces, element in told for _ in range(pieces)]
+
+
+def _without_name_spaces(root: Element) -> None:
+    """A name in an XPath is meant in whatever name space."""
+    for element in root.iter(etree.Element):
+        element.tag = str(element.tag).rpartition("}")[2]
 
 
 def _short_element(element: Element, most: int) -> str | None:

@@ -12,7 +12,7 @@ from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import PageReading, blocks_in, content_of, open_page, reading_of
-from actors.content.pages.plain import no_parts, part_of, read_file, read_plain
+from actors.content.pages.plain import part_of, read_file, read_plain
 from actors.content.pages.traits import CONTROL, FURNITURE
 from actors.previews import EXCERPT, ListedItem, PageBlock, PagePreview, Removed
 
@@ -32,11 +32,10 @@ def preview_page(asked: PageRequest) -> PagePreview:
     ignored, matched = tuple[Removed, ...](), None
     if asked.selector is not None or asked.ignore:
         body = unpacked(asked.body)
-        if (file := read_file(body)) is not None:
-            raise no_parts(file)
-        text = decode(body, asked.content_type).text
+        file = read_file(body)
+        text = "" if file is not None else decode(body, asked.content_type).text
         landmarks: tuple[str, ...] = ()
-        if (document := read_plain(text)) is not None:
+        if (document := file or read_plain(text)) is not None:
             _, matched, removed = part_of(text, document, asked.selector, asked.ignore)
             ignored = tuple(map(Removed, asked.ignore, removed))
         else:

@@ -1,7 +1,8 @@
 """Selectors over a parsed page: what is watched (`selector`) and what is left out (`ignore`).
 
 A selector is CSS, or XPath 1.0 where it begins with `xpath:` or a slash, as no CSS does. An XPath may also choose
-texts, attributes and what a function says: each is then a paragraph of its own. A JSONPath begins with `$`.
+texts, attributes and what a function says: each is then a paragraph of its own. A JSONPath begins with `$`. Of what has
+no elements, lines are chosen by `lines:` and `re:`, blocks by `re:` and `path:` (`paths`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, XPATH, selector_kind
 from actors.content.pages.json_path import BadPath, JsonPath, Location, TooMany
+from actors.content.pages.paths import path_of
 
 _SHOWN = 200
 _RANGE = re.compile(r"([1-9]\d{0,6})?(-)?([1-9]\d{0,6})?")
@@ -58,6 +60,8 @@ def check(selector: str) -> None:
             json_path(selector)
         case "lines" | "regex":
             line_test(selector)
+        case "path":
+            path_of(selector)
         case _:
             _compiled(selector)
 

@@ -9,22 +9,28 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
+from actors.content.messages.readings import selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph
+from actors.content.pages.paths import Stand, chosen_by, heading_of, stands_of, written
+from actors.content.pages.traits import HEADING
+from actors.content.picking.in_documents import PastBlocks
 
 _PREFIX: Final = re.compile(r"[^\d:=,;|\t]{2,40}[:=,;|\t]")
 _DELIMITERS: Final = (";", "\t", ",", "|")
+_LONGEST: Final = 600
 _SPOKEN: Final = re.compile(r"[^\W\d_]{2}")
 
 
 class LineReaches:
     """The selectors of one text: see `picker.Reaches`."""
 
-    def __init__(self, text: str, blocks: Blocks) -> None:
+    def __init__(self, text: str, blocks: Blocks, format: str = "text") -> None:
         self._lines = text.lstrip("\ufeff").splitlines()
         self.blocks = blocks
         self._spans = tuple(_spans(self._lines, blocks.texts))
+        self._stands = stands_of(format, blocks)
 
     def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
         return next(self.ways(at), "")
@@ -44,7 +50,11 @@ class LineReaches:
         return ""
 
     def part(self, at: int, kind: str | None = None) -> str:
-        """Return the lines around a block, as far as the next empty one."""
+        """Return what stands below a heading, where there is one; else the lines as far as the next empty one."""
+        text, trait = self.blocks.texts[at], self.blocks.traits[at]
+        headed = heading_of(text) if trait & HEADING else self._stands[at].heading
+        if headed and len(path := written(Stand(headed))) <= _LONGEST and len(self.chosen(path)) > 1:
+            return path
         first, last = self._spans[at]
         if not first:
             return ""
@@ -56,6 +66,8 @@ class LineReaches:
         return f"lines:{start}-{end}" if (start, end) != (first, last) else ""
 
     def chosen(self, selector: str) -> frozenset[int]:
+        if selector_kind(selector) == "path":
+            return frozenset(chosen_by(selector, self._stands))  # of a table the rows; in a look it is their cells
         test = selectors.line_test(selector)
         hit = frozenset(number for number, line in enumerate(self._lines, 1) if test(number, line) is not None)
         return frozenset(
@@ -66,18 +78,23 @@ class LineReaches:
         return None
 
     def earlier(self, names: Sequence[object]) -> PastLines:
-        return PastLines(self._lines, self._spans, names)
+        return PastLines(self._lines, self._spans, names, PastBlocks(names, self.blocks, self._stands))
 
 
 class PastLines:
     """The lines of a text, which go back version by version: see `picker.Earlier`."""
 
-    def __init__(self, lines: Sequence[str], spans: Sequence[tuple[int, int]], names: Sequence[object]) -> None:
+    def __init__(
+        self, lines: Sequence[str], spans: Sequence[tuple[int, int]], names: Sequence[object], blocks: PastBlocks
+    ) -> None:
+        self._blocks = blocks
         named = [(name, span) for name, span in zip(names, spans, strict=True) if span[0]]
         held = {number: name for name, (first, last) in named for number in range(first, last + 1)}
         self._lines = [(held.get(number), line) for number, line in enumerate(lines, 1)]
 
     def chosen(self, selector: str) -> frozenset[object]:
+        if selector_kind(selector) == "path":
+            return self._blocks.chosen(selector)
         test = selectors.line_test(selector)
         found: dict[object, bool] = {}
         for number, (name, line) in enumerate(self._lines, 1):
@@ -97,6 +114,7 @@ class PastLines:
             if name is not None:
                 lines += [(each.thread, said) for each in lost.get(name, ()) for said in _like(each.text, held[:1])]
         self._lines = lines
+        self._blocks.back(after, before)
 
 
 def _lost(before: Sequence[Paragraph], now: Mapping[object, str]) -> dict[object, list[Paragraph]]:

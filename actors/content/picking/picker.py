@@ -19,11 +19,13 @@ from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
-from actors.content.pages.plain import format_of
+from actors.content.pages.plain import format_of, xml_holders
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
 from actors.content.picking.deriving import Kind
+from actors.content.picking.in_documents import DocumentReaches
 from actors.content.picking.in_json import JsonReaches
 from actors.content.picking.in_lines import LineReaches
+from actors.content.picking.in_xml import XmlReaches
 from actors.content.picking.reaching import HtmlReaches
 from actors.content.picking.trying import Earlier, Trial, names_of, room_of
 from actors.content.picking.values import values_of, writing_of
@@ -47,7 +49,6 @@ from actors.picks import (
 
 LONGEST: Final = 1_000
 """Characters of a selector."""
-_NO_PICKING: Final = "a part of it is chosen by a selector that you write yourself: {}."
 
 
 class Reaches(Protocol):
@@ -76,8 +77,10 @@ class Reaches(Protocol):
     def link(self, at: int) -> str | None:
         """Return where a block leads."""
 
-    def earlier(self, names: Sequence[object]) -> Earlier:
-        """Return the document as something that goes back to its earlier versions. names: of the blocks."""
+    def earlier(self, names: Sequence[object]) -> Earlier | None:
+        """Return the document as something that goes back to its earlier versions; None where it can't. names: of the
+        blocks.
+        """
 
 
 def pick(asked: PickRequest) -> PickPage:
@@ -88,18 +91,22 @@ def pick(asked: PickRequest) -> PickPage:
 
 
 def _reaches(opened: OpenedPage, asked: PickRequest) -> tuple[Reaches | None, str]:
-    """Return the selectors of a document; None, and why, where none can be pressed together."""
-    format = format_of(opened.root)
-    if format == "html":
+    """Return the selectors of a document; None, and why, where nothing of it can be chosen."""
+    format, plain = format_of(opened.root), opened.plain
+    if plain is None:
         return HtmlReaches(opened.root, opened.text), ""
-    assert opened.plain is not None, "what is no page is a document"
+    kinds = CHOSEN_BY.get(format, ((), ""))[0]
+    if not kinds:
+        return None, NO_PARTS
+    if kinds[0] == "path":
+        return DocumentReaches(format, plain), ""
     text = decode(unpacked(asked.body), asked.content_type).text
     if format == "json":
-        return JsonReaches(json_text.read(text), opened.plain), ""
-    if format in ("text", "csv"):
-        return LineReaches(text, opened.plain), ""
-    kinds, says = CHOSEN_BY.get(format, ((), ""))
-    return None, _NO_PICKING.format(says) if kinds else NO_PARTS
+        return JsonReaches(json_text.read(text), plain), ""
+    if format == "xml":
+        root, holders = xml_holders(text)
+        return XmlReaches(root, plain, holders), ""
+    return LineReaches(text, plain, format), ""
 
 
 class _Picking:
@@ -205,8 +212,9 @@ class _Picking:
         if past is not None and past.changes:
             told = [Paragraph(text) for text in past.told]
             names = names_of(reaches.blocks.texts, told)
-            trial = Trial(reaches.earlier(names), past, told, names[at])
-            held = trial.held(list(count), frozenset(way for way in count if count[way] == 1))
+            if (earlier := reaches.earlier(names)) is not None:
+                alone = frozenset(way for way in count if count[way] == 1)
+                held = Trial(earlier, past, told, names[at]).held(list(count), alone)
         best = {name: max(ways, key=lambda way: held[way].same if way in held else 0) for name, ways in made.items()}
         return tuple(PickReach(name, way, count[way], held.get(way)) for name, way in best.items())
 

@@ -34,7 +34,8 @@ A page is read into blocks: paragraphs, items, cells, headings. Each has a `sele
 is made to last: by ids and classes that people gave, by the label of its row or the heading above it, and by its \
 place only where nothing else tells it from others. `press` one by its `number` and `mark` to see how far the choice \
 may reach and what would be kept; then add the source with that `selector` and `ignore`. JSON gets JSONPaths, a text \
-lines. Nothing is added, and nothing of a page is ever sent on as HTML.""",
+lines, XML an XPath and a file a path (`path:Prices › Team · Fee`). Nothing is added, and \
+nothing of a page is ever sent on as HTML.""",
         asks={
             "All blocks": {"url": records.PAGE},
             "All that are like one": {

@@ -251,8 +251,8 @@ def test_a_long_sheet_is_cut_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize("body", [docx("x"), xlsx(SHEETS)])
-def test_selectors_are_refused_for_what_has_no_elements(body: bytes) -> None:
-    with pytest.raises(NoParts, match="it has no elements"):
+def test_css_is_refused_for_what_has_no_elements_and_the_right_sort_is_told(body: bytes) -> None:
+    with pytest.raises(NoParts, match="a part of a document is chosen by its path, as path:Prices"):
         read_page(body, "", URL, "p", ())
-    with pytest.raises(NoParts, match="it has no elements"):
+    with pytest.raises(NoParts, match="a part of a document is chosen by its path, as path:Prices"):
         preview_page(PageRequest(body, "", URL, None, (".ad",)))

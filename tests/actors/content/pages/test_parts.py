@@ -11,7 +11,6 @@ from actors.content.pages import selectors
 from actors.content.pages.page import PageReading, read_page
 from actors.content.pages.preview import preview_page
 from storage.records.event import Context
-from tests.actors.content.documents.written_files import pdf
 
 URL = "https://shore.example/x"
 PAGE = (
@@ -52,6 +51,9 @@ def reading(text: str, selector: str | None, *ignore: str) -> PageReading:
         (LOG, "re:^Version", ("Version 2.4 of May", "Version 2.3 of April")),
         (LOG, r"re:^Version (\S+) of (\w+)", ("2.4 May", "2.3 April")),
         (TABLE, "re:^(?!Solo)", ("plan | price", "Team | 29")),
+        (TABLE, "path:Team · price", ("29",)),
+        (TABLE, "path:* | price", ("29", "9")),
+        (TABLE, "path:Solo", ("9",)),
         (JSON, "$.plans[*].price", ("29.90", "9")),
         (JSON, "$.plans[?@.price < 10].name", ("Solo",)),
         (JSON, "$['a.b']", ('{"c": 1e3}',)),
@@ -120,7 +122,7 @@ def test_what_chooses_nothing_is_told(text: str, selector: str, says: str) -> No
         (JSON, "td", "by a JSONPath"),
         (XML, "$.a", "by an XPath, such as //item/price.$"),
         (XML, "loc", "by an XPath"),
-        (LOG, "//p", "by lines, as lines:3-20, or by a regular expression"),
+        (LOG, "//p", "by lines, as lines:3-20, by a regular expression"),
         (JSON, "re:x", "by a JSONPath"),
     ],
 )
@@ -145,6 +147,8 @@ def test_a_selector_of_the_wrong_sort_is_told_the_right_one(text: str, selector:
         ("lines:9-3", "names no lines"),
         ("lines:a", "names no lines"),
         ("re:(", "is not a regular expression"),
+        ("path:", "is not a path: write it as a difference does"),
+        ("path:a · b › c", "is not a path"),
     ],
 )
 def test_what_is_no_selector_is_refused(selector: str, says: str) -> None:
@@ -154,9 +158,9 @@ def test_what_is_no_selector_is_refused(selector: str, says: str) -> None:
         selectors.check(good)
 
 
-def test_office_files_have_no_parts() -> None:
+def test_other_files_have_no_parts() -> None:
     with pytest.raises(NoParts, match="it has no elements"):
-        read_page(pdf([["Fees"]]), "", URL, "re:Fees", ())
+        read_page(b"\x89PNG\r\n\x1a\n" + bytes(40), "", URL, "re:Fees", ())
 
 
 def test_an_xpath_reads_no_file_and_no_address() -> None:

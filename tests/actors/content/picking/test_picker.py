@@ -8,6 +8,7 @@ from actors.content.errors import ContentError
 from actors.content.messages.picking import PickRequest
 from actors.content.picking.picker import pick
 from actors.picks import EXCERPT, MOST_BLOCKS, ActName, PickPage, PickWish, Press, ReachName
+from tests.actors.content.documents.written_files import docx, p, pdf, xlsx
 from tests.actors.content.written_pages import PROSE, html
 
 URL = "https://shore.example/shop/"
@@ -151,13 +152,34 @@ def test_json_and_texts_are_chosen_from_as_well() -> None:
     assert also.kept is None, "selectors of lines can't be put together"
 
 
-def test_of_xml_and_of_files_no_part_can_be_pressed_and_it_says_why() -> None:
-    page = picked(body=b"<?xml version='1.0'?><shop><price>9</price><name>Tea</name></shop>")
-    assert "chosen by an XPath" in page.no_parts
-    pressed = picked(
-        PickWish(press=Press(0, page.blocks[0].mark)),
-        b"<?xml version='1.0'?><shop><price>9</price><name>Tea</name></shop>",
-    )
+@pytest.mark.parametrize(
+    ("body", "block", "selector", "kept"),
+    [
+        (
+            b"<?xml version='1.0'?><shop><price>9</price><name>Tea</name></shop>",
+            "price: 9",
+            "/shop/price",
+            ("9",),
+        ),
+        (xlsx({"Plans": [["Plan", "Fee"], ["Solo", 5], ["Team", 9]]}), "9", "path:Plans › Team · Fee", ("9",)),
+        (docx(p("Fees", "berschrift1"), "One.", "Team: 9 €"), "Team: 9 €", "re:^Team:", ("Team: 9 €",)),
+        (pdf([["Fees", "Team 9.00", "Solo 5.00"]]), "Team 9.00", "re:^Team", None),
+    ],
+)
+def test_other_documents_are_pressed_as_well(
+    body: bytes, block: str, selector: str, kept: tuple[str, ...] | None
+) -> None:
+    choice = picked(PickWish(press=press(block, body=body)), body).choice
+    assert choice is not None
+    assert choice.kept is not None
+    assert (choice.kept.selector, choice.kept.texts) == (selector, kept or (block,))
+
+
+def test_of_an_image_no_part_can_be_pressed_and_it_says_why() -> None:
+    body = b"\x89PNG\r\n\x1a\n" + bytes(40)
+    page = picked(body=body)
+    assert "it has no elements" in page.no_parts
+    pressed = picked(PickWish(press=Press(0, page.blocks[0].mark)), body)
     assert pressed.choice is not None
     assert (pressed.choice.reaches, pressed.choice.kept) == ((), None)
 

@@ -1,0 +1,57 @@
+"""XPaths that are made of lines of XML."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.content.pages.page import blocks_in, open_page, read_page
+from actors.content.pages.plain import xml_holders
+from actors.content.picking.in_xml import XmlReaches
+
+ABOUT = "about this plan " * 12
+PLANS = (
+    "<?xml version='1.0'?><shop xmlns='https://a.test/ns'><plans>"
+    f"<plan id='t1'><name>Team</name><about>{ABOUT}</about><price>29</price></plan>"
+    f"<plan id='s1'><name>Solo</name><about>{ABOUT}</about><price>9</price></plan></plans>"
+    "<links><link href='/a'>A</link><link href='/b'>B</link></links><tail>end</tail></shop>"
+)
+
+
+def reaches(text: str) -> XmlReaches:
+    root, holders = xml_holders(text)
+    return XmlReaches(root, blocks_in(open_page(text.encode(), "", None, ())), holders)
+
+
+@pytest.mark.parametrize(
+    ("block", "this", "like", "part"),
+    [
+        ("price: 29", '/shop/plans/plan[@id="t1"]/price', "/shop/plans/plan/price", '/shop/plans/plan[@id="t1"]'),
+        ("tail: end", "/shop/tail", "", ""),
+    ],
+)
+def test_a_line_is_named_by_what_tells_its_element_apart(block: str, this: str, like: str, part: str) -> None:
+    found = reaches(PLANS)
+    at = found.blocks.texts.index(block)
+    assert (found.this(at), found.like(at), found.part(at)) == (this, like, part)
+
+
+def test_an_element_in_it_tells_one_apart_where_no_attribute_does_and_else_its_number() -> None:
+    named = reaches(PLANS.replace(" id='t1'", "").replace(" id='s1'", ""))
+    assert named.this(named.blocks.texts.index("price: 9")) == '/shop/plans/plan[normalize-space(name)="Solo"]/price'
+    alike = reaches(f"<r><it><c>{ABOUT}</c><d>1</d></it><it><c>{ABOUT}</c><d>1</d></it></r>")
+    assert alike.this(3) == "/r/it[2]/d"
+
+
+def test_each_way_chooses_what_a_look_chooses() -> None:
+    found = reaches(PLANS)
+    for at, text in enumerate(found.blocks.texts):
+        for way in found.ways(at):
+            assert at in found.chosen(way)
+            watched = read_page(PLANS.encode(), "", "https://a.test/", way, ()).blocks
+            assert len(watched) == len(found.chosen(way))
+            assert text.endswith(watched[-1]) or len(watched) > 1
+
+
+def test_quotes_and_names_that_can_not_stand_in_an_xpath_give_none_or_a_number() -> None:
+    found = reaches(f"<r><z>{ABOUT}</z><it k='say &quot;x&quot;'>1</it><it k=''>2</it><ö>3</ö></r>")
+    assert [found.this(at) for at in range(len(found.blocks.texts))] == ["/r/z", "/r/it[1]", "/r/it[2]", ""]
