@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
@@ -16,6 +16,7 @@ _LINE: Final = re.compile(r"([\w-]+)((?:;[\w-]+=(?:\"[^\"]*\"|[^\";:]*))*):(.*)"
 _ZONE: Final = re.compile(r";TZID=(?:\"([^\"]*)\"|([^\";:]*))", re.I)
 _ESCAPE: Final = re.compile(r"\\(.)", re.S)
 _MOMENT: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(?:\d\d)?(Z?))?")
+_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)")
 _COMPONENTS: Final = frozenset({"VEVENT", "VTODO", "VJOURNAL"})
 _WORDS: Final = ("SUMMARY", "LOCATION", "STATUS", "RRULE", "URL", "DESCRIPTION")
 _LONGEST: Final = 600
@@ -86,9 +87,9 @@ def _span(start: Property, end: Property) -> str:
 
 def _inclusive(end: Property) -> Property:
     """Return the last day of what lasts whole days: the RFC names the day after it."""
-    try:
-        day = datetime.strptime(end.value.strip(), "%Y%m%d").replace(tzinfo=UTC)
-        return Property(f"{day - timedelta(days=1):%Y%m%d}")
+    day = _DAY.fullmatch(end.value.strip())
+    try:  # not strptime, which imports more of Python when it is first used: a jailed worker may not
+        return Property(f"{date(*map(int, day.groups())) - timedelta(days=1):%Y%m%d}") if day else end
     except (ValueError, OverflowError):
         return end
 

@@ -8,11 +8,13 @@ from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
 from actors.content.bodies.text import normalise
 from actors.content.bodies.unpacking import unpacked
+from actors.content.messages.readings import CHOSEN_BY
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import PageReading, blocks_in, content_of, open_page, reading_of
-from actors.content.pages.plain import part_of, read_file, read_plain
+from actors.content.pages.paths import Stand, stands_of, written
+from actors.content.pages.plain import Plain, part_of, read_file, read_plain
 from actors.content.pages.traits import CONTROL, FURNITURE
 from actors.previews import EXCERPT, ListedItem, PageBlock, PagePreview, Removed
 
@@ -38,6 +40,7 @@ def preview_page(asked: PageRequest) -> PagePreview:
         if (document := file or read_plain(text)) is not None:
             _, matched, removed = part_of(text, document, asked.selector, asked.ignore)
             ignored = tuple(map(Removed, asked.ignore, removed))
+            landmarks = labels_of(document)
         else:
             root = markup.parse(text)
             landmarks = landmarks_of(root)
@@ -82,6 +85,17 @@ def _why(trait: int) -> str:
     if trait & FURNITURE:
         return "furniture"
     return "control" if trait & CONTROL else ""
+
+
+def labels_of(document: Plain) -> tuple[str, ...]:
+    """Return paths of a document's larger parts: its headings, then its rows."""
+    kinds = CHOSEN_BY.get(document.format, ((), ""))[0]
+    if kinds[:1] != ("path",):
+        return ()
+    stands = stands_of(document.format, document.blocks)
+    headings = [Stand(stand.heading) for stand in stands if stand.heading]
+    rows = [Stand(row=stand.row) for stand in stands if stand.row]
+    return tuple(dict.fromkeys(map(written, dict.fromkeys((*headings, *rows)))))[:_MOST_HINTS]
 
 
 def landmarks_of(root: markup.Element) -> tuple[str, ...]:

@@ -73,6 +73,15 @@ async def test_a_worker_reads_a_pdf_though_its_library_loads_late() -> None:
         assert (found.format, found.evidence) == ("pdf", "a PDF document, 1 page; served without a type")
 
 
+async def test_a_worker_reads_whole_days_of_a_calendar_without_more_of_python() -> None:
+    event = b"BEGIN:VEVENT\r\nDTSTART:20260503\r\nDTEND:20260505\r\nSUMMARY:Regatta\r\nEND:VEVENT\r\n"
+    body = b"BEGIN:VCALENDAR\r\n" + event + b"END:VCALENDAR"
+    async with a_jail(WORKER, memory=Settings().worker_memory) as jail:
+        request = msgspec.msgpack.encode(DetectRequest(body, "", URL))
+        found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10), type=Finding)
+        assert found.format == "calendar"
+
+
 async def test_a_worker_stems_though_it_opens_no_file_once_it_has_started() -> None:
     settings = Settings()
     async with a_jail(WORKER, memory=settings.worker_memory) as jail:

@@ -110,7 +110,8 @@ def test_a_part_keeps_its_places_and_what_is_ignored_is_gone() -> None:
 def test_what_chooses_nothing_is_told() -> None:
     with pytest.raises(ContentError, match="matches nothing in this document"):
         read_page(xlsx(BOOK), "", URL, "path:Nowhere", ())
-    assert preview_page(PageRequest(xlsx(BOOK), "", URL, "path:Nowhere", ())).matched == 0
+    page = preview_page(PageRequest(xlsx(BOOK), "", URL, "path:Nowhere", ()))
+    assert (page.matched, page.has) == (0, ("path:Plans ›", "path:Boats ›", "path:Solo", "path:Team"))
 
 
 @pytest.mark.parametrize("seed", range(5))
