@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import trio
 
 from actors.catalogue.catalogue import Catalogue
+from actors.egress.url import parse_url
 from actors.errors import DomainError, LibraryFull
 from actors.interleaving import in_turns
 from actors.messages.requests import NewSource
@@ -20,6 +21,7 @@ from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.refusals import words_of
 from actors.templates.expansion import PlannedSource, Values, expand
+from actors.templates.parameters import BadParameters, Wrong
 from actors.templates.report import LATE, Foreseen, Report, SourceOutcome
 from actors.templates.suggesting import Suggesting
 from actors.templates.template import Template
@@ -51,25 +53,40 @@ class Templates:
         self._slots = trio.CapacityLimiter(AT_ONCE)
         self._suggesting = Suggesting(world, storage.alerts)
 
-    async def preview(self, template: Template, values: Values) -> Foreseen:
+    async def preview(self, template: Template, values: Values, *, only: Sequence[str] | None = None) -> Foreseen:
         """Return what an instantiation would find and make. Asks nobody but the storage. Raises UrlRefused."""
         sources = []
-        for wanted in expand(template, values, self._registry_base):
+        for wanted in self._planned(template, values, only):
             known = await self._sources.by_url(wanted.url)
             sources.append((wanted, None if known is None else known.id))
         return Foreseen(sources, await self._suggesting.known(template))
 
-    async def instantiate(self, template: Template, values: Values, *, alerts: bool) -> Report:
+    async def instantiate(
+        self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
+    ) -> Report:
         """Attach what is not yet attached, and report on all of it. Takes 25 seconds at most.
 
-        Cancelled, it leaves what was done by then, and the next call finishes it. Raises UrlRefused, before anything is
-        done. The matcher is not told of the alerts: that is left to the caller.
+        only: the URLs of those that are meant. Cancelled, it leaves what was done by then, and the next call finishes
+        it. Raises UrlRefused and BadParameters, before anything is done. The matcher is not told of the alerts: that is
+        left to the caller.
         """
-        sources = await self._attach_all(expand(template, values, self._registry_base))
+        sources = await self._attach_all(self._planned(template, values, only))
         attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
         report = Report(sources, await self._suggesting.suggest(template, attached) if alerts else ())
         self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
         return report
+
+    def _planned(self, template: Template, values: Values, only: Sequence[str] | None) -> Sequence[PlannedSource]:
+        """Return the sources that are meant. Raises UrlRefused; BadParameters for one that does not come of them."""
+        every = expand(template, values, self._registry_base)
+        if only is None:
+            return every
+        known, meant = {wanted.url for wanted in every}, [parse_url(text).text for text in only]
+        says = "is none of the sources that come of these parameters"
+        wrong = [Wrong(f"only[{index}]", says, url) for index, url in enumerate(meant) if url not in known]
+        if wrong:
+            raise BadParameters(wrong)
+        return [wanted for wanted in every if wanted.url in meant]
 
     async def _attach_all(self, wanted: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
         found: dict[str, SourceOutcome] = {}

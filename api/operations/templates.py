@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from actors.errors import NotFound
-from actors.templates.expansion import Values
 from actors.templates.parameters import BadParameters, read_parameters
 from actors.templates.report import Foreseen, Report
 from actors.templates.template import Template
@@ -23,20 +25,26 @@ def named(call: OperationContext, id: str) -> Template:
 
 async def preview(call: OperationContext, template: Template, request: Instantiation) -> Foreseen:
     """Return what an instantiation would attach. Raises Refusal (400)."""
-    return await call.context.templates.preview(template, _values(template, request))
+    with _refusing():
+        values = read_parameters(template, request.params)
+        return await call.context.templates.preview(template, values, only=request.only)
 
 
 async def instantiate(call: OperationContext, template: Template, request: Instantiation) -> Report:
     """Attach what is not yet attached. Raises Refusal (400); TooSlowError when alerts can't be put in force now."""
-    report = await call.context.templates.instantiate(template, _values(template, request), alerts=request.alerts)
+    with _refusing():
+        values = read_parameters(template, request.params)
+        report = await call.context.templates.instantiate(template, values, alerts=request.alerts, only=request.only)
     if report.alerts:  # also when all were there: a call that was cut off may not have come to this
         await put_in_force(call)
     return report
 
 
-def _values(template: Template, request: Instantiation) -> Values:
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Refuse what does not fill in the template, each at its place in the body."""
     try:
-        return read_parameters(template, request.params)
+        yield
     except BadParameters as error:
         wrong = [FieldError(f"body.{place}", says, shown(value)) for place, says, value in error.wrong]
         raise Refusal("invalid-request", f"body.{error.detail}", wrong) from None

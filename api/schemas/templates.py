@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from actors.templates.template import MOST_SOURCES
 from storage.records.alert import Matching
 from storage.records.tiers import SourceType
 
@@ -21,11 +22,22 @@ Params = Annotated[
 ]
 
 
+Only = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=2048)], ...],
+    Meta(
+        min_length=1,
+        max_length=MOST_SOURCES,
+        description="Of the sources that come of the parameters only these, by URL; without it all of them",
+    ),
+]
+
+
 class Instantiation(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to fill in, and whether the suggested alerts are made too."""
+    """What to fill in, whether the suggested alerts are made too, and which of the sources are meant."""
 
     params: Params = {}
     alerts: bool = False
+    only: Only | None = None
 
 
 class TemplateParameter(Struct, frozen=True):

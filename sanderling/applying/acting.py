@@ -16,7 +16,10 @@ import httpx
 import msgspec
 import trio
 
+from sanderling.applying.attaching import attach
+from sanderling.applying.groups import TEMPLATES, Attachment
 from sanderling.applying.kinds.kind import PART, Kind, Record, Wanted
+from sanderling.applying.kinds.sources import SOURCES
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.planning import Act, Doubt, Plan, applied_of, changes_of
 from sanderling.client.refusals import ServiceRefused
@@ -62,6 +65,12 @@ class Actor:
     async def run(self) -> None:
         """Do all. What is refused hinders nothing else. Raises CommandFailed when the service or the key is gone."""
         acts = [act for act in self._plan.acts if act.verb != "keep"]
+        await self._all([act for act in acts if _watches(act)])
+        for group in self._plan.attach:
+            await self._attach(group)
+        await self._all([act for act in acts if not _watches(act)])
+
+    async def _all(self, acts: Sequence[Act]) -> None:
         for (_, name), group in groupby(acts, lambda act: (act.verb == "delete", act.kind)):
             kind = KINDS[name]
             some = list(group)
@@ -70,6 +79,19 @@ class Actor:
             # Lists show what is oldest first: so what is made one by one is made in the order of the files.
             await self._stage(kind, parts, at_once=AT_ONCE if kind.batch > 1 else 1)
             await self._stage(kind, [[act] for act in some if act.verb != "make"], at_once=AT_ONCE)
+
+    async def _attach(self, group: Attachment) -> None:
+        """Have a template's tag put on those sources of a group that are there."""
+        act = Act("change", TEMPLATES, group.name)
+        urls = [url for name, url in group.members if (SOURCES, name) not in self._refused]
+        try:
+            says = await attach(self._client, group, urls) if urls else "none of its sources is there"
+        except ServiceRefused as error:
+            says = why_refused(error)
+        if says:
+            self._refuse(act, says)
+        else:
+            self._tell(Done(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
 
     async def _stage(self, kind: Kind, some: Sequence[Sequence[Act]], *, at_once: int) -> None:
         """Do what needs no order."""
@@ -250,6 +272,10 @@ class Actor:
     def _mark(self, kind: Kind, wanted: Wanted) -> dict[str, str]:
         mark = Managed(self._plan.workspace, wanted.name, applied_of(kind, wanted))
         return dict(msgspec.to_builtins(mark))
+
+
+def _watches(act: Act) -> bool:
+    return act.kind == SOURCES and act.verb != "delete"
 
 
 def _begun(record: Record) -> dict[str, str]:

@@ -12,9 +12,10 @@ import trio
 
 from sanderling.applying import showing
 from sanderling.applying.acting import Actor, Done, compared
+from sanderling.applying.attaching import expanded
 from sanderling.applying.planning import Options, Plan, plan_of, too_many
-from sanderling.applying.reading import MOST_FLAWS, BadFiles, read_folder
-from sanderling.applying.sides import State, Wish
+from sanderling.applying.reading import MOST_FLAWS, read_folder
+from sanderling.applying.sides import BadFiles, State, Wish
 from sanderling.applying.state import state_of
 from sanderling.client.api import Client
 from sanderling.client.waiting_client import WaitingClient
@@ -83,6 +84,10 @@ async def planned(client: WaitingClient, folder: Path, asked: Asked) -> Plan:
         raise _unreadable(folder, wish)
     if isinstance(state, Exception):
         raise state
+    try:
+        wish = await expanded(client, wish)
+    except BadFiles as error:
+        raise _unreadable(folder, error) from None
     options = Options(asked.adopt, asked.delete)
     plan = plan_of(wish, state, options)
     return plan_of(wish, state, options, await compared(client, plan.doubts)) if plan.doubts else plan

@@ -8,7 +8,8 @@ import click
 import msgspec
 import trio
 
-from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.attaching import templates_of
+from sanderling.applying.reading import TABLES
 from sanderling.applying.sides import State
 from sanderling.applying.state import state_of
 from sanderling.applying.writing import write, written
@@ -28,11 +29,13 @@ def export_files(client: Client, folder: Path, workspace: str) -> int:
 
     async def read() -> State:
         async with client:
-            return await state_of(WaitingClient(client))
+            patient = WaitingClient(client)
+            state = await state_of(patient)
+            return state._replace(templates=await templates_of(patient, state))
 
     made = written(trio.run(read), workspace)
     write(folder, made.files)
-    nouns = {kind.id: kind.noun for kind in KINDS.values()}
+    nouns = {kind.id: kind.noun for kind in TABLES.values()}
     counts = [f"{count:,} {nouns[kind]}{'' if count == 1 else 's'}" for kind, count in made.counts.items() if count]
     click.echo(f"{folder}: written: {', '.join(counts) or 'nothing'}.", err=True)
     if made.variables:

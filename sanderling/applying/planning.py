@@ -10,12 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from sanderling.applying.groups import Attachment
 from sanderling.applying.kinds.destinations import DESTINATIONS
 from sanderling.applying.kinds.kind import PART, Kind, Names, There, Values, Wanted, digest_of
 from sanderling.applying.kinds.sources import SOURCES, url_of
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.references import Secret
-from sanderling.applying.sides import State, Wish
+from sanderling.applying.sides import Group, State, Wish
 
 Verb = Literal["make", "change", "take over", "delete", "keep"]
 Cause = Literal["files", "service", "both"]
@@ -71,7 +72,7 @@ class Plan(NamedTuple):
     """Acts in the order in which they are done. notes: what a person should know; faults: why it can't be done.
 
     managed: how many things the files have at the service now. names: of all that is there. doubts: secrets that the
-    service has to compare.
+    service has to compare. attach: groups by a template whose sources lack its tag, or are to be made.
     """
 
     workspace: str
@@ -81,6 +82,7 @@ class Plan(NamedTuple):
     managed: int
     names: Names
     doubts: Sequence[Doubt] = ()
+    attach: Sequence[Attachment] = ()
 
     def of(self, *verbs: Verb) -> list[Act]:
         return [act for act in self.acts if act.verb in verbs]
@@ -88,7 +90,7 @@ class Plan(NamedTuple):
     @property
     def empty(self) -> bool:
         """Whether nothing is to be done."""
-        return not [act for act in self.acts if act.verb != "keep"]
+        return not self.attach and not [act for act in self.acts if act.verb != "keep"]
 
 
 class Options(NamedTuple):
@@ -108,7 +110,7 @@ def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt] 
     deletions = [act for act in planner.acts if act.verb in ("delete", "keep")][::-1]
     acts = [act for act in planner.acts if act.verb not in ("delete", "keep")] + deletions
     found = (planner.notes, planner.faults, planner.managed, planner.names)
-    return Plan(wish.workspace, acts, *found, planner.doubts)
+    return Plan(wish.workspace, acts, *found, planner.doubts, planner.attach)
 
 
 def too_many(plan: Plan) -> str:
@@ -218,6 +220,13 @@ def _cause(kind: Kind, applied: Mapping[str, str] | None, name: str, now: object
     return "both" if by_files and by_service else "service" if by_service else "files"
 
 
+def _attachment(group: Group, found: Mapping[str, There]) -> Attachment:
+    tag = f"template:{group.table.template}"
+    tags: dict[str, Sequence[str]] = {name: getattr(there.record, "tags", ()) for name, there in found.items()}
+    lacking = [name for name, _ in group.members if tag not in tags.get(name, ())]
+    return Attachment(group.name, group.table.template, group.table.params, group.members, len(lacking))
+
+
 class _Planner:
     """Goes over the kinds in their order, and gathers."""
 
@@ -229,6 +238,7 @@ class _Planner:
         self.faults: list[str] = []
         self.doubts: list[Doubt] = []
         self.managed = 0
+        self.attach: list[Attachment] = []
         self._by_url: dict[str, str] = {}
 
     def run(self) -> None:
@@ -255,6 +265,9 @@ class _Planner:
             replaced = gone.known_as if gone.known_as in names else ""
             verb: Verb = "delete" if self._options.delete or replaced else "keep"
             self.acts.append(Act(verb, kind.id, gone.known_as, there=gone, replaces=replaced))
+        if kind.id == SOURCES:
+            groups = [_attachment(group, matches.found) for group in self._wish.groups]
+            self.attach = [group for group in groups if group.lacking]
         if kind.id == SOURCES:  # what these files do not describe, they may still name by its URL
             known = {found.record.id for found in matches.found.values()}
             gone_ids = {gone.record.id for gone in matches.left}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -13,6 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.catalogue.reading import Flaw, syntax_flaw
+from actors.settings import Settings
+from sanderling.applying import groups
 from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS
 from sanderling.applying.kinds.kind import PART, Kind, Place, Wanted
 from sanderling.applying.kinds.sources import SOURCES
@@ -20,7 +22,7 @@ from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.places import line_of
 from sanderling.applying.references import Reference, Secret, flaw_of
 from sanderling.applying.secret_places import looked_up
-from sanderling.applying.sides import Wish
+from sanderling.applying.sides import BadFiles, Group, Wish
 from storage.records.managed import Workspace
 
 LARGEST = 32 << 20
@@ -29,16 +31,13 @@ MOST_FILES = 1000
 MOST_FLAWS = 100
 """Flaws that are told of; the rest is counted."""
 WORKSPACE = "workspace"
+TABLES: Mapping[str, Kind | groups.Kind] = {**KINDS, groups.TEMPLATES: groups.KIND}
+SETTING = (
+    "is a setting of the service, which reads it at its start: set it there (docs/settings.md), and start it again; "
+    "files describe what can be changed while it runs"
+)
 _UNKNOWN = "there is no such key"
 _AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
-
-
-class BadFiles(Exception):
-    """Something is wrong with the files: all that was found, by file and line."""
-
-    def __init__(self, flaws: Sequence[Flaw]) -> None:
-        super().__init__(f"{len(flaws)} flaws")
-        self.flaws = tuple(sorted(flaws))
 
 
 def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> Wish:
@@ -59,7 +58,13 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
     reader.read()
     if flaws or reader.flaws:
         raise BadFiles([*flaws, *reader.flaws])
-    return Wish(reader.workspace, reader.wanted)
+    return Wish(reader.workspace, reader.wanted, reader.wanted_groups())
+
+
+def _is_setting(key: str) -> bool:
+    """Return whether a key is a setting of the service, or begins the name of one as a table would (`[retention]`)."""
+    names = Settings.__dataclass_fields__
+    return key == "settings" or key in names or any(name.startswith(f"{key}_") for name in names)
 
 
 def _hidden(path: Path) -> bool:
@@ -87,7 +92,9 @@ class _Reader:
         self.flaws: list[Flaw] = []
         self.wanted: dict[str, list[Wanted]] = {kind: [] for kind in KINDS}
         self._places: dict[tuple[str, str], Place] = {}
-        self._tables: dict[str, dict[str, tuple[Place, Any]]] = {kind: {} for kind in KINDS}
+        self._tables: dict[str, dict[str, tuple[Place, Any]]] = {kind: {} for kind in TABLES}
+        self._used = set[str]()
+        self._groups: list[Group] = []
 
     def read(self) -> None:
         """Read all; `wanted` and `flaws` hold what came of it."""
@@ -119,14 +126,16 @@ class _Reader:
         for key, value in tree.items():
             if key == WORKSPACE:
                 self._workspace(file, value)
-            elif key not in KINDS:
-                near = _nearest(key, (*KINDS, WORKSPACE))
+            elif key not in TABLES and _is_setting(key):
+                self._flaw(Place(file, ""), key, SETTING, table=key)
+            elif key not in TABLES:
+                near = _nearest(key, (*TABLES, WORKSPACE))
                 self._flaw(Place(file, ""), key, f"{_UNKNOWN}{near}", table=key)
             elif not isinstance(value, dict):
                 self._flaw(Place(file, ""), key, f"write it as tables with names: [{key}.NAME]")
             else:
                 for name, table in value.items():
-                    self._table(KINDS[key], name, table, Place(file, f"{key}.{name}"))
+                    self._table(TABLES[key], name, table, Place(file, f"{key}.{name}"))
 
     def _workspace(self, file: str, value: object) -> None:
         try:
@@ -140,7 +149,7 @@ class _Reader:
             self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
         self.workspace = self.workspace or name
 
-    def _table(self, kind: Kind, name: str, tree: object, place: Place) -> None:
+    def _table(self, kind: Kind | groups.Kind, name: str, tree: object, place: Place) -> None:
         if says := kind.flaw_of_name(name):
             return self._flaw(place, "", says)
         if not isinstance(tree, dict):
@@ -174,21 +183,39 @@ class _Reader:
 
     def _destinations(self) -> None:
         """Want each destination once for each alert that names it."""
-        kind, used = KINDS[DESTINATIONS], set[str]()
+        self._groups = [
+            Group(name, place, line_of(self._texts[place.file], place.table), table, self._told(place, table))
+            for name, (place, table) in self._tables[groups.TEMPLATES].items()
+        ]
         for alert in self.wanted["alerts"]:
-            for name in dict.fromkeys(alert.values.pop(DESTINATIONS, ())):
-                found = self._tables[DESTINATIONS].get(name)
-                used.add(name)
-                if found is not None:
-                    place, table = found
-                    made = kind.wanted(f"{alert.name}{BETWEEN}{name}", place, table, self._finder(place))
-                    self.wanted[DESTINATIONS].append(made._replace(values={**made.values, "alert": alert.name}))
-                elif (DESTINATIONS, name) not in self._places:
-                    says = f"there is no [destinations.{name}] in these files{self._near(DESTINATIONS, name)}"
-                    self._flaw(alert.place, "destinations", says)
+            for made in self._named(alert.place, alert.values.pop(DESTINATIONS, ())):
+                at = f"{alert.name}{BETWEEN}{made.name}"
+                self.wanted[DESTINATIONS].append(made._replace(name=at, values={**made.values, "alert": alert.name}))
         for name, (place, _) in self._tables[DESTINATIONS].items():
-            if name not in used:
+            if name not in self._used:
                 self._flaw(place, "", "no alert names it: write its name into an alert's `destinations`")
+
+    def wanted_groups(self) -> Sequence[Group]:
+        """Return the groups by templates; what comes of them the service has to say."""
+        return self._groups
+
+    def _told(self, place: Place, table: groups.TemplateTable) -> Sequence[Wanted]:
+        if table.destinations and not table.alerts:
+            self._flaw(place, "destinations", "it has no alerts of which they are told: write `alerts = true`")
+        return self._named(place, table.destinations)
+
+    def _named(self, place: Place, names: Iterable[str]) -> Sequence[Wanted]:
+        """Return the destinations of these names, each for an alert that is named later."""
+        found = []
+        for name in dict.fromkeys(names):
+            self._used.add(name)
+            if name in self._tables[DESTINATIONS]:
+                at, table = self._tables[DESTINATIONS][name]
+                found.append(KINDS[DESTINATIONS].wanted(name, at, table, self._finder(at)))
+            elif (DESTINATIONS, name) not in self._places:
+                says = f"there is no [destinations.{name}] in these files{self._near(DESTINATIONS, name)}"
+                self._flaw(place, "destinations", says)
+        return found
 
     def _references(self) -> None:
         """Refuse names of alerts and sources that these files have not; a URL may be of a source that is there."""
@@ -196,10 +223,18 @@ class _Reader:
             for wanted in self.wanted[kind.id]:
                 for field, of in kind.refers.items():
                     for name in _names_in(wanted.values[field]):
-                        if (of, name) not in self._places and not (of == SOURCES and "://" in name):
+                        if (of, name) not in self._places and not (of == SOURCES and self._means_sources(name)):
                             url = ", or write the URL of a source that is there" if of == SOURCES else ""
                             says = f"there is no [{of}.{name}] in these files{self._near(of, name)}{url}"
                             self._flaw(wanted.place, field, says)
+
+        for name, (place, _) in self._tables[groups.TEMPLATES].items():
+            if (SOURCES, name) in self._places:
+                self._flaw(place, "", f"there is a [sources.{name}] as well: one of the two needs another name")
+
+    def _means_sources(self, name: str) -> bool:
+        """Return whether a name is no source of the files, and means some all the same: a URL, or a group."""
+        return "://" in name or (groups.TEMPLATES, name.partition(groups.OF)[0]) in self._places
 
     def _near(self, kind: str, name: str) -> str:
         return _nearest(name, [known for of, known in self._places if of == kind])

@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from sanderling.applying.kinds.table import KINDS
+from sanderling.applying.reading import TABLES
 from storage.records.managed import Workspace
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of one file."""
-    tables = {kind.id: kind.table for kind in KINDS.values()}
+    tables = {kind.id: kind.table for kind in TABLES.values()}
     found, components = msgspec.json.schema_components([*tables.values(), Workspace], ref_template="#/$defs/{name}")
     properties: dict[str, Any] = {"workspace": found[-1]}
-    for kind, of in zip(KINDS.values(), found, strict=False):
+    for kind, of in zip(TABLES.values(), found, strict=False):
         says = f"Each {kind.noun}, by its name."
         properties[kind.id] = {"type": "object", "description": says, "additionalProperties": of}
     return {

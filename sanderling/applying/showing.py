@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from sanderling.applying.groups import Attachment
 from sanderling.applying.kinds.kind import PART, Kind
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.planning import Act, Change, Plan, Verb
@@ -31,9 +32,12 @@ def lines_of(plan: Plan, *, colour: bool = False) -> Iterator[str]:
         sign, code = SIGNS[act.verb], _COLOURS[act.verb]
         yield f"\x1b[{code}m{sign}\x1b[0m {_head(act)}" if colour else f"{sign} {_head(act)}"
         yield from _fields(act)
+    for group in plan.attach:
+        sign = f"\x1b[{_COLOURS['change']}m~\x1b[0m" if colour else "~"
+        yield f"{sign} templates.{plain(group.name)}: {_lacking(group)}"
     for note in plan.notes:
         yield f"! {plain(note)}"
-    if plan.acts or plan.notes:
+    if plan.acts or plan.notes or plan.attach:
         yield ""
     yield NOTHING if plan.empty else f"{sums(plan)}."
 
@@ -47,7 +51,13 @@ def sums(plan: Plan) -> str:
     """
     counts = {verb: len(plan.of(verb)) for verb, _ in _SUMS}
     always = ("make", "change", "delete")
-    return ", ".join(f"{counts[verb]:,} {words}" for verb, words in _SUMS if counts[verb] or verb in always)
+    said = [f"{counts[verb]:,} {words}" for verb, words in _SUMS if counts[verb] or verb in always]
+    return ", ".join([*said, *([f"{len(plan.attach):,} to attach"] if plan.attach else [])])
+
+
+def _lacking(group: Attachment) -> str:
+    some = "1 source gets" if group.lacking == 1 else f"{group.lacking:,} sources get"
+    return f"{some} the tag template:{group.template}"
 
 
 def _head(act: Act) -> str:
@@ -158,5 +168,9 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "acts": acts,
         "notes": plan.notes,
         "faults": plan.faults,
-        "sums": {verb: len(plan.of(verb)) for verb, _ in _SUMS},
+        "attach": [
+            {"name": one.name, "template": one.template, "sources": [url for _, url in one.members]}
+            for one in plan.attach
+        ],
+        "sums": {verb: len(plan.of(verb)) for verb, _ in _SUMS} | {"attach": len(plan.attach)},
     }

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sanderling.applying.folding import Table, folded, template_tags
+from sanderling.applying.groups import TEMPLATES, TemplateTable
 from sanderling.applying.kinds.alerts import ALERTS
 from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS, OPTIONS
 from sanderling.applying.kinds.kind import Kind, Names, There
@@ -35,21 +37,18 @@ class Written(NamedTuple):
     counts: Mapping[str, int]
 
 
-class _Table(NamedTuple):
-    name: str
-    fields: dict[str, Any]
-    id: str = ""
-
-
 def written(state: State, workspace: str) -> Written:
     """Return the files of all that belongs to a workspace, or to none."""
     writer = _Writer(state, workspace)
-    tables, together = dict[str, list[_Table]](), dict[str, list[str]]()
+    tables, together = dict[str, list[Table]](), dict[str, list[str]]()
     for kind in KINDS.values():
         tables[kind.id] = writer.tables(kind)
         if kind.id == DESTINATIONS:
             tables[kind.id] = writer.merged(tables[ALERTS], tables[kind.id])
         together.setdefault(kind.file, []).append(kind.id)
+    attached = {one.id: template_tags(one.tags) for one in state.records[SOURCES]}
+    folded(tables, attached, state.templates)
+    together[KINDS[SOURCES].file].append(TEMPLATES)
     files = {}
     for number, (file, kinds) in enumerate(together.items()):
         some = [(kind, table) for kind in kinds for table in tables[kind]]
@@ -59,13 +58,13 @@ def written(state: State, workspace: str) -> Written:
     return Written(files, [name for kind in KINDS for name in writer.variables[kind]], _counts(tables))
 
 
-def _counts(tables: Mapping[str, Sequence[_Table]]) -> Mapping[str, int]:
+def _counts(tables: Mapping[str, Sequence[Table]]) -> Mapping[str, int]:
     return {kind: len(found) for kind, found in tables.items()}
 
 
-def _lines(kind: str, table: _Table) -> Iterator[str]:
+def _lines(kind: str, table: Table) -> Iterator[str]:
     yield f"\n[{kind}.{key_of(table.name)}]"
-    order = KINDS[kind].table.__struct_fields__
+    order = (TemplateTable if kind == TEMPLATES else KINDS[kind].table).__struct_fields__
     for name in sorted(table.fields, key=order.index):
         yield f"{name} = {value_of(table.fields[name])}"
 
@@ -80,7 +79,7 @@ class _Writer:
         self._destinations = set[str]()
         self.variables: dict[str, list[str]] = {kind: [] for kind in KINDS}
 
-    def merged(self, alerts: Sequence[_Table], destinations: Sequence[_Table]) -> list[_Table]:
+    def merged(self, alerts: Sequence[Table], destinations: Sequence[Table]) -> list[Table]:
         """Return each destination once, by the name that it has in the files from now on."""
         found, names = _merged(alerts, destinations)
         self._destinations = {one.name for one in found}
@@ -90,12 +89,12 @@ class _Writer:
 
     def head(self, kinds: Sequence[str]) -> Iterator[str]:
         """Yield the lines of a file that say which variables it names."""
-        names = sorted(name for kind in kinds for name in self.variables[kind])
+        names = sorted(name for kind in kinds for name in self.variables.get(kind, ()))
         if names:
             yield _VARIABLES
             yield from (f"#   {name}" for name in names)
 
-    def tables(self, kind: Kind) -> list[_Table]:
+    def tables(self, kind: Kind) -> list[Table]:
         there = [kind.there(record, self._names) for record in self._state.records[kind.id]]
         mine = [one for one in there if one.mark is None or one.mark.workspace == self._workspace]
         mine.sort(key=lambda one: (one.mark is None, one.record.created_at, one.record.id))
@@ -106,7 +105,7 @@ class _Writer:
             if kind.flaw({**kind.defaults, **fields}):
                 continue  # what is left of it in these files says nothing
             self._taken[kind.id].add(name)
-            found.append(_Table(name, fields, one.record.id))
+            found.append(Table(name, fields, one.record.id))
             kind.put(self._names, one.record.id, name)
         known = {one.record.id for one in mine}
         for one in there if kind.id == SOURCES else ():
@@ -155,12 +154,12 @@ class _Writer:
         return stem
 
 
-def _merged(alerts: Sequence[_Table], destinations: Sequence[_Table]) -> tuple[list[_Table], dict[str, str]]:
+def _merged(alerts: Sequence[Table], destinations: Sequence[Table]) -> tuple[list[Table], dict[str, str]]:
     """Return each destination once: those of several alerts that have one name and are alike are one in the files.
 
     Beside it, the name of each id; "" for one of an alert that other files describe.
     """
-    found, names = dict[str, _Table](), dict[str, str]()
+    found, names = dict[str, Table](), dict[str, str]()
     by_alert = {alert.name: alert for alert in alerts}
     for one in destinations:
         fields = {name: value for name, value in one.fields.items() if name != "alert"}
@@ -173,7 +172,7 @@ def _merged(alerts: Sequence[_Table], destinations: Sequence[_Table]) -> tuple[l
         while name in found and found[name].fields != fields:
             number += 1
             name = f"{stem}-{number}"
-        found[name], names[one.id] = _Table(name, fields), name
+        found[name], names[one.id] = Table(name, fields), name
         alert.fields.setdefault(DESTINATIONS, []).append(name)
     return [found[name] for name in sorted(found)], names
 

@@ -53,7 +53,7 @@ from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
-from storage.records.source import SourceRuntime
+from storage.records.source import OWN_NAMESPACES, SourceRuntime
 from storage.records.states import SOURCES
 from storage.records.tag_defaults import TagDefaults
 from supervision import Mailbox
@@ -210,7 +210,9 @@ class FakeRegistry:
             raise refusal
         for view in self.views.values():
             if view.source.url == new.url:
-                return AddedSource(view, created=False)
+                tags = tuple(dict.fromkeys((*view.source.tags, *message.mark)))
+                marked = self.views[view.source.id] = SourceView(replace(view.source, tags=tags), view.hot)
+                return AddedSource(marked, created=False)
         given = settings_of(new) | {"tags": (*new.tags, *message.mark), "type": new.type or "feed"}
         source = a_source(len(self.views) + len(self.deleted) + 1, **given, updated_by=message.by)
         if refusal is not None:
@@ -222,6 +224,8 @@ class FakeRegistry:
         self._refuse_stale(message)
         view = self.views[message.source]
         edited = replace(view.source, **settings_of(message.patch), updated_by=message.by)
+        own = [tag for tag in view.source.tags if tag.partition(":")[0] in OWN_NAMESPACES]
+        edited = replace(edited, tags=tuple(dict.fromkeys((*edited.tags, *own))))
         view = self.views[message.source] = SourceView(edited, view.hot)
         return view
 

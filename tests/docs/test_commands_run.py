@@ -129,7 +129,7 @@ async def test_commands_end_well_as_they_are_printed(tmp_path: Path) -> None:
         async with a_service(tmp_path / "data") as service:
             reader = Reader(service, tmp_path, origin.place)
             await prepare(reader, tmp_path)
-            with trio.fail_after(240):
+            with trio.fail_after(400):
                 for line in [line for line in lines if line not in last] + last:
                     async with trio.open_nursery() as beside:
                         if "bins tail" in line:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.applying.kinds.table import KINDS
-from sanderling.applying.reading import read_folder
-from sanderling.applying.showing import NOTHING
+from sanderling.applying.reading import TABLES, read_folder
+from sanderling.applying.showing import NOTHING, lines_of
+from sanderling.applying.sides import BadFiles
 from sanderling.exits import Exit
 from tests.api.house import make_house, on_loopback, running
 from tests.docs.blocks import of, the
@@ -28,7 +28,7 @@ PLACES = {"SHORE_HEADERS": "Cookie: id=1", "SLACK_URL": "https://hooks.slack.com
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = files(tmp_path / "watch", shop=the("docs/configuration.md", "toml"))
+    made = files(tmp_path / "watch", shop=the("docs/configuration.md", "toml", "# watch/shop.toml"))
     (made / "secrets").mkdir()
     (made / "secrets/hook").write_text(SECRET)
     return made
@@ -73,8 +73,29 @@ async def test_its_commands_end_as_the_page_says(folder: Path) -> None:
     assert "7 to make" in said and "7 made" in said.lower()
 
 
+async def test_the_example_of_a_group_is_applied_as_it_is_printed(autojump_clock: object, tmp_path: Path) -> None:
+    rivals = files(tmp_path, rivals=the("docs/configuration.md", "toml", "# watch/rivals.toml"))
+    async with running(make_house()) as house:
+        service = await Service.of(house)
+        assert "~ templates.rivals: 7 sources get the tag" in "\n".join(lines_of(await service.plan(rivals)))
+        done, _ = await service.apply(rivals)
+        assert {one.became for one in done} == {"made", "changed"}
+        found = {one["url"]: one for one in await service.ask("GET", "/v1/sources")}
+        assert len(found) == 7 and found["https://example.com/blog"]["managed"]["name"] == "blog"
+        (over,) = [one for one in await service.ask("GET", "/v1/alerts") if one["name"] == "everything"]
+        assert len(over["source_ids"]) == 7
+        assert (await service.plan(rivals)).empty
+
+
+@pytest.mark.parametrize("key", ["retention_days", "host", "retention"])
+async def test_a_setting_of_the_service_in_a_file_is_told_where_it_belongs(tmp_path: Path, key: str) -> None:
+    with pytest.raises(BadFiles) as bad:
+        read_folder(files(tmp_path, odd=f"[{key}]\ndays = 9"), {})
+    assert f"odd.toml:1: {key}: is a setting of the service, which reads it at its start" in str(bad.value.flaws[0])
+
+
 def test_every_field_of_every_table_is_on_the_page(folder: Path) -> None:
-    for kind in KINDS.values():
+    for kind in TABLES.values():
         (row,) = re.findall(rf"^\| `\[{kind.id}\.NAME\]` \|.*$", PAGE, re.M)
         cells = row.split("|")
         assert set(re.findall(r"`(\w+)`", cells[3])) == set(kind.table.__struct_fields__)

@@ -882,12 +882,13 @@ export interface Ignored {
   elements: number;
 }
 
-/** What to fill in, and whether the suggested alerts are made too. */
+/** What to fill in, whether the suggested alerts are made too, and which of the sources are meant. */
 export interface Instantiation {
   /** An array of strings for each parameter; left out for a template without parameters. Default: {} */
   params?: Record<string, Array<string>>;
   /** Default: false */
   alerts?: boolean;
+  only?: Array<string> | null;
 }
 
 /**

@@ -104,6 +104,25 @@ async def test_the_report_is_the_contracts(house: House, client: httpx.AsyncClie
     assert (await client.get(f"/v1/sources/{sources[0]['source_id']}")).json()["tags"][-1] == f"template:{ID}"
 
 
+async def test_only_the_sources_that_are_named_are_meant(house: House, client: httpx.AsyncClient) -> None:
+    some = ONE | {"only": ["https://ACME.example/about", "https://acme.example/blog"]}
+    seen = (await client.post(PREVIEW, json=some)).json()
+    assert [one["url"] for one in seen["sources"]] == ["https://acme.example/about", "https://acme.example/blog"]
+    report = (await client.post(INSTANTIATE, json=some)).json()
+    assert report["summary"]["attached"] == 2 and report["alerts"][0]["source_count"] == 2
+    assert len(house.registry.views) == 2
+
+
+@pytest.mark.parametrize("only", [["https://acme.example/jobs"], ["https://other.example/about"]])
+async def test_a_source_that_does_not_come_of_the_parameters_is_refused_by_its_place(
+    house: House, client: httpx.AsyncClient, only: list[str]
+) -> None:
+    for path in (PREVIEW, INSTANTIATE):
+        answer = await client.post(path, json=ONE | {"only": only})
+        assert answer.status_code == 400 and answer.json()["errors"][0]["location"] == "body.only[0]", answer.text
+    assert not house.registry.views
+
+
 async def test_the_tags_of_an_attached_source_can_be_sent_back_with_others(client: httpx.AsyncClient) -> None:
     """A client that reads, adds and writes must not trip over the tag that is the service's own."""
     source = (await client.post(INSTANTIATE, json=ONE)).json()["sources"][0]["source_id"]

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from sanderling.applying.acting import Actor, Done, compared
+from sanderling.applying.attaching import expanded
 from sanderling.applying.planning import Options, Plan, plan_of
 from sanderling.applying.reading import read_folder
 from sanderling.applying.state import state_of
@@ -81,7 +82,7 @@ class Service:
 
     async def plan(self, folder: Path, client: WaitingClient | None = None, **options: bool) -> Plan:
         client = client or self.client()
-        wish, state = read_folder(folder, self.variables), await state_of(client)
+        wish, state = await expanded(client, read_folder(folder, self.variables)), await state_of(client)
         plan = plan_of(wish, state, Options(**options))
         return plan_of(wish, state, Options(**options), await compared(client, plan.doubts)) if plan.doubts else plan
 

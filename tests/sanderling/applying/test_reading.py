@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sanderling.applying.kinds.sources import DEFAULTS, spelt
-from sanderling.applying.reading import BadFiles, read_folder
+from sanderling.applying.reading import read_folder
+from sanderling.applying.sides import BadFiles
 from tests.sanderling.applying.folder import files
 
 GOOD = """

@@ -902,12 +902,13 @@ class Ignored(Struct, frozen=True, kw_only=True):
 
 
 class Instantiation(Struct, frozen=True, kw_only=True):
-    """What to fill in, and whether the suggested alerts are made too."""
+    """What to fill in, whether the suggested alerts are made too, and which of the sources are meant."""
 
     params: dict[str, list[str]] | UnsetType = UNSET
     """An array of strings for each parameter; left out for a template without parameters. Default: {}"""
     alerts: bool | UnsetType = UNSET
     """Default: false"""
+    only: list[str] | UnsetType | None = UNSET
 
 
 class KeptBlocks(Struct, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ import httpx
 import pytest
 
 from sanderling.applying.acting import Actor, Done
-from sanderling.applying.reading import BadFiles, read_folder
+from sanderling.applying.reading import read_folder
 from sanderling.applying.showing import lines_of
+from sanderling.applying.sides import BadFiles
 from sanderling.applying.state import state_of
 from sanderling.applying.writing import written
 from sanderling.client.api import Client

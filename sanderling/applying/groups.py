@@ -1,0 +1,165 @@
+"""Groups that are attached by a template, as files describe them: tables that become sources and alerts of these files.
+
+The service says what comes of a template and its parameters (`attaching.py`). Each source and alert is then one of the
+files as any other: it is compared, changed and deleted like them. What is the service's own of a group is the tag
+`template:<id>`, which is put on what is there already; so after a crash anywhere the next plan goes on. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Annotated, Final, NamedTuple
+
+from msgspec import Meta, Struct
+
+from actors.catalogue.reading import Flaw
+from actors.messages.requests import Url
+from actors.templates.template import MOST_SOURCES, Slug
+from sanderling.applying.kinds import alerts, sources
+from sanderling.applying.kinds.alerts import ALERTS, DestinationName
+from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS
+from sanderling.applying.kinds.kind import Wanted, flaw_of_name
+from sanderling.applying.kinds.sources import SOURCES, url_of
+from sanderling.applying.sides import Group, Wish
+from storage.records.source import OWN_NAMESPACES
+
+TEMPLATES: Final = "templates"
+OF: Final = ":"
+"""Between the name of a group and that of one of its sources or alerts. No name in a file has it."""
+_LONGEST: Final = 120
+"""Characters of a name that is made of a URL."""
+
+
+class TemplateTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A group of sources by a template. `destinations` are told of its alerts; `without` are sources to leave out."""
+
+    template: Slug
+    params: Annotated[
+        dict[str, Annotated[tuple[str, ...], Meta(max_length=50)]],
+        Meta(max_length=20, description="A list of values for each parameter"),
+    ] = {}
+    alerts: bool = False
+    destinations: Annotated[tuple[DestinationName, ...], Meta(max_length=20)] = ()
+    without: Annotated[tuple[Url, ...], Meta(max_length=MOST_SOURCES)] = ()
+
+
+class Kind(NamedTuple):
+    """What the reading of files knows of these tables, by the names that it has for all kinds."""
+
+    id: str = TEMPLATES
+    noun: str = "template"
+    table: type[Struct] = TemplateTable
+
+    @staticmethod
+    def flaw_of_name(name: str) -> str:
+        return flaw_of_name(name)
+
+
+KIND: Final = Kind()
+
+
+class SourceSeen(Struct):
+    """What is read of a source of a template, or of a preview of one."""
+
+    url: str
+    type: str
+    tags: tuple[str, ...]
+
+
+class AlertSeen(Struct):
+    """What is read of an alert that a template suggests."""
+
+    key: str
+    name: str
+    filter_query: str
+    language: str
+    channel: str | None
+    match: str
+
+
+class TemplateSeen(Struct):
+    """What is read of a template: `sources` have `{key}` where a parameter's value goes."""
+
+    slug: str
+    sources: tuple[SourceSeen, ...]
+    alerts: tuple[AlertSeen, ...]
+
+
+class Attachment(NamedTuple):
+    """A group whose sources need the template's tag. members: all of them, by name and URL; lacking: how many do."""
+
+    name: str
+    template: str
+    params: Mapping[str, Sequence[str]]
+    members: Sequence[tuple[str, str]]
+    lacking: int
+
+
+class Making:
+    """Makes sources, alerts and destinations of groups, one after the other."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+        self._wanted = {kind: list(some) for kind, some in wish.wanted.items()}
+        self._named = {one.values["url"]: one.name for one in wish.wanted[SOURCES]}
+        self._groups = list[Group]()
+        self.flaws = list[Flaw]()
+
+    def add(self, group: Group, found: Sequence[SourceSeen], template: TemplateSeen) -> None:
+        """Add what comes of one. A source that the files describe themselves is the one that they describe."""
+        without = {url_of(url) for url in group.table.without}
+        for url in sorted(without - {one.url for one in found}):
+            self.flaws.append(flaw_in(group, f"without: {url} is none of its sources"))
+        members = list[tuple[str, str]]()
+        for one in found:
+            if one.url not in without:
+                members.append((self._source(group, one), one.url))
+        for alert in template.alerts if group.table.alerts else ():
+            self._alert(group, alert, [name for name, _ in members])
+        self._groups.append(group._replace(members=tuple(members)))
+
+    def wish(self) -> Wish:
+        """Return the wish. Where the name of a group stands among sources, all of its own are meant."""
+        members = {group.name: [name for name, _ in group.members] for group in self._groups}
+        for group in self._groups:  # a source may be one that the files describe under a name of their own
+            members |= {_member(group, url): [name] for name, url in group.members}
+        for some in self._wanted.values():
+            for index, one in enumerate(some):
+                named = one.values.get(SOURCES, ())
+                if not members.keys().isdisjoint(named):
+                    every = tuple(dict.fromkeys(name for given in named for name in members.get(given, [given])))
+                    some[index] = one._replace(values={**one.values, SOURCES: every})
+        return self._wish._replace(wanted=self._wanted, groups=tuple(self._groups))
+
+    def _source(self, group: Group, one: SourceSeen) -> str:
+        if one.url in self._named:
+            return self._named[one.url]
+        name = _member(group, one.url)
+        tags = tuple(tag for tag in one.tags if tag.partition(":")[0] not in OWN_NAMESPACES)
+        values = sources.spelt({**sources.DEFAULTS, "url": one.url, "type": one.type, "tags": tags})
+        self._wanted[SOURCES].append(Wanted(name, group.place, values, {}, {}))
+        self._named[one.url] = name
+        return name
+
+    def _alert(self, group: Group, one: AlertSeen, members: Sequence[str]) -> None:
+        said = {"name": one.name, "query": one.filter_query, "language": one.language, "match": one.match}
+        values = {**alerts.DEFAULTS, **said, "channel": one.channel, SOURCES: tuple(members)}
+        name = f"{group.name}{OF}{one.key}"
+        self._wanted[ALERTS].append(Wanted(name, group.place, values, {}, {}))
+        for told in group.told:
+            at = f"{name}{BETWEEN}{told.name}"
+            self._wanted[DESTINATIONS].append(told._replace(name=at, values={**told.values, "alert": name}))
+
+
+def _member(group: Group, url: str) -> str:
+    return f"{group.name}{OF}{_short(url.removeprefix('https://'))}"
+
+
+def _short(text: str) -> str:
+    digest = blake2b(text.encode(), digest_size=4).hexdigest()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 10]}.{digest}"
+
+
+def flaw_in(group: Group, says: str) -> Flaw:
+    return Flaw(group.place.file, group.line, f"{group.place.table}: {says}")
