@@ -7,7 +7,7 @@ from typing import Any
 
 import trio
 
-from actors.errors import NotFound, TooSoon
+from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
@@ -90,11 +90,18 @@ async def latest(call: OperationContext, views: Sequence[SourceView], limit: int
 
 
 async def wire(call: OperationContext) -> tuple[Bin, WithSecret]:
-    """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError."""
+    """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError.
+
+    The practice may be ended in another window meanwhile: then nothing is left of it here, either.
+    """
     views = await practice(call, start=True)
     bin = await bins.bins_of(call).mint()
     ids = tuple(str(view.source.id) for view in views)
-    alert = await alerts.add(call, NewAlert(filter_query="", source_ids=ids, name=ALERT))
+    try:
+        alert = await alerts.add(call, NewAlert(filter_query="", source_ids=ids, name=ALERT))
+    except Unprocessable:
+        await call.context.storage.bins.delete(bin.id)
+        raise Conflict("the practice was ended meanwhile: begin it anew, then wire a bin") from None
     address = bins.bins_of(call).address(bin)
     return bin, await destinations.add(call, alert.id, NewDestination(url=address, label=LABEL))
 

@@ -188,6 +188,18 @@ async def test_a_bin_is_wired_and_the_delivery_waited_for(
     assert browser.page.xpath(f"//a[@href='/webhook-bins/{bin.id}']")
 
 
+async def test_a_bin_that_can_not_be_wired_says_what_to_do_and_is_not_left_behind(
+    browser: Browser, house: House
+) -> None:
+    """As when the practice is ended in another window: its sources are shown, and stored no more."""
+    await browser.get(PATH)
+    await changed(browser)
+    await browser.submit(f"{PATH}/wire")
+    assert "The practice was ended meanwhile: begin it anew, then wire a bin." in browser.text
+    assert "Source ids" not in browser.text and browser.page.xpath("//form[@action='/first-steps/change']")
+    assert await house.storage.bins.all() == [] and await house.storage.alerts.all() == []
+
+
 async def test_one_press_ends_all_of_it_and_nothing_else(
     browser: Browser, house: House, autojump_clock: object
 ) -> None:
