@@ -69,4 +69,5 @@ def test_systemd_has_nothing_to_say_of_the_units(tmp_path: Path) -> None:
 def test_a_piece_of_an_answer_has_the_fields_that_answers_have(page: str, shape: type) -> None:
     text = the(f"docs/{page}.md", "json")
     strict = msgspec.defstruct(shape.__name__, [], bases=(shape,), forbid_unknown_fields=True)
-    assert isinstance(msgspec.json.decode(text, type=strict), shape)
+    found: object = msgspec.json.decode(text, type=strict)
+    assert isinstance(found, shape)
