@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 import trio
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from storage.interface.log import EventLog
 from storage.records.cursor import Filter
@@ -31,9 +31,9 @@ class Point(NamedTuple):
     number: int
     scale: int
 
-    def is_value(self, value: Value) -> bool:
+    def is_value(self, value: Value | UnsetType) -> bool:
         """Return whether a value is the same number, however many decimals it is written with."""
-        if not isinstance(value.number, int):
+        if not isinstance(value, Value) or not isinstance(value.number, int):
             return False
         return Value("", number=self.number, scale=self.scale).meaning()[:2] == value.meaning()[:2]
 
@@ -80,18 +80,27 @@ def series_of(told: Iterable[tuple[int, Sequence[TypedChange]]], since: int, beg
             if (key := key_of(change)) is None:
                 continue
             series = found.get(key)
+            before = _point(change.before)
             if series is None:
                 type, unit, place = key
                 series = found[key] = Series(type, unit, change.label, change.path, [])  # type: ignore[arg-type]
-                if isinstance(change.before, Value) and isinstance(change.before.number, int):
-                    start = min(max(first, came.get(place, 0)), at)
-                    series.points.append(Point(start, change.before.number, change.before.scale))
-            if isinstance(change.after, Value) and isinstance(change.after.number, int):
-                series.points.append(Point(at, change.after.number, change.after.scale))
+                if before is not None:
+                    series.points.append(before._replace(at=min(max(first, came.get(place, 0)), at)))
+            elif before is not None and series.points[-1].at < cut and not series.points[-1].is_value(change.before):
+                series.points.append(before._replace(at=cut))
+            if (after := _point(change.after)) is not None:
+                series.points.append(after._replace(at=at))
             series.altered |= change.kind not in {"added", "removed"}
-        if len(changes) >= MOST_CHANGES:
-            cut = max(cut, at)  # it may have left out that this came, or what it was before
+        if len(changes) >= MOST_CHANGES - 1:  # of two states that were told as one, one less
+            cut = max(cut, at)  # it may have left out that this came, or what it became
     return [series for series in found.values() if series.altered and series.points]
+
+
+def _point(value: Value | UnsetType) -> Point | None:
+    """Return a number as a point at no moment yet; None for what is none."""
+    if not isinstance(value, Value) or not isinstance(value.number, int):
+        return None
+    return Point(0, value.number, value.scale)
 
 
 def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: bool) -> int | None:
