@@ -2,12 +2,12 @@
 
 Nothing is stored for it: the events are. A value holds from the event that told it to the next one; what the first
 event had before holds from when the page was first looked at, from when its row came, or from as far back as the log
-goes. What came or went is a point as well, of a thing that also changed.
+goes. What came or went is a point as well, of a thing that also changed or stands on the page now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -64,10 +64,16 @@ def key_of(change: TypedChange) -> SeriesKey | None:
     return str(value.type), value.unit, change.path or change.label
 
 
-def series_of(told: Iterable[tuple[int, Sequence[TypedChange]]], since: int, began: int = 0) -> list[Series]:
+def series_of(
+    told: Iterable[tuple[int, Sequence[TypedChange]]],
+    since: int,
+    began: int = 0,
+    standing: Container[SeriesKey] = frozenset(),
+) -> list[Series]:
     """Return the series in events, oldest first, each a moment and what it told. since: from when on that is all.
 
-    began: when the page was first looked at as it is watched now; 0 where nobody knows.
+    began: when the page was first looked at as it is watched now; 0 where nobody knows. standing: of what the page has
+    now, which is a thing at a place also if it only ever came and went.
     """
     found: dict[SeriesKey, Series] = {}
     came: dict[str, int] = {}
@@ -93,7 +99,7 @@ def series_of(told: Iterable[tuple[int, Sequence[TypedChange]]], since: int, beg
             series.altered |= change.kind not in {"added", "removed"}
         if len(changes) >= MOST_CHANGES - 1:  # of two states that were told as one, one less
             cut = max(cut, at)  # it may have left out that this came, or what it became
-    return [series for series in found.values() if series.altered and series.points]
+    return [one for key, one in found.items() if one.points and (one.altered or key in standing)]
 
 
 def _point(value: Value | UnsetType) -> Point | None:

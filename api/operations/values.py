@@ -60,7 +60,8 @@ async def values(call: OperationContext, id: str) -> SourceValues:
     told, since = await told_before(call.context.storage.log, source.id, source.created_at, see)
     first = max(since, standing.began)
     current = [_current(one, arrivals, first) for one in standing.values]
-    series = _with_current(series_of(told, since, standing.began), current)
+    keys = {key for key, _, _ in _numbers(current)}
+    series = _with_current(series_of(told, since, standing.began, keys), current)
     series.sort(key=lambda one: (_ORDER.index(one.type), -one.points[-1].at))
     in_order = sorted(zip(standing.values, current, strict=True), key=lambda one: one[0].block)
     return SourceValues(source.id, Millis(since), [one for _, one in in_order], standing.more, series)

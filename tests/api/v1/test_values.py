@@ -138,3 +138,15 @@ async def test_a_series_goes_on_to_what_stands_there_now(house: House, client: h
     await told(house, (price("15", "20.00"),))
     team = next(one for one in (await values(client))["series"] if one["label"] == "Team · Price")
     assert [point["value"] for point in team["points"]] == ["10", "15", "20.00"], "and says it once"
+
+
+async def test_what_went_and_came_back_with_another_price_is_one_series(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    went = TypedChange("removed", "Team · Price", before=money("25", "EUR"))
+    came = TypedChange("added", "Team · Price", after=money("20", "EUR"))
+    other = TypedChange("added", "Bike", after=money("9", "EUR"))
+    await told(house, (went,), (came, other))
+    stands(house)
+    found = {one["label"]: [at["value"] for at in one["points"]] for one in (await values(client))["series"]}
+    assert found == {"Team · Price": ["25", "20"], "Other": ["30"]}, "what came, and stands nowhere now, is no thing"
