@@ -39,7 +39,7 @@ def around(noted: Noted, i: int) -> str:
     start = noted.values[i - 1].end if i else 0
     end = noted.values[i + 1].start if i + 1 < len(noted.values) else len(noted.text)
     head, tail = line(noted.text[start : one.start]), line(noted.text[one.end : end])
-    head, tail = head.strip(" ,;|(·–-"), tail.strip(" .,;|)·–-")
+    head, tail = head.strip(" ,;|(·–-").lstrip(". "), tail.strip(" .,;|)·–-")
     if len(head) > _WORDS_OF_LABEL:
         head = head[-_WORDS_OF_LABEL:].partition(" ")[2]
     return fitting(f"{head.rstrip(':')} … {cut(tail, 24)}" if head and tail else head.rstrip(": ") or cut(tail, 24))

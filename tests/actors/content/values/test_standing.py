@@ -48,3 +48,8 @@ def test_a_page_full_of_numbers_keeps_its_prices_and_says_how_many_values_are_le
         Value("Sold out", "availability", value="out_of_stock"),
     ]
     assert values[2].block == 0, "then in the order of the page"
+
+
+def test_a_label_does_not_begin_with_the_end_of_the_sentence_before() -> None:
+    values, _ = standing_in(["It costs $5. Save 10 % today"], [Context()], Writing("en"))
+    assert [one.label for one in values] == ["It costs … Save", "Save … today"]
