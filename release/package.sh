@@ -49,6 +49,7 @@ for name in libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libutil.so.1 libreso
 done
 cp -a "$DIST/directory/sanderling" "$root/usr/lib/sanderling"
 ln -s ../lib/sanderling/sanderling "$root/usr/bin/sanderling"
+mkdir -m 700 "$DIST/image/data/data" # nobody else reads what is in the volume that begins as this folder
 echo "sanderling:x:10001:10001::/data:/none" >"$root/etc/passwd"
 chmod 1777 "$root/tmp"
 cp release/Containerfile release/compose.yaml release/Caddyfile "$DIST/image/"

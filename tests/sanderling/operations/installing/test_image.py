@@ -30,7 +30,9 @@ def said(word: str) -> list[str]:
 
 def test_the_image_runs_as_nobody_and_is_asked_how_it_is() -> None:
     assert said("USER") == ["10001:10001"] and LINES.index(["USER", "10001:10001"]) > LINES.index(["VOLUME", "/data"])
-    assert said("COPY")[1] == "--chown=10001:10001 data/ /data/"
+    assert said("COPY")[1] == "--chown=10001:10001 data/ /", "the folder in it has a mode of its own"
+    assert 'mkdir -m 700 "$DIST/image/data/data"' in (ROOT / "release/package.sh").read_text("utf-8")
+    assert "mkdir -m 700 /data && chown 10001:10001 /data" in (ROOT / "release/nodes/Containerfile").read_text("utf-8")
     assert said("RUN") == ['["/usr/bin/sanderling", "check"]'], "there is no shell, and what lacks a part is no image"
     assert said("HEALTHCHECK")[0].endswith('CMD ["/usr/bin/sanderling", "health"]')
     assert said("STOPSIGNAL") == ["SIGTERM"]
