@@ -104,7 +104,7 @@ class Reader:
         return answer.json()
 
     def _client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=self.url, headers={"X-API-Key": self.key})
+        return httpx.AsyncClient(base_url=self.url, headers={"X-API-Key": self.key}, timeout=60)
 
 
 async def test_calls_are_answered_as_their_pages_let_one_expect(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ async def test_an_agent_that_is_told_what_its_page_says_is_let_in() -> None:
         key = await house.key("stream:read")
         url = named["url"].replace("https://sanderling.example.org", f"http://127.0.0.1:{port}")
         headers = {name: text.replace("svc_...", key) for name, text in named["headers"].items()}
-        async with httpx.AsyncClient(headers=headers) as client:
+        async with httpx.AsyncClient(headers=headers, timeout=60) as client:
             answer = await client.post(url, json=AN_AGENT)
     assert answer.json()["result"]["serverInfo"]["name"] == "sanderling"
 
