@@ -273,7 +273,9 @@ def demo(seconds: float | None, events: int | None) -> int:
 @click.option("--verbose", is_flag=True, help="The whole timeline, instead of its ends.")
 @click.option(
     "--only",
-    type=click.Choice(["deliveries", "people", "hub", "coverage", "heartbeats", "nodes", "node-deliveries", "members"]),
+    type=click.Choice(
+        ["deliveries", "people", "hub", "coverage", "heartbeats", "nodes", "node-deliveries", "members", "traces"]
+    ),
     help="A world that is about one thing; sets its own days.",
 )
 def simulate(seed: str, days: float, count: int, verbose: bool, only: str | None) -> int:

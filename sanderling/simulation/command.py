@@ -11,6 +11,7 @@ from typing import TextIO
 
 from sanderling.real_world import wall
 from sanderling.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters, draw_letters_of_nodes
+from sanderling.simulation.drawing.traces import draw_traced
 from sanderling.simulation.drawing.worlds import draw, draw_coverage, draw_heartbeats, draw_members, draw_nodes
 from sanderling.simulation.program import DAY, Program
 from sanderling.simulation.run import Result, simulate_program
@@ -48,6 +49,7 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "nodes": draw_nodes,
     "members": draw_members,
     "node-deliveries": draw_letters_of_nodes,
+    "traces": draw_traced,
 }
 """Worlds that are about one thing, by what it is."""
 

@@ -14,6 +14,7 @@ from sanderling.simulation.auditor import Audited
 from sanderling.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
 from sanderling.simulation.delivery_records import Letters
 from sanderling.simulation.meddler import Deleted, Picked
+from sanderling.simulation.origins.collector import SentSpan
 from sanderling.simulation.origins.receiver import Receipt
 from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.origins.sessions import Visit
@@ -84,7 +85,8 @@ class Facts:
     remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
     asked_by: as asked, with the member that asked in the middle. views: who was inside, by changes. members: of which
     node each was, and its life.
-    audited: receipts of coverage. clock: (when, by how many seconds the service's clock is ahead since then).
+    spans: what its collector of traces was sent. audited: receipts of coverage. clock: (when, by how many seconds the
+    service's clock is ahead since then).
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
@@ -125,12 +127,13 @@ class Facts:
     floor: int = 0
     afterwards: Afterwards | None = None
     untrue: Sequence[str] = ()
+    spans: Sequence[SentSpan] = ()
     audited: Sequence[Audited] = ()
     clock: Sequence[tuple[float, float]] = ((0.0, 0.0),)
 
     def frozen(self) -> Facts:
         """Return what happened until now, whatever happens from now on."""
-        lists = ("log", "receipts", "checkups", "lives", "actor_crashes", "told", "overdue", "deaf")
+        lists = ("log", "receipts", "spans", "checkups", "lives", "actor_crashes", "told", "overdue", "deaf")
         groups = ("seen", "frames", "taken", "connections", "expired")
         copies: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
         copies |= {name: {key: list(each) for key, each in getattr(self, name).items()} for name in groups}

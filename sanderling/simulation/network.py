@@ -130,6 +130,7 @@ class SimNetwork:
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
+        self._apart: dict[str, random.Random] = {}
         self.hosts: dict[str, Host] = {}
         self.scripts: dict[str, Callable[[bytes], bytes]] = {}
         self._by_address: dict[str, Host] = {}
@@ -145,6 +146,10 @@ class SimNetwork:
         self.hosts[name] = self._by_address[host.address] = host
         return host
 
+    def set_apart(self, name: str, chance: random.Random) -> None:
+        """Give whatever concerns a host a chance of its own: it takes nothing of that of the others."""
+        self._apart[name] = chance
+
     def is_public(self, address: str) -> bool:
         """Return whether an address is one of the hosts', and not one that a rebound name leads to."""
         return address in self._by_address
@@ -159,20 +164,20 @@ class SimNetwork:
 
     async def resolve(self, origin: Host, name: str) -> Sequence[str]:
         """Return a host's addresses, after the time that it takes. Raises ResolveFailed."""
-        question = (trio.current_time(), origin.name, name)
+        question, chance = (trio.current_time(), origin.name, name), self._apart.get(name, self._chance)
         self.asked.append(question)
         if origin.suffers("dns") or origin.suffers("dead line"):
-            await trio.sleep(self._chance.uniform(3.0, 5.0))
+            await trio.sleep(chance.uniform(3.0, 5.0))
             raise ResolveFailed("the resolver does not answer", local=True)
-        await trio.sleep(5.0 if origin.suffers("slow dns") else self._chance.uniform(0.001, 0.030))
+        await trio.sleep(5.0 if origin.suffers("slow dns") else chance.uniform(0.001, 0.030))
         if origin.suffers("servfail"):
             raise ResolveFailed("the resolver fails", local=True)
         host = self.hosts.get(name)
         if host is None or host.suffers("nxdomain"):
             raise ResolveFailed(f"no such name: {name}", local=False)
         if host.suffers("rebound"):
-            bad = self._chance.choice(REBOUND)
-            return self._chance.choice(((bad,), (host.address, bad)))
+            bad = chance.choice(REBOUND)
+            return chance.choice(((bad,), (host.address, bad)))
         self.found.append(question)
         return (host.address,)
 
@@ -183,8 +188,9 @@ class SimNetwork:
             await trio.lowlevel.checkpoint()
             raise _os_error(errno.ENETUNREACH)
         host = self._by_address.get(address)
-        lost = _repeated(self._chance) if origin.suffers("lossy") else 0.0
-        await trio.sleep(2 * self._chance.uniform(_NEAR, _FAR) + lost)
+        chance = self._chance if host is None else self._apart.get(host.name, self._chance)
+        lost = _repeated(chance) if origin.suffers("lossy") else 0.0
+        await trio.sleep(2 * chance.uniform(_NEAR, _FAR) + lost)
         if host is None or host.suffers("unreachable"):
             raise _os_error(errno.EHOSTUNREACH)
         if host.suffers("partition"):
@@ -196,11 +202,11 @@ class SimNetwork:
         if not listeners or host.suffers("refused"):
             raise _os_error(errno.ECONNREFUSED)
         ready = [listener for listener in listeners if listener.is_ready()] or listeners
-        listener = ready[0] if len(ready) == 1 else self._chance.choice(ready)
-        here = (origin.address, self._chance.randint(32_768, 60_999))
-        near, far = connection(_Path(origin, host, self._chance), here, (address, port))
+        listener = ready[0] if len(ready) == 1 else chance.choice(ready)
+        here = (origin.address, chance.randint(32_768, 60_999))
+        near, far = connection(_Path(origin, host, chance), here, (address, port))
         if host.suffers("reset"):
-            far.resets_after(self._chance.choice((0, 20, 300, 1500, 6000)))
+            far.resets_after(chance.choice((0, 20, 300, 1500, 6000)))
         if not listener.offer(far):
             raise _os_error(errno.ECONNREFUSED)
         return near

@@ -55,6 +55,10 @@ SESSION_FAULTS = ("renews and fails", "renews and is cut")
 """Troubles of a site with sessions: an answer gives a new one and is a failure, or its body is cut."""
 SERVICE_FAULTS = (*LINE_FAULTS, *DISK_FAULTS)
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
+COLLECTOR = "collector.people.org"
+"""Where spans go, in worlds with traces."""
+UNWATCHED = (HOOK, COLLECTOR)
+"""Machines that the service speaks to, and looks at nothing there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +311,8 @@ class Program:
     key_check: seconds between two looks at the keys of open streams; the API looks twice a second, and that would be
     nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
     nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives.
-    heartbeat: seconds between two heartbeats in the log; 0: there are none.
+    heartbeat: seconds between two heartbeats in the log; 0: there are none. traces: the share of traces that is kept
+    and sent to a collector; 0: nothing is traced.
     hops: pages of new items in an hour for one list. keeps: events that the log keeps; 0: all.
     nodes: how many lives there are at once, on one database, and troubles: theirs. Then `endings` are nobody's.
     """
@@ -333,6 +338,7 @@ class Program:
     heartbeat: float = 0.0
     hops: int = 60
     keeps: int = 0
+    traces: float = 0.0
     nodes: int = 1
     troubles: tuple[NodeTrouble, ...] = ()
 

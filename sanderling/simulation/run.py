@@ -8,7 +8,7 @@ nothing is owed any more, or until patience runs out and whoever still owes has 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,10 +37,21 @@ from sanderling.simulation.meddler import Meddler
 from sanderling.simulation.network import SimNetwork
 from sanderling.simulation.oracle.owed import owed
 from sanderling.simulation.oracle.promises import Violation, judge, seen_broken
+from sanderling.simulation.origins.collector import Collector
 from sanderling.simulation.origins.everyone import Origins
 from sanderling.simulation.origins.receiver import Receiver
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import ALERT_WORD, CALM, DAY, HOOK, SERVICE, NodeTrouble, Program
+from sanderling.simulation.program import (
+    ALERT_WORD,
+    CALM,
+    COLLECTOR,
+    DAY,
+    HOOK,
+    SERVICE,
+    UNWATCHED,
+    NodeTrouble,
+    Program,
+)
 from sanderling.simulation.tightness import keeping, tightness
 from sanderling.simulation.trace import Trace
 from sanderling.simulation.world import STOP_BUDGET, Life, Machine
@@ -117,6 +128,10 @@ def _disk_of(program: Program) -> Disk:
     return Disk() if program.nodes == 1 else SharedDisk(lambda: wakes.random() > LOST_WAKES)
 
 
+def _by_service(asked: Iterable[tuple[float, str, str]]) -> Iterator[tuple[float, str]]:
+    return ((at, what) for at, who, what in asked if who == SERVICE)
+
+
 class _Simulation:
     def __init__(self, program: Program, trace: Trace, patience: float, until: Collection[str]) -> None:
         self._program = program
@@ -133,6 +148,8 @@ class _Simulation:
             looks_per_second=program.looks_per_second,
             heartbeat_event=program.heartbeat,
             follow_per_hour=program.hops,
+            otlp_endpoint=f"https://{COLLECTOR}" if program.traces else "",
+            otlp_sampling=program.traces or 1.0,
         )
         disk = _disk_of(program)
         self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)
@@ -140,7 +157,8 @@ class _Simulation:
         self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
         self._key, _ = self._keyring.cut("simulation")
         self._hook = Receiver(self._network.add(HOOK), trace)
-        self._origins = Origins(program, self._network, trace, self._hook)
+        self._collector = self._a_collector(program) if program.traces else None
+        self._origins = Origins(program, self._network, trace, self._hook, self._collector)
         self._user = User(self._caller("user"), trace)
         self._meddler = self._a_meddler()
         self._doctor = Doctor(self._caller("doctor"))
@@ -172,6 +190,10 @@ class _Simulation:
         self._rests: dict[int, float] = {}
         self._lives: list[Life | None] = [None] * program.nodes
         self._over = False
+
+    def _a_collector(self, program: Program) -> Collector:
+        self._network.set_apart(COLLECTOR, chance(program.seed, "network/collector"))
+        return Collector(self._network.add(COLLECTOR), self._trace)
 
     def _a_meddler(self) -> Meddler:
         settles = SETTLES if self._program.nodes > 1 else 0.0
@@ -228,9 +250,10 @@ class _Simulation:
         facts.seen = {name: server.seen for name, server in self._origins.servers.items()}
         facts.seen |= {push.plan.machine: push.seen for push in self._origins.pushers.values()}
         facts.frames = {push.plan.url: push.sent for push in self._origins.pushers.values()}
-        facts.asked = [(at, name) for at, who, name in self._network.asked if who == SERVICE and name != HOOK]
-        facts.found = sorted((at, name) for at, who, name in self._network.found if who == SERVICE and name != HOOK)
-        facts.dialled = [(at, address) for at, who, address in self._network.dialled if who == SERVICE]
+        facts.asked = [(at, name) for at, name in _by_service(self._network.asked) if name not in UNWATCHED]
+        facts.found = sorted((at, name) for at, name in _by_service(self._network.found) if name not in UNWATCHED)
+        facts.dialled = list(_by_service(self._network.dialled))
+        facts.spans = () if self._collector is None else self._collector.spans
         facts.checkups, facts.told = self._doctor.checkups, self._machine.told
         facts.receipts, facts.letters = self._hook.receipts, self._stage.letters
         facts.taken = {client.plan.name: client.taken for client in self._clients}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sanderling.simulation.facts import Facts, ViewChange
-from sanderling.simulation.program import HOOK, machine_of
+from sanderling.simulation.program import UNWATCHED, machine_of
 from storage.records.member import LEASE
 
 _BEAT = 2.0
@@ -54,8 +54,8 @@ def parked(facts: Facts) -> Iterator[str]:
             node, span = facts.members.get(who, (-1, None))
             concerned = trouble.kind == "outage" or node == trouble.node
             began_before = span is not None and span.began < trouble.at
-            # Turns that were given before are taken still; deliveries go on.
-            if concerned and began_before and trouble.at + LEASE + _BEAT < at < trouble.ends and name != HOOK:
+            # Turns that were given before are taken still; deliveries go on, and so do spans.
+            if concerned and began_before and trouble.at + LEASE + _BEAT < at < trouble.ends and name not in UNWATCHED:
                 yield f"{who} was cut off at {trouble.at:.1f} s and asks {name} at {at:.1f} s"
                 return
 

@@ -31,8 +31,9 @@ def rate(facts: Facts) -> Iterator[str]:
     for machine in facts.program.machines:
         asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
         met = _first_meetings(facts, machine)
-        for (before, _), (at, _) in pairwise(asked):
+        for (before, one), (at, other) in pairwise(asked):
             together = any(0 <= at - first < 5 for first in met)
+            together = together or (one != other and not _known_as_one(facts, machine, at))
             elsewhere = _added(facts, machine, at) or _led_to(facts, machine)
             if at - before < SECOND and not (together or facts.reborn(before - 2, at) or elsewhere):
                 yield f"{machine}: asked at {before:.3f} s and again at {at:.3f} s"
@@ -210,6 +211,12 @@ def _first_meetings(facts: Facts, machine: str) -> list[float]:
                 if len(names) > 1:
                     met.append(at)
     return met
+
+
+def _known_as_one(facts: Facts, machine: str, at: float) -> bool:
+    """Return whether the life of a moment had found a machine by two names: while the resolver fails nobody can."""
+    began = max((span.began for span in facts.lives if span.began <= at), default=0.0)
+    return len({name for found, name in facts.found if began <= found < at and machine_of(name) == machine}) > 1
 
 
 def _stormy(facts: Facts, machine: str, begins: float, ends: float) -> bool:

@@ -22,6 +22,7 @@ from sanderling.simulation.oracle import (
     scenes,
     sessions,
     streams,
+    traces,
     watching,
 )
 from sanderling.simulation.oracle.letters import attempts, digests, pace, standing, wanted
@@ -156,6 +157,9 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "E1 each heartbeat names the one before": heartbeats.chain,
     "E2 no heartbeat is late by more than an interval": heartbeats.late,
     "E3 no heartbeat comes before it is due": heartbeats.early,
+    "Y1 a span is of what was made": traces.made,
+    "Y2 a delivery is in the trace of its look": traces.belongs,
+    "Y3 a trace is kept as a whole or not at all": traces.whole,
     "R10 damage is said everywhere": epilogues.damage,
     "V1 after a restore nothing is given twice": epilogues.restored,
     "H1 quiet is healthy": watching.quiet,

@@ -6,6 +6,7 @@ import trio
 
 from sanderling.simulation.chances import chance
 from sanderling.simulation.network import SimListener, SimNetwork
+from sanderling.simulation.origins.collector import Collector
 from sanderling.simulation.origins.feeds import Feed
 from sanderling.simulation.origins.lists import ItemPage, ListPage, item_url
 from sanderling.simulation.origins.pages import Page
@@ -15,7 +16,7 @@ from sanderling.simulation.origins.scenes import Elsewhere, ScenePage
 from sanderling.simulation.origins.server import Machine as Server
 from sanderling.simulation.origins.server import Part, Redirect
 from sanderling.simulation.origins.sessions import Gate, GatedPart
-from sanderling.simulation.program import HOOK, OriginPlan, Program, host_of, machine_of
+from sanderling.simulation.program import COLLECTOR, HOOK, OriginPlan, Program, host_of, machine_of
 from sanderling.simulation.serving import serve_http
 from sanderling.simulation.trace import Trace
 
@@ -23,15 +24,18 @@ from sanderling.simulation.trace import Trace
 class Origins:
     """The sources' machines by name, and the WebSocket servers."""
 
-    def __init__(self, program: Program, network: SimNetwork, trace: Trace, hook: Receiver) -> None:
+    def __init__(
+        self, program: Program, network: SimNetwork, trace: Trace, hook: Receiver, collector: Collector | None
+    ) -> None:
         self._program, self._network, self._trace, self._hook = program, network, trace, hook
+        self._collector = collector
         self.servers: dict[str, Server] = {}
         self.pushers: dict[str, Pusher] = {}
         self.gates: dict[str, Gate] = {}
         """Of the sources with sessions, by URL."""
 
     async def start(self, nursery: trio.Nursery) -> None:
-        """Serve every source, and the receiver."""
+        """Serve every source, the receiver, and the collector of spans where there is one."""
         for plan in self._program.origins:
             if plan.tier == "push":
                 push = self.pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
@@ -51,6 +55,9 @@ class Origins:
         for name, server in self.servers.items():
             nursery.start_soon(serve_http, server.respond, await self._listeners(name))
         nursery.start_soon(serve_http, self._hook.respond, await self._network.side(HOOK).listen("", 443))
+        if self._collector is not None:
+            listeners = await self._network.side(COLLECTOR).listen("", 443)
+            nursery.start_soon(serve_http, self._collector.respond, listeners)
 
     def _put_list(self, plan: OriginPlan) -> None:
         """Put a list and the pages of its items where they are; those of its own host want the session, too."""

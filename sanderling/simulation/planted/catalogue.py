@@ -26,6 +26,7 @@ from sanderling.simulation.planted import (
     rendering,
     streams,
     tight,
+    traces,
     watching,
 )
 
@@ -137,6 +138,10 @@ PLANTS: tuple[Plant, ...] = (
     members.pictures_outlive_their_events,
     members.picks_are_compared_with_the_whole,
     members.picks_are_for_show,
+    traces.commits_told_before_they_are_made,
+    traces.deliveries_in_traces_of_their_own,
+    traces.attempts_called_otherwise_at_their_end,
+    traces.sampled_by_the_moment,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

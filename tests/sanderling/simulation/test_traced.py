@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 import trio._core._run as trio_run
 
-from actors.settings import Settings
-from actors.span_exporter import SpanExporter
-from actors.tracing.otlp import Verdict
-from actors.tracing.span import Span
 from sanderling.simulation.drawing.letters import draw_letters
-from sanderling.simulation.drawing.worlds import draw
-from sanderling.simulation.program import Program
+from sanderling.simulation.drawing.worlds import draw, draw_nodes
+from sanderling.simulation.facts import Facts, LifeSpan
+from sanderling.simulation.oracle import nodes
+from sanderling.simulation.program import COLLECTOR, HOOK, Fault, Program
 from sanderling.simulation.run import Result, simulate_program
-
-TRACED = partial(Settings, otlp_endpoint="https://collector.test")
+from storage.records.member import LEASE
 
 
 class InOrder(random.Random):
@@ -30,43 +26,32 @@ class InOrder(random.Random):
         """Leave it as it is."""
 
 
-@contextmanager
-def tracing(spans: list[Span]) -> Iterator[None]:
-    """Have worlds traced, by a collector beside their network, of whose chance each connection takes a part."""
-
-    async def take(self: SpanExporter, request: bytes, count: int) -> tuple[Verdict, float]:
-        spans.extend(self._held)
-        return Verdict(), 0.0
-
-    with patch("sanderling.simulation.run.Settings", TRACED), patch.object(SpanExporter, "_post", take):
-        yield
-
-
 def test_a_world_has_the_same_log_and_the_same_deliveries() -> None:
-    without, traced, spans = both(draw("2", days=0.08, sources=4))
+    without, traced = both(draw("2", days=0.08, sources=4))
     assert of_log(traced) == of_log(without) != []
     assert received(traced) == received(without) != []
-    assert {"look", "commit", "match", "POST"} <= {span.name for span in spans}
+    assert {"look", "commit", "match", "POST"} <= {span.name for span in traced.facts.spans}
+    assert not without.facts.spans
 
 
 def test_a_world_of_deliveries_has_the_same_log() -> None:
-    without, traced, spans = both(draw_letters("1", days=0.04))
+    without, traced = both(draw_letters("1", days=0.04))
     assert of_log(traced) == of_log(without) != []
-    assert {"match", "POST"} <= {span.name for span in spans}
+    assert {"match", "POST"} <= {span.name for span in traced.facts.spans}
 
 
-def both(program: Program) -> tuple[Result, Result, list[Span]]:
-    spans: list[Span] = []
+def test_with_a_collector_that_is_ill_the_log_is_the_same_and_every_promise_is_kept() -> None:
+    program = draw("3", days=0.05, sources=2)
+    lasts, kinds = program.ends / 3, ("refused", "silent", "wall")
+    troubles = [Fault(number * lasts, lasts, kind, COLLECTOR) for number, kind in enumerate(kinds)]
+    without, traced = both(program, replace(program, faults=(*program.faults, *troubles)))
+    assert of_log(traced) == of_log(without) != []
+    assert [str(violation) for violation in traced.violations] == []
+
+
+def both(program: Program, ill: Program | None = None) -> tuple[Result, Result]:
     with patch.object(trio_run, "_r", InOrder()):
-        without = simulate_program(program)
-        with tracing(spans):
-            return without, simulate_program(program), spans
-
-
-def test_with_a_collector_that_is_not_there_every_promise_is_kept() -> None:
-    with patch("sanderling.simulation.run.Settings", TRACED):
-        result = simulate_program(draw("3", days=0.08, sources=4))
-    assert [str(violation) for violation in result.violations] == []
+        return simulate_program(program), simulate_program(replace(ill or program, traces=1.0))
 
 
 def of_log(result: Result) -> list[tuple[int, bytes]]:
@@ -83,3 +68,15 @@ def received(result: Result) -> list[Any]:
         )
         for receipt in result.facts.receipts
     ]
+
+
+@pytest.mark.parametrize(("name", "broken"), [(COLLECTOR, 0), (HOOK, 0), ("feed0.shore.org", 1)])
+def test_a_node_that_is_cut_off_still_sends_spans_and_deliveries_and_looks_at_nothing(name: str, broken: int) -> None:
+    """O4 knows what no watched place is."""
+    program = draw_nodes("1")
+    trouble = next(each for each in program.troubles if each.kind == "cut")
+    life = LifeSpan(0.0, program.ends, politely=True, why="over")
+    asked = [(trouble.at + LEASE + 3.0, "node", name)]
+    cut = replace(trouble, lasts=10 * LEASE)
+    facts = Facts(replace(program, troubles=(cut,)), members={"node": (trouble.node, life)}, asked_by=asked)
+    assert len(list(nodes.parked(facts))) == broken

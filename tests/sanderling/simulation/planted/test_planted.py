@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 from sanderling.simulation.drawing.letters import draw_letters_of_nodes
+from sanderling.simulation.drawing.traces import draw_traced_disk
 from sanderling.simulation.drawing.worlds import (
     draw,
     draw_coverage,
@@ -187,6 +188,10 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "pictures_outlive_their_events": (draw_members, "2", "G2"),
     "picks_are_compared_with_the_whole": (draw_members, "2", "W2"),
     "picks_are_for_show": (draw_members, "2", "U1"),
+    "commits_told_before_they_are_made": (draw_traced_disk, "4", "Y1"),
+    "deliveries_in_traces_of_their_own": (draw_traced_disk, "4", "Y2"),
+    "attempts_called_otherwise_at_their_end": (draw_traced_disk, "4", "Y1"),
+    "sampled_by_the_moment": (draw_traced_disk, "4", "Y3"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 

@@ -1,0 +1,70 @@
+"""Bugs of traces: what is told too early, in another's name, or by halves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+import trio
+
+from actors.delivery import traced
+from actors.delivery.traced import TracedAttempt
+from actors.messages.recorder import Record
+from actors.recorder import commits
+from actors.recorder.actor import Recorder
+from actors.tracing.identity import Told, told_in, trace_of_event
+from actors.tracing.tracer import Tracer
+
+
+def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
+    """A commit is told of when its events have their ids: some are never made."""
+    right = Recorder._append
+
+    async def wrong(self: Recorder, records: Sequence[Record]) -> None:
+        began, log = trio.current_time(), self._storage.log
+        append = log.append
+
+        async def told(harvests: Any, lease: Any, mint: Any, stamp: Any) -> Any:
+            def stamped(*given: Any) -> Any:
+                body = stamp(*given)
+                event = told_in(body)
+                if self._tracer is not None and event is not None and self._tracer.samples(event.trace):
+                    source = records[0].harvest.source
+                    span = commits._commit(records[0], [event], event.trace, self._tracer.since(began), 1)
+                    self._tracer.put(span._replace(attributes={**span.attributes, "sanderling.source.id": source}))
+                return body
+
+            return await append(harvests, lease, mint, stamped)
+
+        with patch.object(log, "append", told):
+            await right(self, records)
+
+    return patch.object(Recorder, "_append", wrong)
+
+
+def deliveries_in_traces_of_their_own() -> AbstractContextManager[Any]:
+    """A delivery is traced by the id of its event, whatever look has found it."""
+
+    def wrong(body: bytes) -> Told | None:
+        told = told_in(body)
+        return None if told is None else told._replace(trace=trace_of_event(told.id))
+
+    return patch.object(traced, "told_in", wrong)
+
+
+def attempts_called_otherwise_at_their_end() -> AbstractContextManager[Any]:
+    """The span of an attempt has another id than the receiver was told."""
+    right = traced.put_attempt
+
+    def wrong(tracer: Tracer, attempt: TracedAttempt, *given: Any) -> None:
+        context = attempt.context._replace(span=bytes(reversed(attempt.context.span)))
+        right(tracer, attempt._replace(context=context), *given)
+
+    return patch("actors.delivery.actor.put_attempt", wrong)
+
+
+def sampled_by_the_moment() -> AbstractContextManager[Any]:
+    """Whether a trace is kept is decided anew each time that somebody asks."""
+    return patch.object(Tracer, "samples", lambda self, trace: trio.current_time() * 1000 % 2 < 2 * self.ratio)
