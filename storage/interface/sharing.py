@@ -17,11 +17,20 @@ class SourceChange(NamedTuple):
     watched: WatchedSource | None
 
 
+class Newest(NamedTuple):
+    """How far all is: the number of the newest change of a source or its state, 0 before any; and how often the
+    defaults of tags were changed.
+    """
+
+    change: int
+    tags: int
+
+
 class Sharing(Protocol):
     """See above. Numbers of changes rise in the order of commits."""
 
-    async def newest_change(self) -> int:
-        """Return the number of the newest change of a source or its state, 0 before any."""
+    async def newest(self) -> Newest:
+        """Return how far all is, in one reading: each node asks each second."""
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
         """Return each source that has changed after a number, by its last change; oldest first."""

@@ -48,9 +48,9 @@ class Inheriting:
         await self.read()
         return made
 
-    async def follow(self) -> None:
-        """Read them again if some node has changed one. Raises StorageError."""
-        if await self._ports.storage.tag_defaults.revision() != self._revision:
+    async def follow(self, revision: int) -> None:
+        """Read them again if some node has changed one: they are at this revision now. Raises StorageError."""
+        if revision != self._revision:
             await self.read()
 
     async def read(self) -> int:

@@ -40,7 +40,7 @@ class OtherNodes:
 
     async def begin(self) -> None:
         """Note where the changes are that come after what is loaded next. Raises StorageError."""
-        self._at = await self._sharing.newest_change()
+        self._at = (await self._sharing.newest()).change
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -56,8 +56,9 @@ class OtherNodes:
     async def catch_up(self) -> None:
         """Take in everything that is stored by now. Raises StorageError."""
         async with self._reading:
-            await self._inheriting.follow()
-            while changes := await self._sharing.changes(self._at, AT_ONCE):
+            newest = await self._sharing.newest()
+            await self._inheriting.follow(newest.tags)
+            while newest.change > self._at and (changes := await self._sharing.changes(self._at, AT_ONCE)):
                 for change in changes:
                     await self._take(change)
                     self._at = change.number

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from storage.interface.sharing import SourceChange
+from storage.interface.sharing import Newest, SourceChange
 from storage.records.identity import SourceId
 from storage.secrets.connection import Connection
 from storage.secrets.vault import Vault
 from storage.sql.stores.sources import watched_of
 from storage.sql.transaction import Readers
 
-_NEWEST = "SELECT coalesce(max(number), 0) FROM source_change"
+_NEWEST = """SELECT (SELECT coalesce(max(number), 0) FROM source_change),
+    (SELECT value FROM fact WHERE name='tag_defaults')"""
 _AFTER = """SELECT c.number, k.id, s.body, s.sealed, h.body, h.version, h.jar FROM source_change c
     JOIN source_key k ON k.key=c.key LEFT JOIN source s ON s.key=c.key LEFT JOIN source_hot h ON h.key=c.key
     WHERE c.number>? ORDER BY c.number LIMIT ?"""
@@ -24,9 +25,10 @@ class SqlChanges:
     def __init__(self, readers: Readers, vault: Vault) -> None:
         self._readers, self._vault = readers, vault
 
-    async def newest_change(self) -> int:
-        """Return the number of the newest change; see Sharing."""
-        return await self._readers.run(lambda connection: int(connection.execute(_NEWEST).fetchone()[0]))
+    async def newest(self) -> Newest:
+        """Return how far all is; see Sharing."""
+        change, tags = await self._readers.run(lambda connection: connection.execute(_NEWEST).fetchone())
+        return Newest(int(change), int(tags))
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
         """Return what has changed after a number; see Sharing."""

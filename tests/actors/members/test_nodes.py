@@ -25,6 +25,7 @@ from storage.records.delivery import Match
 from storage.records.member import WEB
 from storage.records.revision import Expected, revision_of
 from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.tag_defaults import _REVISION
 from tests.actors.members.harness import Land, Node
 
 LOOKED = 300.0
@@ -474,4 +475,19 @@ async def test_headers_that_a_source_lends_at_one_node_are_sent_by_all_and_so_ar
         await other.system.registry_box.ask(lambda reply: DeleteSource(lender, reply))
         await trio.sleep(LOOKED)
         assert sent() is None
+        nursery.cancel_scope.cancel()
+
+
+async def test_an_idle_node_asks_once_a_second_what_others_have_changed(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        await land.start("a")
+        await trio.sleep(30)
+        asked: list[str] = []
+        land.disk.connection.set_trace_callback(asked.append)
+        await trio.sleep(60)
+        land.disk.connection.set_trace_callback(None)
+        assert 58 <= sum("source_change" in statement for statement in asked) <= 62
+        assert not [statement for statement in asked if statement == _REVISION]
+        assert len(asked) <= 6.5 * 60  # all that an idle node asks
         nursery.cancel_scope.cancel()

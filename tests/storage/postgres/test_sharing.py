@@ -112,7 +112,7 @@ async def test_a_source_has_one_url_whoever_adds_it_and_an_edit_compares_with_wh
 
 async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tuple[Storage, Storage, Storage]) -> None:
     a, b, reader = three
-    assert reader.sharing is not None and await reader.sharing.newest_change() == 0
+    assert reader.sharing is not None and (await reader.sharing.newest()).change == 0
     for number in (1, 2, 3):
         await a.sources.add(a_source(number), a_state(number), a.lease)
     first = await reader.sharing.changes(0, 500)
@@ -124,7 +124,7 @@ async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tupl
     later = await reader.sharing.changes(first[-1].number, 500)
     assert [change.source for change in later] == [a_source_id(number) for number in (1, 2, 3)]
     assert [change.watched and change.watched.source.title for change in later][:2] == ["new", None]
-    assert later[-1].number == await reader.sharing.newest_change()
+    assert later[-1].number == (await reader.sharing.newest()).change
     assert len(await reader.sharing.changes(0, 2)) == 2 and not await reader.sharing.changes(later[-1].number, 2)
 
 
