@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -138,6 +139,11 @@ class Facts:
         copies: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
         copies |= {name: {key: list(each) for key, each in getattr(self, name).items()} for name in groups}
         return replace(self, **copies)
+
+    def shown(self, at: float) -> float:
+        """Return what the service's clock said at a moment."""
+        place = bisect_right(self.clock, at, key=lambda step: step[0]) - 1
+        return at + self.clock[max(0, place)][1]
 
     def of(self, plan: OriginPlan) -> list[Logged]:
         """Return the events of one source, without the service's own notices."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -112,7 +111,7 @@ def on_record(facts: Facts) -> Iterator[str]:
         if plans[audited.url].scenes or plans[audited.url].shell:
             continue  # what stands in a page's place, or is shown by no browser, is answered with 200 and is no look
         added = facts.added[audited.url].at
-        good = [_label(facts, at) for at in facts.good_looks(plans[audited.url]) if at > added + SLACK]
+        good = [facts.shown(at) for at in facts.good_looks(plans[audited.url]) if at > added + SLACK]
         made = sum(start + SLACK < at < end - SLACK for start, end in _known(audited) for at in good)
         if audited.receipt["answered"] < made:
             yield f"{_name(audited)}: {made} looks were answered in known times, {audited.receipt['answered']} are told"
@@ -123,7 +122,7 @@ def reasons(facts: Facts) -> Iterator[str]:
     if facts.program.point_crash:
         return  # the last sweep of a stop may not have been heard of
     for audited in facts.audited:
-        excuses = [*_excuses(facts), (-1e12, _label(facts, facts.added[audited.url].at) + 120)]
+        excuses = [*_excuses(facts), (-1e12, facts.shown(facts.added[audited.url].at) + 120)]
         if facts.program.nodes > 1:  # of the others a node knows what they have stored
             excuses.append((audited.at - NEAR, audited.at + NEAR))
         for span in audited.receipt["unknown"]:
@@ -224,13 +223,7 @@ def _answered(facts: Facts, plan: OriginPlan) -> Iterator[Seen]:
 def _span(facts: Facts, seen: Seen) -> Time:
     """Return between which moments a look may have been answered."""
     until = min(seen.until, seen.at + 60)
-    return _label(facts, seen.at), _label(facts, until)
-
-
-def _label(facts: Facts, at: float) -> float:
-    """Return what the service's clock said at a moment."""
-    place = bisect_right(facts.clock, at, key=lambda step: step[0]) - 1
-    return at + facts.clock[max(0, place)][1]
+    return facts.shown(seen.at), facts.shown(until)
 
 
 def _known(audited: Audited) -> Iterator[Time]:

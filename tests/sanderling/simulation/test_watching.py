@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from sanderling.simulation.clients import AddedSource
-from sanderling.simulation.facts import Facts
+from sanderling.simulation.facts import Facts, Logged
+from sanderling.simulation.oracle.pages import real
 from sanderling.simulation.oracle.watching import BACK_WITHIN, recovery
+from sanderling.simulation.origins.pages import FLAPS
 from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import Fault, OriginPlan, Program
+from storage.records.identity import Millis
+from storage.records.times import rfc3339
 
 HOUR = 3600.0
 
@@ -39,3 +46,31 @@ def test_a_robots_txt_that_was_read_forbids_for_as_long_as_it_says(after: float,
     """A service that starts while a page is forbidden for a minute may hold to that copy for its whole hour."""
     read = Seen(10 * HOUR + 30, "/robots.txt", 200, conditional=False, forbids=True, lasts=HOUR)
     assert bool(list(recovery(facts_of(9 * HOUR, 10 * HOUR + after, robots=read)))) is not kept
+
+
+def told_by_lot(times: int, apart: int, *clock: tuple[float, float]) -> Facts:
+    """A page that is looked at each minute, whose two editions are told in turns after so many looks each."""
+    facts = facts_of(*(60.0 * look for look in range(1, 200)))
+    facts.clock = clock or facts.clock
+    for number in range(times):
+        ops = [{"op": "replace", "before": FLAPS[number % 2], "after": FLAPS[1 - number % 2]}]
+        at = rfc3339(Millis(round((EPOCH + facts.shown(600.0 + 60.0 * apart * number + 1)) * 1000)))
+        event = {"id": str(number), "source_id": "id", "emitted_at": at, "delta": {"ops": ops}}
+        facts.log.append(Logged(number, json.dumps(event).encode()))
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("facts", "wrong"),
+    [
+        (told_by_lot(9, 3), 0),
+        (told_by_lot(10, 3), 1),
+        (told_by_lot(2, 2), 1),
+        (told_by_lot(2, 2, (0.0, 5e6)), 1),
+        (told_by_lot(2, 2, (0.0, 0.0), (300.0, 900.0)), 1),
+        (told_by_lot(2, 2, (0.0, 0.0), (650.0, 900.0)), 0),
+    ],
+    ids=["nine stays", "ten", "a brief one", "a clock that is ahead", "one that was set before", "one set meanwhile"],
+)
+def test_editions_by_lot_are_told_after_a_stay_and_not_for_ever(facts: Facts, wrong: int) -> None:
+    assert len(list(real(facts))) == wrong
