@@ -16,7 +16,7 @@ Bounds: 4 KiB a cookie; 50 cookies and 16 KiB of what was set, beside what the u
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -79,6 +79,8 @@ class SetCookies(NamedTuple):
 
 
 NOTHING_SET: Final = SetCookies()
+Heard = Callable[[SetCookies, int], None]
+"""Is told what an answer sets, and its status, before anything else of it is read."""
 
 
 def set_by(raw: Iterable[tuple[bytes, bytes]], sent: float, wall: float) -> SetCookies:

@@ -16,7 +16,7 @@ from http.cookiejar import CookieJar
 import httpx
 import trio
 
-from actors.egress.cookies import SetCookies, set_by
+from actors.egress.cookies import Heard, set_by
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
@@ -69,10 +69,6 @@ class FetchedResponse:
     hops: tuple[str, ...] = ()
     rendered: Rendered | None = None
     cookies: str = field(default="", repr=False)
-
-
-Heard = Callable[[SetCookies, int], None]
-"""Is told what an answer sets, and its status, before its body is read."""
 
 
 @dataclass(frozen=True, slots=True)

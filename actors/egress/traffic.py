@@ -10,6 +10,7 @@ from functools import partial
 import trio
 
 from actors.egress.address_cache import AddressCache
+from actors.egress.cookies import Heard
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.http import HttpClient, Sign
@@ -50,10 +51,12 @@ class Egress:
         return self.machines.of(host)
 
     def websocket(
-        self, url: Url, *, subprotocols: Sequence[str] = (), given: Given = ()
+        self, url: Url, *, subprotocols: Sequence[str] = (), given: Given = (), heard: Heard | None = None
     ) -> AbstractAsyncContextManager[Frames]:
         """Open a WebSocket session for watching; see `open_websocket`."""
-        return open_websocket(url, self.guard, self.settings, self.world, subprotocols=subprotocols, given=given)
+        return open_websocket(
+            url, self.guard, self.settings, self.world, subprotocols=subprotocols, given=given, heard=heard
+        )
 
     async def aclose(self) -> None:
         """Close all connections, within 5 seconds even when cancelled."""

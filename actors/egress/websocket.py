@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import h11
 import trio
@@ -24,6 +25,7 @@ from wsproto.utilities import ProtocolError
 
 from actors.egress.bounded import CHUNK, MESSAGE_LIMIT, SEND_WITHIN, BoundedConnection, size_of
 from actors.egress.closing import broken
+from actors.egress.cookies import Heard, set_by
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sent_at, user_agent
@@ -171,14 +173,21 @@ class Frames:
 
 @asynccontextmanager
 async def open_websocket(
-    url: Url, guard: Guard, settings: Settings, world: World, *, subprotocols: Sequence[str] = (), given: Given = ()
+    url: Url,
+    guard: Guard,
+    settings: Settings,
+    world: World,
+    *,
+    subprotocols: Sequence[str] = (),
+    given: Given = (),
+    heard: Heard | None = None,
 ) -> AsyncIterator[Frames]:
     """Open a session and keep it while the block lasts. Raises LookFailed (with `status`, if it was refused).
 
-    `subprotocols` are offered in this order. given: headers of a user's. Leaving the block closes the session politely,
-    within 2 seconds.
+    `subprotocols` are offered in this order. given: headers of a user's. heard: is told what the answer to the
+    handshake sets, also of one that is refused. Leaving the block closes the session politely, within 2 seconds.
     """
-    frames = await _open(url, guard, settings, world, (subprotocols, given))
+    frames = await _open(url, guard, settings, world, _Offer(subprotocols, given, heard))
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(frames.run)
@@ -192,10 +201,18 @@ async def open_websocket(
         raise group.exceptions[0] from None
 
 
-async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer: tuple[Sequence[str], Given]) -> Frames:
-    """Connect and shake hands within the time of a look. offer: subprotocols and headers. Raises LookFailed."""
+class _Offer(NamedTuple):
+    """What a handshake offers: subprotocols and headers; and who is told what its answer sets."""
+
+    subprotocols: Sequence[str]
+    given: Given
+    heard: Heard | None
+
+
+async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer: _Offer) -> Frames:
+    """Connect and shake hands within the time of a look. Raises LookFailed."""
     stream: trio.abc.Stream | None = None
-    subprotocols, given = offer
+    subprotocols, given, heard = offer
     try:
         with trio.fail_after(settings.look_timeout):
             stream = await guard.open(url)
@@ -203,6 +220,7 @@ async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer:
             agent = (b"User-Agent", user_agent(settings.contact).encode())
             asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *given])
             answer = await _shake(stream, connection, asked)
+            _tell(answer, heard, world)
             if isinstance(answer, RejectConnection):
                 raise _refused(answer, world)
     except trio.TooSlowError:
@@ -232,6 +250,17 @@ async def _shake(
         raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None
     except (ProtocolError, h11.ProtocolError, UnicodeError) as error:  # wsproto decodes some headers as ASCII
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {error}") from None
+
+
+def _tell(answer: AcceptConnection | RejectConnection, heard: Heard | None, world: World) -> None:
+    """Tell what an answer sets, if it sets anything."""
+    raw, status = (
+        (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
+    )
+    wall = world.wall()
+    sets = set_by(raw, sent_at(collect(raw), wall), wall)
+    if heard is not None and sets.lines:
+        heard(sets, status)
 
 
 async def _drop(stream: trio.abc.Stream | None) -> None:

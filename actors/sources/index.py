@@ -25,7 +25,8 @@ from actors.messages.views import SourcePage, SourceView
 from actors.selecting import picks
 from actors.selection import SourceSelection, SourceSort
 from actors.sources.looks import progress
-from actors.sources.looks.fetch import SHUT_OUT, host_of
+from actors.sources.looks.fetch import host_of
+from actors.sources.looks.renewal import SHUT_OUT
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking
 from actors.sources.schedule.look_price import Price, cost_of, first_guess

@@ -153,8 +153,9 @@ class Lenders:
 
 
 def keeper_at(lender: Keeper, url: Url) -> Keeper | None:
-    """Return a lender if its cookies are those of a URL, too."""
-    return lender if parse_url(lender.source.url).origin == url.origin else None
+    """Return a lender if its cookies are those of a URL, too: they tell no WebSocket from a page (RFC 6265, 8.5)."""
+    own = parse_url(lender.source.url)
+    return lender if (own.secure, own.authority) == (url.secure, url.authority) else None
 
 
 def is_lendable(headers: str | None) -> bool:

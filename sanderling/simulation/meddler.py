@@ -151,15 +151,22 @@ class Meddler:
         began = trio.current_time()
         chosen: dict[str, Any] = {"selector": None, "ignore": []}
         if plan.place is not None:
-            shown = await self._insist("POST", f"{path}/blocks", {"selector": None, "ignore": []})
-            prose = [block for block in shown.get("blocks", ()) if block["kind"] == "text" and not block["why"]]
-            block = prose[plan.place]
-            press = {"number": block["number"], "mark": block["mark"], "act": "without", "reach": "this"}
-            pressed = await self._insist("POST", f"{path}/blocks", {"selector": None, "ignore": [], "press": press})
-            kept = pressed["choice"]["kept"]
+            kept = await self._pressed(f"{path}/blocks", plan.place)
             chosen = {"selector": kept["selector"], "ignore": kept["ignore"]}
         await self._insist("PATCH", path, chosen)
         self.picked.append(Picked(plan.url, began, trio.current_time(), plan.place))
+
+    async def _pressed(self, path: str, place: int) -> dict[str, Any]:
+        """Return what leaving a paragraph out would keep. The one that was shown may be gone when it is pressed."""
+        whole = {"selector": None, "ignore": []}
+        while True:
+            shown = await self._insist("POST", path, whole)
+            block = [each for each in shown["blocks"] if each["kind"] == "text" and not each["why"]][place]
+            press = {"number": block["number"], "mark": block["mark"], "act": "without", "reach": "this"}
+            choice = (await self._insist("POST", path, whole | {"press": press}))["choice"]
+            if choice is not None and choice["kept"] is not None:
+                kept: dict[str, Any] = choice["kept"]
+                return kept
 
     async def _renew(self, plan: Meddling, added: AddedSource) -> None:
         """Delete a source and add it again."""

@@ -33,7 +33,7 @@ from actors.sources.looks.looking import shown_as
 from actors.sources.looks.pictures import without_picture
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
@@ -110,7 +110,7 @@ class Classification(Struct, frozen=True):
 
     `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
     its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page,
-    and `rendering` what browsers have to do with it.
+    and `rendering` what browsers have to do with it. cookies: as the handshake of a WebSocket has renewed them.
     """
 
     type: SourceType
@@ -122,6 +122,10 @@ class Classification(Struct, frozen=True):
     greeting: Greeting | None = None
     feed: FeedReading | None = None
     rendering: Rendering | None = None
+    cookies: str = ""
+
+    def __repr__(self) -> str:
+        return f"Classification({self.type} {self.watch_url!r})"
 
 
 async def classify(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
@@ -301,12 +305,14 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
 
 async def _greeted(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
     try:
-        given = access_to(url, wanted.headers).to(url, ports.world.now())
-        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols, given)
+        opened = Opened(ports, url, access_to(url, wanted.headers).kept(wanted.cookies), None)
+        given = opened.begin().to(url, ports.world.now())
+        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols, given=given, heard=opened.take)
     except LookFailed as failure:
         raise ports.egress.line.failed(url.host, failure, asked=True) from None
     found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
-    return Classification("push", found, url.text, None, ports.world.now(), greeting=greeting)
+    now, kept = ports.world.now(), opened.access.cookies
+    return Classification("push", found, url.text, None, now, greeting=greeting, cookies=kept)
 
 
 def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:

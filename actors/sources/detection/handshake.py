@@ -8,6 +8,7 @@ from typing import Final
 import trio
 from msgspec import Struct
 
+from actors.egress.cookies import Heard
 from actors.egress.failures import LookFailed
 from actors.egress.host_queue import ASKED
 from actors.egress.url import Url
@@ -27,14 +28,20 @@ class Greeting(Struct, frozen=True):
 
 
 async def shake_hands(
-    ports: Ports, url: Url, listen: float, subprotocols: Sequence[str] = (), given: Given = ()
+    ports: Ports,
+    url: Url,
+    listen: float,
+    subprotocols: Sequence[str] = (),
+    *,
+    given: Given = (),
+    heard: Heard | None = None,
 ) -> Greeting:
     """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
     frames: list[str] = []
     ended: str | None = None
     async with ports.egress.hosts.turn(url.host, ASKED):
         pass  # a handshake is one request; listening must not keep others from the host
-    async with ports.egress.websocket(url, subprotocols=subprotocols, given=given) as session:
+    async with ports.egress.websocket(url, subprotocols=subprotocols, given=given, heard=heard) as session:
         ports.egress.line.answered(url.host)
         since = trio.current_time()
         with trio.move_on_after(listen):

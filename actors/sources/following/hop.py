@@ -13,9 +13,9 @@ from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.sources.following.waiting import Waiting
 from actors.sources.looks.access import access_of, asks_password
-from actors.sources.looks.fetch import SHUT_OUT, fetch
+from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import SHUT_OUT, Renewal
 from actors.sources.ports import LiveSource, Ports
 from actors.tracing.steps import LookSteps, step
 from storage.records.event import Draft

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 
-from actors.egress.cookies import SetCookies
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import Elsewhere, FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.looks.access import NO_ACCESS, Access
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.ports import Ports
 from storage.records.source import Validators
 
 NO_VALIDATORS = Validators()
-SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-"""Statuses whose cookies are not taken: who is shut out is often given a stranger's."""
 
 
 async def fetch(
@@ -45,7 +41,7 @@ async def fetch(
     while True:
         if robots:
             await ask_robots(ports, claim, url)
-        wish = _FetchRequest(accept, validators, hops, _Opened(ports, url, access, renewal))
+        wish = _FetchRequest(accept, validators, hops, Opened(ports, url, access, renewal))
         try:
             fetched = await _ask(ports, claim, url, wish)
         except Elsewhere as redirect:
@@ -57,37 +53,12 @@ async def fetch(
             return replace(fetched, cookies=wish.opened.access.cookies)
 
 
-@dataclass(slots=True)
-class _Opened:
-    """What opens the origin, as the answer of a URL has renewed it so far."""
-
-    ports: Ports
-    url: Url
-    access: Access
-    renewal: Renewal | None
-
-    def begin(self) -> Access:
-        """Return it as it is now that the request is sent."""
-        if self.renewal is not None:
-            self.access = self.renewal.opening(self.access)
-        return self.access
-
-    def take(self, said: SetCookies, status: int) -> None:
-        """Take over what the answer sets."""
-        if status in SHUT_OUT:
-            return
-        if self.renewal is None:
-            self.access = self.access.after(self.url, said, self.ports.world.now())
-        else:
-            self.access = self.renewal.heard(self.access, self.url, said)
-
-
 @dataclass(frozen=True, slots=True)
 class _FetchRequest:
     accept: str
     validators: Validators
     hops: tuple[str, ...]
-    opened: _Opened
+    opened: Opened
 
 
 async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> FetchedResponse:

@@ -11,10 +11,10 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.sources.looks.access import Access, access_of, asks_password, shelved_as
-from actors.sources.looks.fetch import NO_VALIDATORS, SHUT_OUT, fetch
+from actors.sources.looks.fetch import NO_VALIDATORS, fetch
 from actors.sources.looks.practised import practised
 from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import SHUT_OUT, Renewal
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
 from storage.records.source import Source, Validators

@@ -12,6 +12,8 @@ host has come, and says nothing of what another one has been given since.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
 
 from actors.egress import cookies
 from actors.egress.cookies import SetCookies
@@ -21,6 +23,9 @@ from actors.sources.lending import Borrowed
 from actors.sources.looks.access import Access, access_of
 from actors.sources.ports import Ports
 from supervision import MailboxFull
+
+SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""Statuses whose cookies are not taken: who is shut out is often given a stranger's."""
 
 
 class Renewal:
@@ -79,3 +84,28 @@ class Renewal:
             with suppress(MailboxFull):  # else the look's own commit, or the sweep, saves them
                 self._ports.recorder.send_nowait(SaveStates((keeper.swept(),)))
                 keeper.renewed = False
+
+
+@dataclass(slots=True)
+class Opened:
+    """What opens the origin of a request, as its answer has renewed it so far. renewal: None where none keeps it."""
+
+    ports: Ports
+    url: Url
+    access: Access
+    renewal: Renewal | None
+
+    def begin(self) -> Access:
+        """Return it as it is now that the request is sent."""
+        if self.renewal is not None:
+            self.access = self.renewal.opening(self.access)
+        return self.access
+
+    def take(self, said: SetCookies, status: int) -> None:
+        """Take over what the answer sets."""
+        if status in SHUT_OUT:
+            return
+        if self.renewal is None:
+            self.access = self.access.after(self.url, said, self.ports.world.now())
+        else:
+            self.access = self.renewal.heard(self.access, self.url, said)

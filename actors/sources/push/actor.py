@@ -36,6 +36,7 @@ from actors.sources.looks import progress
 from actors.sources.looks.access import access_of
 from actors.sources.looks.fetch import answered, host_of, refusal, tell_host
 from actors.sources.looks.looking import REFUSED
+from actors.sources.looks.renewal import SHUT_OUT, Opened, Renewal
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection as link
 from actors.sources.push.committer import Committer
@@ -163,19 +164,26 @@ class PushSource:
 
     async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames:
         """Shake hands. That is one request to the host; the open connection does not keep others from it."""
-        ports, source = self._ports, self._live.source
+        ports, source, seen = self._ports, self._live.source, self._ports.lenders.borrowed(self._live)
+        renewal = Renewal(ports, seen)
+        opened = Opened(ports, url, access_of(seen.source, renewal.now), renewal)
         async with ports.egress.hosts.turn(url.host, Ticket(source.id, self._live.hot.last_look_at or 0)):
             began = trio.current_time()
             try:
                 async with ports.looks:
-                    given = access_of(ports.lenders.borrowed(self._live).source).to(url, ports.world.now())
-                    opening = ports.egress.websocket(url, subprotocols=source.subprotocols, given=given)
+                    given = opened.begin().to(url, ports.world.now())
+                    opening = ports.egress.websocket(
+                        url, subprotocols=source.subprotocols, given=given, heard=opened.take
+                    )
                     frames = await stack.enter_async_context(opening)
             except LookFailed as error:
-                failure = ports.egress.line.failed(url.host, _told(ports.lenders.borrowed(self._live), error))
+                if error.status in SHUT_OUT:
+                    renewal.shut_out()
+                failure = ports.egress.line.failed(url.host, _told(seen, error))
                 tell_host(ports, url, source.id, failure)
                 raise failure from None
             answered(ports, url)
+            renewal.works()
         self._began = trio.current_time()
         self._beat_at = self._began + MINUTE
         now, ms = ports.world.now(), round(1000 * (self._began - began))
@@ -184,9 +192,9 @@ class PushSource:
             await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
         self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
-        seen = self._live.push or PushView()
+        before = self._live.push or PushView()
         self._live.push = renew(
-            seen, connected_since=now, subprotocol=frames.subprotocol, connections=seen.connections + 1
+            before, connected_since=now, subprotocol=frames.subprotocol, connections=before.connections + 1
         )
         return frames
 

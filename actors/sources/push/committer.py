@@ -119,7 +119,7 @@ class Committer:
         source = self._live.source.id
         base = self._intake.window.encode(fresh) if fresh else None
         since, version = self._live.version, drawn(self._ports.world)
-        sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally)
+        sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally, cookies=self._live.cookies)
         state = SourceState(source, sent, base, since, version)
         self._live.unsaved = False  # else a sweep would save the older state after this one
         self._asking = True

@@ -529,6 +529,7 @@ class SourceService:
         """
         storage, source = self._ports.storage, live.source
         if found.fetched is None:
+            self._ports.lenders.borrowed(live).keep(settled(found.cookies))
             await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
             return
         now = self._ports.world.now()

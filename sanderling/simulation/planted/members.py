@@ -17,10 +17,9 @@ from actors.egress.url import Url
 from actors.sources.following import hop
 from actors.sources.following import waiting as items
 from actors.sources.following.waiting import Following
-from actors.sources.looks import fetch
 from actors.sources.looks.access import Access
 from actors.sources.looks.pictures import picture_to_keep
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
 from actors.sources.registry.service import SourceService
@@ -81,13 +80,13 @@ def old_cookies_win() -> Plant:
 
 def failures_set_nothing() -> Plant:
     """What an answer sets that is a failure is not taken."""
-    right = fetch._Opened.take
+    right = Opened.take
 
-    def wrong(self: fetch._Opened, said: SetCookies, status: int) -> None:
+    def wrong(self: Opened, said: SetCookies, status: int) -> None:
         if status < 400:
             right(self, said, status)
 
-    return patch.object(fetch._Opened, "take", wrong)
+    return patch.object(Opened, "take", wrong)
 
 
 @contextmanager
