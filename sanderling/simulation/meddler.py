@@ -158,7 +158,7 @@ class Meddler:
 
     async def _pressed(self, path: str, place: int) -> dict[str, Any]:
         """Return what leaving a paragraph out would keep. The one that was shown may be gone when it is pressed."""
-        whole = {"selector": None, "ignore": []}
+        whole: dict[str, Any] = {"selector": None, "ignore": []}
         while True:
             shown = await self._insist("POST", path, whole)
             block = [each for each in shown["blocks"] if each["kind"] == "text" and not each["why"]][place]

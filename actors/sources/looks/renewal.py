@@ -11,12 +11,14 @@ host has come, and says nothing of what another one has been given since.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 
 from actors.egress import cookies
 from actors.egress.cookies import SetCookies
+from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.url import Url
 from actors.messages.recorder import SaveStates
 from actors.sources.lending import Borrowed
@@ -75,6 +77,17 @@ class Renewal:
         if self._has_heard and not before and (given := access_of(self._seen.source).given) is not None:
             before = cookies.written(given)
         self._put(cookies.turned(before))
+
+    @contextmanager
+    def unless_wall(self) -> Iterator[None]:
+        """Read a page: one that is none, a wall, may have set a stranger's cookies. What is too much to read may not."""
+        try:
+            yield
+        except ReadingStopped:
+            raise
+        except LookFailed:
+            self.shut_out()
+            raise
 
     def _put(self, kept: str) -> None:
         self._seen.keep(kept)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from actors.clock import Steps
 from actors.egress.cookies import settled
-from actors.egress.failures import Blame, LookFailed, NotRendered, ReadingStopped
+from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
 from actors.egress.http import FetchedResponse
@@ -213,13 +213,8 @@ class PolledSource:
                     lender=seen.lender,
                 )
                 at = ports.world.now()
-                try:
+                with renewal.unless_wall():
                     reading, told = await self._read(source, fetched, at, steps, lent=bool(seen.lender))
-                except ReadingStopped:
-                    raise
-                except LookFailed:
-                    renewal.shut_out()  # a wall, which may have set a stranger's cookies
-                    raise
         except HostOpen as rest:
             await self._postpone(rest)
             return
