@@ -17,6 +17,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
+from actors.previews import PartShown
 from storage.records.source import Source
 from storage.records.tag_defaults import TagDefaults
 
@@ -110,8 +111,14 @@ def part_of(source: Source) -> bytes:
     """Return a mark of the part of a page that is watched, if tags have a say in it; b"" when the record says it all.
 
     What is remembered of a page is of one part. When tags choose another one, that is a page to begin anew with, and
-    its difference is no news.
+    its difference is no news. The order of what is left out, which is that of the tags, makes no other part.
     """
     if not origins_of(source).keys() & {"selector", "ignore"}:
         return b""
-    return blake2b(msgspec.json.encode((source.selector, source.ignore)), digest_size=6).digest()
+    return blake2b(msgspec.json.encode((source.selector, sorted({*source.ignore}))), digest_size=6).digest()
+
+
+def part_shown(source: Source) -> PartShown:
+    """Return which part of a page is watched, and what of it comes from which tags."""
+    inherited = {str(name): tags for name, tags in origins_of(source).items() if name in ("selector", "ignore")}
+    return PartShown(source.selector, source.ignore, inherited)

@@ -5,6 +5,7 @@ Made in a worker (`content/picking/picker.py`), shown by the front end. Texts ar
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -54,7 +55,8 @@ class PickWish(Struct, frozen=True):
     """What is to be shown of a page. selector, ignore: the present choice. find: words that blocks must have.
 
     selectors: whether each block that is shown is to have its own. past: by which the selectors of what was pressed are
-    tried, None where nothing is kept.
+    tried, None where nothing is kept. inherited_selector, inherited_ignore: what tags say, where the choice says
+    nothing, and beside what it leaves out.
     """
 
     selector: str | None = None
@@ -64,6 +66,8 @@ class PickWish(Struct, frozen=True):
     press: Press | None = None
     selectors: bool = False
     past: PastPage | None = None
+    inherited_selector: str | None = None
+    inherited_ignore: tuple[str, ...] = ()
 
 
 class PickedValue(Struct, frozen=True):
@@ -121,9 +125,9 @@ class PickReach(Struct, frozen=True):
 
 
 class PickKept(Struct, frozen=True):
-    """What a choice keeps: the first blocks as a look would read them, how many there are, and how many of the whole
-    page are left out. digest: changes when another text is kept, but not by figures that run. items: how many it has,
-    read as a list.
+    """What a choice keeps, with what tags say of it: the first blocks as a look would read them, and how many there
+    are. selector, ignore: the choice itself, as it would be saved. digest: changes when another text is kept, but not
+    by figures that run. items: how many it has, read as a list.
     """
 
     selector: str | None
@@ -170,7 +174,12 @@ class PickPage(Struct, frozen=True):
 
 
 class Picked(Struct, frozen=True):
-    """The page as it was fetched at a moment, to choose from."""
+    """The page as it was fetched at a moment, to choose from. selector, ignore: the choice with what tags say of it;
+    inherited: from which tags each comes, where one has a say.
+    """
 
     fetched_at: Millis
     page: PickPage
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    inherited: Mapping[str, tuple[str, ...]] = {}

@@ -101,6 +101,14 @@ class PagePreview(Struct, frozen=True):
     items: tuple[ListedItem, ...] = ()
 
 
+class PartShown(Struct, frozen=True):
+    """Which part of a page is shown. inherited: from which tags `selector` and `ignore` come, where tags have a say."""
+
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    inherited: Mapping[str, tuple[str, ...]] = {}
+
+
 class PushPreview(Struct, frozen=True):
     """The handshake and the first frames. waited: seconds; ended: why the session ended meanwhile, if it did."""
 
@@ -152,7 +160,9 @@ class Rendering(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """What a look at `fetched_at` would have told, by the kind of source; one of the first three is set."""
+    """What a look at `fetched_at` would have told, by the kind of source; one of the first three is set. part: of a
+    page, with what its tags say.
+    """
 
     fetched_at: Millis
     feed: FeedPreview | None = None
@@ -161,6 +171,7 @@ class Preview(Struct, frozen=True):
     pace: PacePreview | None = None
     robots: RobotsWord | None = None
     rendering: Rendering | None = None
+    part: PartShown | None = None
 
 
 class Previewed(Struct, frozen=True):

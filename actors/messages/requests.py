@@ -249,7 +249,9 @@ class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources."""
+    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. `tags`: it is
+    shown with what it would have of their defaults.
+    """
 
     url: Url
     type: SourceType | None = None
@@ -259,6 +261,7 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     headers: Headers | None = None
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
+    tags: Tags = ()
 
     def __repr__(self) -> str:
         return f"DetectRequest({self.url!r})"

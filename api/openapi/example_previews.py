@@ -59,8 +59,10 @@ _FOUND: dict[str, Any] = {
         },
         "robots": None,
         "rendering": None,
+        "part": None,
     },
 }
+_PART = {"selector": "#prices", "ignore": [".visitors-online"], "inherited": {"ignore": ["label:shop"]}}
 _PAGE: dict[str, Any] = {
     "fetched_at": "2026-04-21T10:24:07.120Z",
     "feed": None,
@@ -93,6 +95,7 @@ _PAGE: dict[str, Any] = {
         "costs": 100,
         "filled_by": [{"url": "https://shore.example/api/prices", "size": 14331}],
     },
+    "part": _PART,
 }
 _TICKET: dict[str, Any] = {
     "number": 7,
@@ -150,6 +153,7 @@ _BLOCKS: dict[str, Any] = {
     },
     "gone": False,
     "listed": 0,
+    "part": _PART,
     "partial": False,
 }
 ALL: tuple[Struct, ...] = (

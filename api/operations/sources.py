@@ -239,6 +239,7 @@ async def check(call: OperationContext, id: str) -> Millis:
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and show what watching it would tell. Raises as `add`."""
+    request = replace(request, tags=tags_of(request.tags, "body.tags"))
     return await asked(call, lambda reply: DetectUrl(request, reply), looks=True)
 
 
@@ -258,6 +259,7 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
 
 async def pick_from_url(call: OperationContext, request: DetectRequest, wish: PickWish) -> Picked:
     """Show the blocks of a URL's page to choose from. Raises as `detect` does."""
+    request = replace(request, tags=tags_of(request.tags, "body.tags"))
     return await asked(call, lambda reply: PickFromUrl(request, wish, reply), looks=True)
 
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.messages.requests import Headers, Ignore, RenderWish, Selector, Url, WaitFor
+from actors.messages.requests import Headers, Ignore, RenderWish, Selector, Tags, Url, WaitFor
 from actors.picks import ActName, BlockKind, ReachName
+from api.schemas.previews import ShownPart
 from api.schemas.sources import Time
 from storage.records.value import ValueType
 
@@ -41,6 +42,7 @@ class UrlBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
     headers: Headers | None = None
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
+    tags: Tags = ()
     first: _First = 0
     find: _Find = ""
     press: PressedBlock | None = None
@@ -151,7 +153,8 @@ class PageBlocks(Struct, frozen=True):
 
     `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present choice keeps, null
     where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was is not there any more.
-    `listed`: items of the page, read as a list. `partial`: the page is longer than what is read.
+    `part`: the choice with what tags say of it. `listed`: items of the page, read as a list. `partial`: the page is
+    longer than what is read.
     """
 
     fetched_at: Time
@@ -166,4 +169,5 @@ class PageBlocks(Struct, frozen=True):
     choice: BlockChoice | None
     gone: bool
     listed: int
+    part: ShownPart
     partial: bool

@@ -99,6 +99,16 @@ class PagePreview(Struct, frozen=True):
     items: tuple[ListedItem, ...] = ()
 
 
+class ShownPart(Struct, frozen=True):
+    """Which part of a page is shown: `selector` and `ignore` with what tags say of them. `inherited`: from which tags
+    each of them comes, where a tag has a say; what is not in it is the source's own.
+    """
+
+    selector: str | None
+    ignore: tuple[str, ...]
+    inherited: dict[str, tuple[str, ...]]
+
+
 class PushPreview(Struct, frozen=True):
     """The handshake, and the first frames of up to 3 seconds. `ended`: why the server closed meanwhile, if it did."""
 
@@ -150,7 +160,7 @@ class Rendering(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set."""
+    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page."""
 
     fetched_at: Time
     feed: FeedPreview | None
@@ -159,6 +169,7 @@ class Preview(Struct, frozen=True):
     pace: PacePreview | None
     robots: RobotsVerdict | None
     rendering: Rendering | None
+    part: ShownPart | None
 
 
 class DetectAnswer(Struct, frozen=True):

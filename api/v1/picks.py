@@ -11,6 +11,7 @@ from api.operations import picks, sources
 from api.route import Answer, Call, Route
 from api.schemas import picks as wire
 from api.schemas.mirror import mirrored
+from api.schemas.previews import ShownPart
 from storage.records.times import rfc3339
 
 
@@ -47,7 +48,8 @@ def _held(held: made.PickHeld | None) -> wire.HeldVersions | None:
 def _page(picked: made.Picked) -> wire.PageBlocks:
     page = picked.page
     parts = {"blocks": tuple(map(_block, page.blocks)), "now": _kept(page.now), "choice": _choice(page.choice)}
-    return wire.PageBlocks(**mirrored(page, wire.PageBlocks) | parts, fetched_at=rfc3339(picked.fetched_at))
+    part = ShownPart(**mirrored(picked, ShownPart))
+    return wire.PageBlocks(**mirrored(page, wire.PageBlocks) | parts, fetched_at=rfc3339(picked.fetched_at), part=part)
 
 
 def _pressed(press: wire.PressedBlock | None) -> Press | None:
@@ -57,7 +59,8 @@ def _pressed(press: wire.PressedBlock | None) -> Press | None:
 async def of_url(call: Call) -> Answer:
     """Show the blocks of a URL's page, without watching it."""
     asked: wire.UrlBlocksRequest = call.body
-    request = DetectRequest(asked.url, "html", None, (), None, asked.headers, asked.render, asked.wait_for)
+    look = (asked.headers, asked.render, asked.wait_for, asked.tags)
+    request = DetectRequest(asked.url, "html", None, (), None, *look)
     wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, _pressed(asked.press), selectors=True)
     return Answer(_page(await sources.pick_from_url(call, request, wish)))
 

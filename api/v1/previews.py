@@ -54,6 +54,7 @@ def preview_of(shown: made.Preview) -> wire.Preview:
         pace=None if shown.pace is None else _pace(shown.pace),
         robots=None if robots is None else wire.RobotsVerdict(robots.allowed, robots.crawl_delay, robots.says),
         rendering=None if shown.rendering is None else _rendering(shown.rendering),
+        part=None if shown.part is None else wire.ShownPart(**mirrored(shown.part, wire.ShownPart)),
     )
 
 

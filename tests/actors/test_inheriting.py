@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from actors.inheriting import TagTable, defaults_of, effective, origins_of, part_of
+from actors.inheriting import TagTable, defaults_of, effective, origins_of, part_of, part_shown
+from actors.previews import PartShown
 from storage.records.source import Source
 from storage.records.tag_defaults import TagDefaults
 from tests.storage.contract.builders import NOW, a_source
@@ -87,3 +88,20 @@ def test_a_table_says_whether_what_it_takes_is_new() -> None:
         True,
         True,
     ]
+
+
+def test_the_order_of_what_is_left_out_makes_no_other_part() -> None:
+    by_tag = of("label:a", ignore=("nav", ".ad")) | of("label:b", ignore=("footer",))
+    one, other = effective(a_page("label:a", "label:b"), by_tag), effective(a_page("label:b", "label:a"), by_tag)
+    assert one.ignore != other.ignore and part_of(one) == part_of(other) != b""
+    turned = effective(a_page("label:a"), of("label:a", ignore=(".ad", "nav")))
+    assert part_of(turned) == part_of(effective(a_page("label:a"), of("label:a", ignore=("nav", ".ad"))))
+    assert part_of(turned) != part_of(effective(a_page("label:a"), of("label:a", ignore=(".ad",))))
+
+
+def test_a_part_is_shown_with_the_tags_that_it_comes_from() -> None:
+    by_tag = of("label:a", selector="main", ignore=(".ad",), bar=0.4)
+    assert part_shown(effective(a_page("label:a", ignore=("nav",)), by_tag)) == PartShown(
+        "main", ("nav", ".ad"), {"selector": ("label:a",), "ignore": ("label:a",)}
+    )
+    assert part_shown(a_page("label:a", selector="p")) == PartShown("p", (), {})

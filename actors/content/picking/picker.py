@@ -150,13 +150,12 @@ class _Picking:
     def _watched_by(self, wish: PickWish) -> frozenset[int]:
         """Return the blocks that the present choice watches."""
         everything = range(len(self._reading.blocks))
-        if self._reaches is None or (wish.selector is None and not wish.ignore):
-            return frozenset(at for at in everything if not self._reading.traits[at] & ASIDE)
-        if wish.selector is None:
+        selector, ignore = _inheriting(wish, wish.selector, wish.ignore)
+        if self._reaches is None or selector is None:
             chosen = frozenset(at for at in everything if not self._reading.traits[at] & ASIDE)
         else:
-            chosen = _quietly(self._reaches, wish.selector)
-        return chosen.difference(*(_quietly(self._reaches, unwanted) for unwanted in wish.ignore))
+            chosen = _quietly(self._reaches, selector)
+        return chosen if self._reaches is None else chosen.difference(*(_quietly(self._reaches, one) for one in ignore))
 
     def _block(self, at: int) -> PickBlock:
         reading = self._reading
@@ -188,8 +187,9 @@ class _Picking:
         reaches = self._reaches
         if reaches is None:
             return PickChoice(self._block(at), (), press.reach, None)
-        joins = press.act == "also" and self._wish.selector is not None
-        kind = _kind_of(self._wish.selector) if joins else None
+        chosen, _ = _inheriting(self._wish, self._wish.selector, ())
+        joins = press.act == "also" and chosen is not None
+        kind = _kind_of(chosen) if joins else None
         if joins and kind is None:
             return PickChoice(self._block(at), (), press.reach, None)
         made: dict[ReachName, list[str]] = {
@@ -219,17 +219,17 @@ class _Picking:
         return tuple(PickReach(name, way, count[way], held.get(way)) for name, way in best.items())
 
     def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> PickKept | None:
-        """Return what selectors keep, as a look would read it; None where that is nothing."""
-        asked = self._asked
-        if self._no_parts and (selector is not None or ignore):
+        """Return what a choice keeps, as a look would read it; None where that is nothing."""
+        asked, (chosen, without) = self._asked, _inheriting(self._wish, selector, ignore)
+        if self._no_parts and (chosen is not None or without):
             return None
         reading, items = self._reading, len(self._items)
-        if selector is not None or ignore:
+        if chosen is not None or without:
             try:
-                opened = open_page(asked.body, asked.content_type, selector, ignore)
+                opened = open_page(asked.body, asked.content_type, chosen, without)
             except ContentError:
                 return None
-            reading = reading_of(opened.root, blocks_in(opened), "", narrowed=selector is not None)
+            reading = reading_of(opened.root, blocks_in(opened), "", narrowed=chosen is not None)
             items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
         texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[:MOST_BLOCKS])
@@ -253,13 +253,20 @@ def _where(press: Press, marks: Sequence[str]) -> int | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def _inheriting(wish: PickWish, selector: str | None, ignore: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """Return a choice with what tags say, as `actors/inheriting.py` puts it together."""
+    chosen = wish.inherited_selector if selector is None else selector
+    return chosen, tuple(dict.fromkeys((*ignore, *wish.inherited_ignore)))
+
+
 def _with(wish: PickWish, press: Press, selector: str) -> tuple[str | None, tuple[str, ...]]:
     """Return the choice with what was pressed."""
     if press.act == "without":
         return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))
-    if press.act == "also" and wish.selector is not None:
-        between = ", " if _kind_of(wish.selector) == "css" else " | "
-        return f"{wish.selector}{between}{selector}", wish.ignore
+    chosen, _ = _inheriting(wish, wish.selector, ())
+    if press.act == "also" and chosen is not None:
+        between = ", " if _kind_of(chosen) == "css" else " | "
+        return f"{chosen}{between}{selector}", wish.ignore
     return selector, wish.ignore
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
+from actors.inheriting import part_shown
 from actors.messages.sources import PickFromSource, PickFromUrl
-from actors.picks import Picked
+from actors.picks import Picked, PickWish
 from actors.sources.page.picking import pick_of
 from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.service import SourceService
+from storage.records.identity import Millis
+from storage.records.source import Source
 
 _FEED = "this is a feed: each entry is told by itself, and there are no parts to choose from"
 
@@ -32,10 +36,20 @@ class Chooser:
             raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
         if found.detection.type == "feed":
             raise Unprocessable(_FEED, "body.url")
-        return Picked(found.at, await pick_of(self._ports, found.fetched, wish))
+        would_be = self._service.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
+        return await self._picked(found.at, found.fetched, would_be, wish)
 
     async def of_source(self, message: PickFromSource) -> Picked:
         """Return the page of a source as it is now, or was a short while ago."""
         wish = message.wish
         fetched, at = await self._service.body_of(message.source, Narrowing(wish.selector, wish.ignore))
-        return Picked(at, await pick_of(self._ports, fetched, wish))
+        own = self._service.known(message.source)
+        return await self._picked(at, fetched, replace(own, selector=wish.selector, ignore=wish.ignore), wish)
+
+    async def _picked(self, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
+        """Return the blocks, of a source with the present choice, as it would be watched with what tags say."""
+        of_tags = self._ports.tags.of(replace(source, selector=None, ignore=()))
+        wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
+        part = part_shown(self._ports.tags.of(source))
+        page = await pick_of(self._ports, fetched, wish)
+        return Picked(at, page, part.selector, part.ignore, part.inherited)

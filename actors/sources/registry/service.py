@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -27,7 +28,7 @@ from actors.errors import (
     Unprocessable,
     UrlRefused,
 )
-from actors.inheriting import origins_of, part_of
+from actors.inheriting import origins_of, part_of, part_shown
 from actors.locks import KeyedLocks
 from actors.look_hours import read_hours
 from actors.messages.recorder import Record
@@ -88,9 +89,23 @@ class SourceService:
     async def detect(self, request: DetectRequest) -> Previewed:
         """Classify a URL without adding it, and show what watching it would tell."""
         found = await self.classified(request)
-        shown = await BEHAVIOURS[found.type].preview(self._ports, found, request)
+        watched = self.as_watched(found, request)
+        wish = replace(request, selector=watched.selector, ignore=watched.ignore)
+        with _blaming_tags(watched):
+            shown = await BEHAVIOURS[found.type].preview(self._ports, found, wish)
+        if found.type == "html":
+            shown = replace(shown, part=part_shown(watched))
         known = await self._ports.storage.sources.by_url(parse_url(request.url).text)
         return Previewed(found.detection, shown, None if known is None else known.id)
+
+    def known(self, source: SourceId) -> Source:
+        """Return a source's own record. Raises NotFound."""
+        return self._table.get(source).source
+
+    def as_watched(self, found: Classification, request: DetectRequest) -> Source:
+        """Return the source that would be, with what it would inherit of its tags."""
+        made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
+        return self._ports.tags.of(replace(made, tags=request.tags, selector=request.selector, ignore=request.ignore))
 
     async def classified(self, request: DetectRequest) -> Classification:
         """Find out what a URL is for who asks; a body of the last minute will do."""
@@ -122,7 +137,9 @@ class SourceService:
         fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
         own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
         shown = self._ports.tags.of(own)
-        return Preview(at, page=await preview_page(self._ports, fetched, Narrowing(shown.selector, shown.ignore)))
+        with _blaming_tags(shown):
+            page = await preview_page(self._ports, fetched, Narrowing(shown.selector, shown.ignore))
+        return Preview(at, page=page, part=part_shown(shown))
 
     async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
         """Return a source's page to show a part of it. Raises Unprocessable: no page, no selectors; TooSoon."""
@@ -222,15 +239,9 @@ class SourceService:
 
     async def _check_part(self, source: Source, fetched: FetchedResponse) -> None:
         """Refuse a part of a page, its own or its tag's, that would match nothing."""
-        part, tags = Narrowing(source.selector, source.ignore), origins_of(source).get("selector", ())
-        try:
-            if part:
+        if part := Narrowing(source.selector, source.ignore):
+            with _blaming_tags(source):
                 await preview_page(self._ports, fetched, part)
-        except Unprocessable as error:
-            if not tags or error.location != "body.selector":
-                raise
-            says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
-            raise Unprocessable(says, "body.tags", tags[0]) from None
 
     async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
         """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
@@ -554,6 +565,19 @@ class SourceService:
         """Return what the body that classified a source says; a feed was read for that already."""
         reader = self._table.readers[source.type]
         return await reader.first(self._ports.world.jail, source, fetched, now, found.feed)
+
+
+@contextmanager
+def _blaming_tags(source: Source) -> Iterator[None]:
+    """Say of a selector that matches nothing that it is a tag's, where it is."""
+    tags = origins_of(source).get("selector", ())
+    try:
+        yield
+    except Unprocessable as error:
+        if not tags or error.location != "body.selector":
+            raise
+        says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
+        raise Unprocessable(says, "body.tags", tags[0]) from None
 
 
 def _refuse_stale(source: Source, expected: Expected) -> None:

@@ -18,7 +18,8 @@ from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, say, say_many
 from api.dashboard.screen import Go, Page, Screen, Visit
-from api.dashboard.sources.options import Options, checked, ignore_of, settings_in, words_in
+from api.dashboard.sources.inherited import inherited_part
+from api.dashboard.sources.options import Options, checked, ignore_of, settings_in, tags_of, words_in
 from api.dashboard.sources.words import KINDS
 from api.operations import sources
 from api.operations.batches import Failed
@@ -189,6 +190,7 @@ async def look(visit: Visit) -> Page:
         form.headers,
         form.render or "auto",
         form.wait_for,
+        tags_of(form),
     )
     try:
         answer = detection_of(urls[0], await sources.detect(visit, wish))
@@ -197,7 +199,13 @@ async def look(visit: Visit) -> Page:
             shows = {"form": form, "url": urls[0], "says": error.detail}
             return Page("sources/unreached.html", say("It can't be reached now"), shows)
         raise blamed(error) from None
-    shows = {"form": form, "found": FoundUrl(urls[0], answer), "kinds": each_said(KINDS.items())}
+    part = answer.preview.part
+    shows = {
+        "form": form,
+        "found": FoundUrl(urls[0], answer),
+        "kinds": each_said(KINDS.items()),
+        "inherited": [] if part is None else inherited_part(part.selector, part.ignore, part.inherited),
+    }
     return Page("sources/look.html", say("Add a source"), shows)
 
 

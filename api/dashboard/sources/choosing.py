@@ -25,7 +25,9 @@ from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import Look, again, blamed, lines_of, look
+from api.dashboard.sources.inherited import inherited_part
 from api.dashboard.sources.one import show
+from api.dashboard.sources.options import tags_of
 from api.operations import picks, sources
 from api.problems import Refusal
 from storage.records.revision import revision_of
@@ -144,7 +146,8 @@ async def of_url(visit: Visit) -> Page:
 
 def request_of(form: Look, url: str) -> DetectRequest:
     """Return what is fetched to choose from."""
-    return DetectRequest(url, "html", None, (), None, form.headers, form.render or "auto", form.wait_for)
+    look = (form.headers, form.render or "auto", form.wait_for, tags_of(form))
+    return DetectRequest(url, "html", None, (), None, *look)
 
 
 def where_at_adding(form: UrlPicking, url: str) -> Where:
@@ -217,7 +220,9 @@ def shown(
     moved: bool = False,
 ) -> Page:
     """Return the page of blocks, or what the one that was pressed would do. moved: the page has changed meanwhile."""
-    page = picked.page
+    page, own = picked.page, _chosen_of(picked.page)
+    inherited = dict(picked.inherited)
+    takes_over = own is not None and inherited.pop("selector", None) is not None
     shows = {
         "where": where,
         "page": page,
@@ -228,6 +233,9 @@ def shown(
         "pressed": pressed,
         "act": next((name for name in ("only", "also", "without", "links") if getattr(pressed, name)), ""),
         "reaches": {name: say(text) for name, text in REACHES.items()},
+        "inherited": inherited_part(picked.selector, picked.ignore, inherited),
+        "takes_over": takes_over,
+        "joins": bool(form.selector or picked.selector),
         "changed": source is None or (form.selector, selectors_in(form.ignore)) != (source.selector, source.ignore),
         "subjects": {name: say(text) for name, text in SUBJECTS.items()},
         "moved": moved,
@@ -239,6 +247,11 @@ def shown(
     if pressed.price:
         return Page("sources/price.html", say("When the price changes"), shows)
     return Page("sources/picked.html", say("What would be watched"), shows)
+
+
+def _chosen_of(page: PickPage) -> str | None:
+    """Return the selector that would become the source's own by what was pressed, None where none would."""
+    return None if page.choice is None or page.choice.kept is None else page.choice.kept.selector
 
 
 def _amount(page: PickPage) -> str:

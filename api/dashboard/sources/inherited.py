@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final, NamedTuple
 from urllib.parse import quote
 
@@ -85,9 +85,20 @@ def inherited(source: Source) -> Iterator[Inherited]:
     for name, tags in origins_of(source).items():
         value = getattr(source, name)
         one = interval_text(value) if name == "schedule" else str(value)
-        values = list(value) if name == "ignore" else [one]
-        called = ", ".join(tag.removeprefix("label:") for tag in tags)
-        yield Inherited(LABELS[name], values, called, address(tags[0]))
+        yield _inherited(name, list(value) if name == "ignore" else [one], tags)
+
+
+def inherited_part(
+    selector: str | None, ignore: Sequence[str], origins: Mapping[str, Sequence[str]]
+) -> list[Inherited]:
+    """Return what a page that is shown has of tags: which part of it is watched, and what is left out."""
+    values: dict[Inheritable, Sequence[str]] = {"selector": [selector or ""], "ignore": ignore}
+    return [_inherited(name, values[name], origins[name]) for name in values if name in origins]
+
+
+def _inherited(name: Inheritable, values: Sequence[str], tags: Sequence[str]) -> Inherited:
+    called = ", ".join(tag.removeprefix("label:") for tag in tags)
+    return Inherited(LABELS[name], values, called, address(tags[0]))
 
 
 async def show(visit: Visit) -> Page:

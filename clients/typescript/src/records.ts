@@ -561,7 +561,10 @@ export interface DetectAnswer {
   preview: Preview;
 }
 
-/** A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. */
+/**
+ * A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. `tags`: it is
+ * shown with what it would have of their defaults.
+ */
 export interface DetectRequest {
   /** http, https, ws or wss */
   url: string;
@@ -577,6 +580,8 @@ export interface DetectRequest {
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
+  /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
+  tags?: Array<string>;
 }
 
 /**
@@ -1407,7 +1412,8 @@ export interface PageBlock {
  * A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of `total`.
  * `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present choice keeps,
  * null where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was is not there any
- * more. `listed`: items of the page, read as a list. `partial`: the page is longer than what is read.
+ * more. `part`: the choice with what tags say of it. `listed`: items of the page, read as a list. `partial`: the
+ * page is longer than what is read.
  */
 export interface PageBlocks {
   fetched_at: string;
@@ -1422,6 +1428,7 @@ export interface PageBlocks {
   choice: BlockChoice | null;
   gone: boolean;
   listed: number;
+  part: ShownPart;
   partial: boolean;
 }
 
@@ -1470,7 +1477,7 @@ export interface PressedBlock {
   reach?: "like" | "part" | "this";
 }
 
-/** What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. */
+/** What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page. */
 export interface Preview {
   fetched_at: string;
   feed: FeedPreview | null;
@@ -1479,6 +1486,7 @@ export interface Preview {
   pace: PacePreview | null;
   robots: RobotsVerdict | null;
   rendering: Rendering | null;
+  part: ShownPart | null;
 }
 
 /** A paragraph, item, cell or heading. `why`: furniture or control when it is left out, else "". */
@@ -1738,6 +1746,16 @@ export interface ShownMessage {
   title: string;
   text: string;
   failure?: string;
+}
+
+/**
+ * Which part of a page is shown: `selector` and `ignore` with what tags say of them. `inherited`: from which tags
+ * each of them comes, where a tag has a say; what is not in it is the source's own.
+ */
+export interface ShownPart {
+  selector: string | null;
+  ignore: Array<string>;
+  inherited: Record<string, Array<string>>;
 }
 
 /**
@@ -2257,6 +2275,8 @@ export interface UrlBlocksRequest {
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
+  /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
+  tags?: Array<string>;
   /** How many of the blocks to skip; an answer has 100. Default: 0 */
   first?: number;
   /** Only blocks with all of these words. Default: "" */

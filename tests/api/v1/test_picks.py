@@ -129,3 +129,15 @@ async def test_a_block_that_is_gone_is_told(house: House, client: httpx.AsyncCli
     asked = {"url": "https://a.test/", "press": PRESS}
     answer = (await client.post("/v1/sources/blocks", json=asked)).json()
     assert (answer["gone"], answer["choice"]) == (True, None)
+
+
+async def test_the_tags_of_a_url_go_along_and_what_they_say_is_answered(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    house.registry.picked = Picked(NOW, PAGE, "main", (".ad",), {"selector": ("label:shop",)})
+    asked = {"url": "https://a.test/", "tags": ["shop"]}
+    answer = (await client.post("/v1/sources/blocks", json=asked)).json()
+    assert house.registry.seen[-1].request.tags == ("label:shop",)
+    assert answer["part"] == {"selector": "main", "ignore": [".ad"], "inherited": {"selector": ["label:shop"]}}
+    refused = await client.post("/v1/sources/blocks", json=asked | {"tags": ["change:new"]})
+    assert (refused.status_code, refused.json()["errors"][0]["location"]) == (422, "body.tags[0]")

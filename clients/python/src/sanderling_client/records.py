@@ -569,7 +569,9 @@ class DetectAnswer(Struct, frozen=True, kw_only=True):
 
 
 class DetectRequest(Struct, frozen=True, kw_only=True):
-    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources."""
+    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. `tags`: it
+    is shown with what it would have of their defaults.
+    """
 
     url: str
     """http, https, ws or wss"""
@@ -584,6 +586,8 @@ class DetectRequest(Struct, frozen=True, kw_only=True):
     rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
     """
     wait_for: str | UnsetType | None = UNSET
+    tags: list[str] | UnsetType = UNSET
+    """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
 
 
 class Detected(Struct, frozen=True, kw_only=True):
@@ -1441,8 +1445,8 @@ class PageBlocks(Struct, frozen=True, kw_only=True):
     """A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of
     `total`. `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present
     choice keeps, null where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was
-    is not there any more. `listed`: items of the page, read as a list. `partial`: the page is longer than what
-    is read.
+    is not there any more. `part`: the choice with what tags say of it. `listed`: items of the page, read as a
+    list. `partial`: the page is longer than what is read.
     """
 
     fetched_at: str
@@ -1457,6 +1461,7 @@ class PageBlocks(Struct, frozen=True, kw_only=True):
     choice: BlockChoice | None
     gone: bool
     listed: int
+    part: ShownPart
     partial: bool
 
 
@@ -1509,7 +1514,7 @@ class PressedBlock(Struct, frozen=True, kw_only=True):
 
 
 class Preview(Struct, frozen=True, kw_only=True):
-    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set."""
+    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page."""
 
     fetched_at: str
     feed: FeedPreview | None
@@ -1518,6 +1523,7 @@ class Preview(Struct, frozen=True, kw_only=True):
     pace: PacePreview | None
     robots: RobotsVerdict | None
     rendering: Rendering | None
+    part: ShownPart | None
 
 
 class PreviewBlock(Struct, frozen=True, kw_only=True):
@@ -1798,6 +1804,16 @@ class ShownMessage(Struct, frozen=True, kw_only=True):
     title: str
     text: str
     failure: str | None = None
+
+
+class ShownPart(Struct, frozen=True, kw_only=True):
+    """Which part of a page is shown: `selector` and `ignore` with what tags say of them. `inherited`: from which
+    tags each of them comes, where a tag has a say; what is not in it is the source's own.
+    """
+
+    selector: str | None
+    ignore: list[str]
+    inherited: dict[str, list[str]]
 
 
 class SignatureCheck(Struct, frozen=True, kw_only=True):
@@ -2329,6 +2345,8 @@ class UrlBlocksRequest(Struct, frozen=True, kw_only=True):
     rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
     """
     wait_for: str | UnsetType | None = UNSET
+    tags: list[str] | UnsetType = UNSET
+    """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
     first: int | UnsetType = UNSET
     """How many of the blocks to skip; an answer has 100. Default: 0"""
     find: str | UnsetType = UNSET

@@ -11,17 +11,22 @@ import trio
 
 from actors.errors import Conflict, Stale, Unprocessable
 from actors.inheriting import effective, origins_of
-from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
     DeleteSource,
+    DetectUrl,
     EditSource,
     ExamineSource,
+    PickFromSource,
+    PickFromUrl,
     PreviewSource,
     RestoreSource,
     SetTagDefaults,
     Teach,
 )
 from actors.messages.views import SourceView
+from actors.picks import ActName, Picked, PickKept, PickWish, Press
+from actors.previews import PartShown, Preview
 from actors.sources import index as table
 from actors.sources.registry import inheriting
 from storage.records.identity import Millis, SourceId
@@ -332,3 +337,65 @@ def test_what_is_to_be_new_is_made_only_where_nothing_is() -> None:
         inheriting.changed(old, wish(settings, NOTHING), NOW)
     with pytest.raises(Stale):
         inheriting.changed(None, wish(settings, frozenset((ANY,))), NOW)
+
+
+async def test_tags_in_another_order_that_leave_the_same_out_begin_nothing_anew(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("5", "6")
+        await put(service, "label:a", ignore=("nav",))
+        await put(service, "label:b", ignore=("footer",))
+        source = (await service.add(URL, tags=("label:a", "label:b"), schedule="10m")).view.source.id
+        before = service.registry.table.get(source).hot.part
+        origin.bodies["/page"] = two_parts("7", "6")
+        await edit(service, source, tags=("label:b", "label:a"))
+        await trio.sleep(3600)
+        assert service.registry.table.get(source).hot.part == before
+        assert len(await service.events()) == 1, "what changed meanwhile is told"
+
+
+async def test_a_preview_before_adding_shows_what_the_tags_of_the_request_would_give(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("5", "6")
+        await put(service, selector="#price", ignore=("nav",))
+
+        async def shown(**request: Any) -> Preview:
+            asked = DetectRequest(URL, type="html", **request)
+            return (await service.registry_box.ask(lambda reply: DetectUrl(asked, reply))).preview
+
+        whole, tagged, own = await shown(), await shown(tags=(TAG,)), await shown(tags=(TAG,), selector="p")
+        assert [each.page and each.page.watched for each in (whole, tagged)] == [3, 1]
+        assert tagged.part == PartShown("#price", ("nav",), {"selector": (TAG,), "ignore": (TAG,)})
+        assert own.part == PartShown("p", ("nav",), {"ignore": (TAG,)})
+        assert whole.part == PartShown()
+        await put(service, selector="#nowhere")
+        with pytest.raises(Unprocessable, match="The selector comes from its tag label:prices") as refused:
+            await shown(tags=(TAG,))
+        assert refused.value.location == "body.tags"
+
+
+async def test_choosing_shows_what_tags_say_and_makes_what_is_pressed_the_sources_own(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("5", "6")
+        await put(service, selector="#price", ignore=("nav",))
+
+        async def of_url(wish: PickWish) -> Picked:
+            asked = DetectRequest(URL, tags=(TAG,))
+            return await service.registry_box.ask(lambda reply: PickFromUrl(asked, wish, reply))
+
+        before = await of_url(PickWish())
+        assert (before.selector, before.ignore, set(before.inherited)) == ("#price", ("nav",), {"selector", "ignore"})
+        assert [block.text for block in before.page.blocks if block.watched] == [TEXT.format(5)]
+        second = next(block for block in before.page.blocks if block.text == TEXT.format(6))
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+
+        async def kept(act: ActName) -> PickKept:
+            wish = PickWish(press=Press(second.number, second.mark, act))
+            picked = await service.registry_box.ask(lambda reply: PickFromSource(source, wish, reply))
+            assert picked.page.choice is not None and picked.page.choice.kept is not None
+            return picked.page.choice.kept
+
+        only, also, without = await kept("only"), await kept("also"), await kept("without")
+        assert (only.texts, only.ignore) == ((TEXT.format(6),), ()), "what a tag leaves out stays the tag's"
+        assert only.selector is not None
+        assert (also.selector or "").startswith("#price, ") and also.count == 2
+        assert (without.selector, without.count) == (None, 1) and len(without.ignore) == 1

@@ -272,3 +272,23 @@ async def test_at_adding_a_page_that_can_not_be_read_is_told_beside_its_url(hous
     assert "This is a feed" in browser.text
     await browser.post("/sources/pick", {"urls": f"{URL}\nhttps://b.test/"})
     assert "Here one URL is added" in browser.text
+
+
+async def test_what_a_tag_says_is_shown_as_the_tags_and_what_is_pressed_takes_its_place(
+    house: House, browser: Browser
+) -> None:
+    house.registry.picked = of_tags = Picked(
+        NOW, PAGE, "main", (".ad",), {"selector": ("label:shop",), "ignore": ("label:shop",)}
+    )
+    id = put(house, 1, url=URL, type="html")
+    await browser.get(f"/sources/{id}/pick")
+    said = " ".join(browser.text.split())
+    assert "It is shown with what its tags say:" in said
+    assert "Only this part: main from the tag shop" in said and "Not these parts: .ad from the tag shop" in said
+    assert "This too" in said and "blocks are watched" in said
+    assert browser.page.xpath("//a[@href='/sources/tags/defaults?tag=label%3Ashop']")
+    house.registry.picked = replace(of_tags, page=PRESSED)
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
+    said = " ".join(browser.text.split())
+    assert "becomes this source's own, and its tag's choice of a part no longer holds" in said
+    assert "Only this part: main" not in said and "Not these parts: .ad from the tag shop" in said
