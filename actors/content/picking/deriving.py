@@ -38,6 +38,10 @@ _WORDS = re.compile(r"[^\W\d_]{2}")
 _PREFIX = re.compile(r"[^\d:：\"'\\]{2,40}[:：]")
 _LONGEST_WORDS = 80
 _AFTER_HEADING = 4
+_FIRST_WORDS = 50
+_BESIDE = 6.5
+_CLAUSE = re.compile(r"(?:§ ?)?\d{1,3}(?:\.\d{1,3})*[.)]? (?=[^\W\d_])")
+"""The number of a clause: what a contract calls it, though a new one before it moves it on the page."""
 _LINK_PATH = re.compile(r"(?:https?://[^/]+)?/?[^?#]{3,100}")
 
 
@@ -162,6 +166,7 @@ def _ways(index: PageIndex, target: Element) -> Iterator[Way]:
                     break
     yield from _after_headings(index, target)
     yield from _by_labels(target)
+    yield from _by_neighbours(target)
     yield from _by_own_words(target)
     yield from _by_place(index, target, above)
 
@@ -237,6 +242,27 @@ def _by_labels(target: Element) -> Iterator[Way]:
             yield Way(cost, "", beside, sure=False)
 
 
+def _by_neighbours(target: Element) -> Iterator[Way]:
+    """Yield ways by how the paragraph before or behind an element begins: in long texts places move and these stay."""
+    if not isinstance(target.tag, str) or not _TAG.fullmatch(target.tag) or target.tag in ("td", "th"):
+        return
+    for preceding, axis in ((True, "following"), (False, "preceding")):
+        beside = next(target.itersiblings("*", preceding=preceding), None)
+        if beside is None or not _TAG.fullmatch(beside.tag) or not (words := _beginning(beside)):
+            continue
+        found = f"//{beside.tag}[starts-with(normalize-space(),'{words}')]/{axis}-sibling::*[1]"
+        yield Way(_BESIDE if preceding else _BESIDE + 1, "", found, sure=False)
+
+
+def _beginning(element: Element) -> str:
+    """Return the first words of a text that goes on, "" where they can't stand in a selector, or say little."""
+    said = " ".join("".join(islice(element.itertext(), 20)).split())
+    words = said[:_FIRST_WORDS].rpartition(" ")[0]
+    if len(said) <= _FIRST_WORDS or not _QUOTABLE.fullmatch(words) or _unsteady(words):
+        return ""
+    return words
+
+
 def _by_own_words(target: Element) -> Iterator[Way]:
     """Yield ways by where a link leads, and by the label that a text begins with ("Version: 2.1")."""
     tag = target.tag
@@ -246,6 +272,8 @@ def _by_own_words(target: Element) -> Iterator[Way]:
     if href and _QUOTABLE.fullmatch(href) and _LINK_PATH.fullmatch(href):
         yield Way(6, f'a[href="{href}"]', f"//a[@href='{href}']", sure=False)
     said = " ".join("".join(islice(target.itertext(), 20)).split())
+    if (clause := _CLAUSE.match(said)) and len(said) > _LONGEST_WORDS:
+        yield Way(5.5, "", f"//{tag}[starts-with(normalize-space(),'{clause[0]}')]", sure=False)
     if (prefix := _PREFIX.match(said)) and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]):
         yield Way(6.5, "", f"//{tag}[starts-with(normalize-space(),'{prefix[0]}')]", sure=False)
 

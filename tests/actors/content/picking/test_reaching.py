@@ -200,3 +200,33 @@ def test_the_way_from_the_top_is_always_there() -> None:
     root = markup.parse("<html><body><div><x:y>One</x:y></div></body></html>")
     element = root.find("body")[0][0]
     assert from_top(element).xpath == "/html/body/div/*[1]"
+
+
+CONTRACT = (
+    "<p>{new}</p><p>These are the terms of the harbour, and whoever moors here has read them all before.</p>"
+    "<p>A guest who stays for more than a week pays the price of a month instead of that of days.</p>"
+    "<p>5.4 If you terminate your stay before its end, the price is not paid back, whatever the reason was.</p>"
+    "<p>{more}The harbour master may show boats to another place, and says so a day before that happens.</p>"
+)
+
+
+def test_a_paragraph_of_a_long_text_is_named_by_its_clause_or_by_the_one_beside_it_and_not_by_its_place() -> None:
+    before, after = CONTRACT.format(new="x", more=""), CONTRACT.format(new="A word first.</p><p>Another", more="Now: ")
+    found = reaches(before)
+    clause, guest = (
+        next(n for n, text in enumerate(found.blocks.texts) if words in text) for words in ("5.4", "guest")
+    )
+    assert found.this(clause) == "//p[starts-with(normalize-space(),'5.4 ')]"
+    beside = (
+        "//p[starts-with(normalize-space(),'These are the terms of the harbour, and whoever')]/following-sibling::*[1]"
+    )
+    assert found.this(guest) == beside
+    for at in (clause, guest):
+        assert chosen(after, found.this(at)) == [found.blocks.texts[at]]
+
+
+def test_the_one_beside_is_no_name_where_it_is_short_or_has_figures_that_may_move() -> None:
+    found = reaches(
+        "<div><p>Seen by 4,711 people in the last 24 hours, and that is a lot</p><p>The news of today</p></div>"
+    )
+    assert "4,711" not in found.this(at(found, "The news of today"))
