@@ -24,6 +24,8 @@ _NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?")
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
+_BINDS = ("metrics_bind", "browser_proxy_listen", "browser_proxy_address")
+_ADDRESS = re.compile(r"([a-z]+://)(?:([^/?#]*)@)?([^/?#]*)(.*)", re.DOTALL)
 _HTTPS_ORIGIN = re.compile(r"https://[^/\s?#]+/?")
 _CHOICES = {
     "log_level": ("debug", "info", "warning", "error"),
@@ -48,6 +50,11 @@ class Meaning:
 def _setting(default: Any, says: str, unit: str = "", low: float | None = None, high: float | None = None) -> Any:
     meta = {"meaning": Meaning(says, unit, low, high)}
     return field(default=default, metadata=meta)
+
+
+def _address(says: str) -> Any:
+    """Return a setting of which what follows a host may be a secret."""
+    return field(default="", repr=False, metadata={"meaning": Meaning(says)})
 
 
 def _secret(says: str) -> Any:
@@ -176,10 +183,19 @@ class Settings:
         "and that is said; `demanded`: then nothing is read and the service does not start.",
     )
 
-    browser: str = _setting(
-        "",
+    browser: str = _address(
         "Browser that shows pages which are empty without their scripts: a path, empty for the first that is found "
-        "(chromium-headless-shell, chromium, google-chrome), unix: with the socket of a unit that holds one, or off.",
+        "(chromium-headless-shell, chromium, google-chrome), unix: with the socket of a unit that holds one, off, or "
+        "the address of one elsewhere, as http://10.0.0.7:9222 or ws://10.0.0.7:9222/devtools/browser/..., of which no "
+        "more than host and port is ever shown.",
+    )
+    browser_proxy_listen: str = _setting(
+        "",
+        "Address and port at which the guarded proxy waits for a browser elsewhere, as 10.0.0.5:8082. Empty: "
+        "127.0.0.1 and a free port.",
+    )
+    browser_proxy_address: str = _setting(
+        "", "The same as that browser reaches it, where that is another, as sanderling:8082."
     )
     browser_sandbox: str = _setting(
         "demanded",
@@ -269,6 +285,12 @@ class Settings:
         for port in self.browser_ports:
             if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
                 raise ValueError(f"browser_ports: {port!r} is no port")
+        if self.browser_proxy_address and not self.browser_proxy_listen:
+            raise ValueError("browser_proxy_address is set and browser_proxy_listen is not: where is it to listen?")
+        if self.browser_gate()[0] in _LOOPBACK and not self.browser_proxy_address:
+            raise ValueError(
+                "browser_proxy_listen is every address: browser_proxy_address says by which one it is reached"
+            )
         if self.node_role not in (ALL, WEB):
             raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")
         if self.node_role == WEB and not (self.storage_url or self.storage_url_file):
@@ -291,6 +313,11 @@ class Settings:
     def rendering_ports(self) -> tuple[int, ...]:
         """Return the ports that rendered pages may ask besides 80, 443 and their own."""
         return tuple(map(int, self.browser_ports))
+
+    def browser_gate(self) -> tuple[str, int]:
+        """Return the host and port at which the guarded proxy waits for a browser elsewhere; port 0 is a free one."""
+        host, _, port = self.browser_proxy_listen.rpartition(":")
+        return (host.strip("[]"), int(port)) if self.browser_proxy_listen else ("127.0.0.1", 0)
 
     def metrics_address(self) -> tuple[str, int] | None:
         """Return the host and port at which /metrics is alone, None when it is not."""
@@ -332,7 +359,18 @@ def masked(settings: Settings, name: str) -> Any:
     """Return a setting's value as it may be shown."""
     value = getattr(settings, name)
     secret = next(meaning(item).secret for item in fields(Settings) if item.name == name)
+    if name == "browser":
+        return _masked_address(value)
     return "********" if secret and value else value
+
+
+def _masked_address(value: str) -> str:
+    """Return an address without what may be secret in it: a path that drives a browser, a token, a password."""
+    found = _ADDRESS.fullmatch(value)
+    if found is None:
+        return value
+    more = found[2] is not None or found[4] not in ("", "/")
+    return f"{found[1]}{found[3]}{'/...' if more else ''}"
 
 
 def one_of(words: tuple[str, ...]) -> str:
@@ -347,7 +385,7 @@ def one_of(words: tuple[str, ...]) -> str:
 def _check(item: Field[Any], value: Any) -> None:
     says = meaning(item)
     if isinstance(value, str) and not value.isprintable():  # some become headers, and all may be logged
-        shown = "" if says.secret else f" = {value!r}"
+        shown = "" if says.secret or item.name == "browser" else f" = {value!r}"
         raise ValueError(f"{item.name}{shown}: must have no control characters")
     if (says.low is not None and value < says.low) or (says.high is not None and value > says.high):
         raise ValueError(f"{item.name} = {value!r}: must be from {says.low:g} to {says.high:g} {says.unit}".rstrip())
@@ -363,10 +401,10 @@ def _check(item: Field[Any], value: Any) -> None:
                 raise ValueError(f"cors_origins: {origin!r}: write an origin as browsers do: https://app.example.org")
     if item.name == "registry_base" and not re.fullmatch(r"https?://[^\s?#{}]+", value):
         raise ValueError(f"registry_base = {value!r}: must be a URL such as https://clinicaltrials.gov")
-    if item.name == "metrics_bind" and value:
+    if item.name in _BINDS and value:
         bind = _BIND.fullmatch(value)
         if bind is None or int(bind[1]) > 65535:
-            raise ValueError(f"metrics_bind = {value!r}: write an address and a port, as 127.0.0.1:9464 or [::1]:9464")
+            raise ValueError(f"{item.name} = {value!r}: write an address and a port, as 127.0.0.1:9464 or [::1]:9464")
     if item.name in _CHOICES and value not in _CHOICES[item.name]:
         raise ValueError(f"{item.name} = {value!r}: must be {one_of(_CHOICES[item.name])}")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):

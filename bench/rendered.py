@@ -29,7 +29,7 @@ from actors.world import RenderRequest
 from sanderling.browsers import find_browser
 from sanderling.environment import environ
 from sanderling.program import holder_command
-from sanderling.real_world import entropy, open_listeners
+from sanderling.real_world import entropy, open_datagrams, open_listeners
 
 LOOKS = 60
 ITEMS = [f"Item {number}: {number * 7} euros" for number in range(200)]
@@ -115,7 +115,9 @@ async def measure(looks: int, pages: int, every: int, tell: Any = lambda *_: Non
     """Make looks; return what they cost, and memory in MB and processes before and after."""
     path = find_browser(environ().get("TEST_BROWSER", "")).path
     worn = {"most_looks": looks + 20, "most_kib": 1 << 30}
-    pool = ChromiumPool(holder_command(path), pages=pages, listen=open_listeners, entropy=entropy, **worn)
+    pool = ChromiumPool(
+        holder_command(path), pages=pages, listen=open_listeners, datagrams=open_datagrams, entropy=entropy, **worn
+    )
     guard = Guard(SystemResolver(), TcpConnector(public_trust), [ip_network("127.0.0.1/32")])
     async with trio.open_nursery() as nursery:
         listeners = await open_listeners("127.0.0.1", 0)

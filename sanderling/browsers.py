@@ -7,6 +7,7 @@ from os.path import isabs
 from shutil import which
 from typing import Final, NamedTuple
 
+from actors.browser.address import is_remote, read_remote
 from actors.browser.held import SOCKET
 
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -23,14 +24,16 @@ class FoundBrowser(NamedTuple):
 
 
 def find_browser(setting: str, find: Callable[[str], str | None] = which) -> FoundBrowser:
-    """Return the browser that a setting means: a path, "" for the first that is found, "off", or the socket of a unit
-    that holds one.
+    """Return the browser that a setting means: a path, "" for the first that is found, "off", the socket of a unit that
+    holds one, or the address of one elsewhere.
 
     >>> find_browser("", {"chromium": "/usr/bin/chromium"}.get).path, find_browser("off").absent
     ('/usr/bin/chromium', 'the setting browser is off')
     """
     if setting == OFF:
         return FoundBrowser("", f"the setting browser is {OFF}")
+    if is_remote(setting):
+        return _elsewhere(setting)
     if setting.startswith(SOCKET):
         return FoundBrowser(setting, "")
     if setting:
@@ -38,3 +41,11 @@ def find_browser(setting: str, find: Callable[[str], str | None] = which) -> Fou
         return FoundBrowser(path or "", "" if path else f"browser = {setting!r} is no program that can be run: {HOW}")
     found = next(filter(None, map(find, NAMES)), "")
     return FoundBrowser(found, "" if found else f"no browser is installed: {HOW}")
+
+
+def _elsewhere(setting: str) -> FoundBrowser:
+    try:
+        read_remote(setting)
+    except ValueError as error:  # not what was written: there may be a token in it
+        return FoundBrowser("", f"the setting browser has an address that can't be used: {error}")
+    return FoundBrowser(setting, "")

@@ -16,6 +16,7 @@ from typing import Any
 
 import trio
 
+from actors.browser.address import is_remote
 from actors.browser.pool import ChromiumPool
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
 from actors.jail.pool import ProcessJail
@@ -24,6 +25,7 @@ from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling import engines
 from sanderling.admin_listener import open_admin_socket
+from sanderling.browser_elsewhere import browser_elsewhere
 from sanderling.browsers import find_browser
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
@@ -66,6 +68,18 @@ def entropy(size: int) -> bytes:
 async def open_listeners(host: str, port: int) -> Sequence[trio.SocketListener]:
     """Listen on an address. Raises OSError."""
     return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+
+
+async def open_datagrams(host: str) -> trio.socket.SocketType:
+    """Return a socket for datagrams at a free port of an address. Raises OSError."""
+    family = trio.socket.AF_INET6 if ":" in host else trio.socket.AF_INET
+    socket = trio.socket.socket(family, trio.socket.SOCK_DGRAM)
+    try:
+        await socket.bind((host, 0))
+    except BaseException:
+        socket.close()
+        raise
+    return socket
 
 
 class Listening:
@@ -112,15 +126,18 @@ def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
 def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__: None) -> ChromiumPool:
     """Return the port to a browser, whether there is one or not: it says itself what it lacks."""
     path, absent = find_browser(settings.browser)
+    elsewhere = is_remote(path)
     return ChromiumPool(
-        holder_command(path) if path else (),
+        holder_command(path) if path and not elsewhere else (),
         absent=absent,
+        remote=browser_elsewhere(settings, trust_of(settings), open_listeners, entropy) if elsewhere else None,
         environment=worker_environment(environ()),
         pages=settings.browser_pages or 2 * (os.cpu_count() or 1),
         sandbox="wanted" if settings.browser_sandbox == "wanted" else "demanded",
         ports=settings.rendering_ports(),
         most_html=settings.body_limit,
         listen=open_listeners,
+        datagrams=open_datagrams,
         entropy=entropy,
         draw=chance().random,
         log=log,

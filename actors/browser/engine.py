@@ -1,17 +1,17 @@
-"""One running browser: looks share its pipe, each has a door of its own, and one that does not answer is noticed."""
+"""One running browser: looks share its line, each has a door of its own, and one that does not answer is noticed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import trio
 
-from actors.browser.held import Held
-from actors.browser.look import HIDDEN, Look
-from actors.browser.wire import BadMessage, Command, Message, Messages, packed
-from actors.egress.forward_proxy import ForwardProxy, Slot
+from actors.browser.line import Line
+from actors.browser.look import HIDDEN, Look, context_behind
+from actors.browser.wire import BadMessage, Command, Message, packed, read
+from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.leases import Lease
 from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
 
@@ -21,6 +21,7 @@ CALLS: Final = 4
 """Calls in that time. All must have gone unanswered, so that a pause of our own is not taken for one of the browser."""
 BACKLOG: Final = 4096
 """What a browser has said of one page and the look has not taken yet; a page that makes it say more is ended."""
+BROKE: Final = "the line to it broke"
 NO_SESSION: Final = "-"
 """The session of a look that has none yet: no message carries it."""
 ATTACHED: Final = "Target.attachedToTarget"
@@ -31,33 +32,33 @@ _NO_HOLDING: Final = Command(
 _HELLO: Final = (
     Command("Browser.getVersion", tag="version"),
     Command("Target.setDiscoverTargets", {"discover": True}),
+)
+_TRIED: Final = (
     Command("Target.setAutoAttach", _HOLDING),
     Command("Target.createTarget", {"url": "about:blank", **HIDDEN}, tag="tried"),
 )
-_READ: Final = 1 << 18
 _AGENT_WITHIN: Final = 20.0
+EVALUATED_WITHIN: Final = 10.0
 
 
 class Engine:
     """A browser that is up. `over` is set once it is of no more use, and `why` says it; `worn`: it gets no more pages.
 
-    looks: how many it has made. agent: its own User-Agent. name: what it is, as `HeadlessChrome/156.0.1`.
+    looks: how many it has made. busy: how many are under way. agent: its own User-Agent. name: what it is, as
+    `HeadlessChrome/156.0.1`. hidden: whether tabs of which no picture is wanted are.
     """
 
-    def __init__(self, held: Held, proxy: ForwardProxy, most_html: int) -> None:
-        self._held, self._proxy, self._most_html = held, proxy, most_html
-        self._messages = Messages()
+    def __init__(self, line: Line, proxy: ForwardProxy, most_html: int) -> None:
+        self._line, self._proxy, self._most_html = line, proxy, most_html
         self._number = 0
         self._waiting: dict[int, tuple[_Desk, str]] = {}
         """Whom the answer to a command goes to. Bound: what is under way; a desk that closes takes its own with it."""
         self._desks: set[_Desk] = set()
         self._sending = trio.Lock()
-        self._slots = [(port, Slot()) for port, _ in held.doors[1:]]
-        self._free = list(self._slots)
         self._heard = 0
         self._freed = trio.Event()
-        self.looks = 0
-        self._held_back = False
+        self.looks = self.busy = 0
+        self.hidden, self._held_back = True, False
         self.agent = self.name = self.why = ""
         self.worn, self.over = trio.Event(), trio.Event()
 
@@ -66,23 +67,17 @@ class Engine:
             f"<Engine {self.name}, {self.looks} looks, {self.busy} under way{', over' if self.over.is_set() else ''}>"
         )
 
-    @property
-    def busy(self) -> int:
-        """How many looks are under way."""
-        return len(self._slots) - len(self._free)
-
     async def wait_free(self) -> None:
         """Wait until no look is under way."""
         while self.busy:
             await self._freed.wait()
 
     async def run(self, up: Callable[[], None]) -> None:
-        """Keep the pipe and the proxy until the browser is over. up: called when it can be asked."""
+        """Keep the line and the proxy until the browser is over. up: called when it can be asked."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._hear)
             nursery.start_soon(self._call)
-            for (_, listener), slot in zip(self._held.doors, [Slot(), *(slot for _, slot in self._slots)], strict=True):
-                nursery.start_soon(self._proxy.listen, listener, slot)
+            nursery.start_soon(self._line.doors.run, self._proxy)
             await self._greet()
             if not self.over.is_set():
                 up()
@@ -100,19 +95,21 @@ class Engine:
     async def _greet(self) -> None:
         """Learn what it is, and whether it holds a new tab back until it hears from us.
 
-        A shell does. A whole browser does not where nobody could see the tab; it is not asked to then.
+        A shell does. A whole browser does not where nobody could see the tab; it is not asked to then. Nor is one that
+        others use, too, whose tabs would be held back.
         """
         desk, tag = self._desk(), ""
-        desk.context = None
+        desk.context, shared = None, self._line.shared
         with trio.move_on_after(_AGENT_WITHIN), suppress(trio.EndOfChannel):
-            await self._send(_HELLO, desk)
-            while tag != "tried":
+            await self._send(_HELLO if shared else (*_HELLO, *_TRIED), desk)
+            while tag != ("version" if shared else "tried"):
                 message, tag = await desk.take()
                 if tag == "version":
                     self.agent, self.name = (str(message.params.get(key, "")) for key in ("userAgent", "product"))
                 self._held_back |= message.method == ATTACHED and message.params.get("waitingForDebugger") is True
-            tried = Command("Target.closeTarget", {"targetId": str(message.params.get("targetId", ""))})
-            await self._send([tried] if self._held_back else [tried, _NO_HOLDING], desk)
+            if not shared:
+                tried = Command("Target.closeTarget", {"targetId": str(message.params.get("targetId", ""))})
+                await self._send([tried] if self._held_back else [tried, _NO_HOLDING], desk)
         self._leave(desk)
         if not self.name:
             self.end("it did not say what it is")
@@ -128,21 +125,22 @@ class Engine:
             marker=marker,
             ports=[*ports],
         )
-        door, slot = self._free.pop()
         self.looks += 1
+        self.busy += 1
         desk, began = self._desk(), trio.current_time()
         try:
-            look = Look(
-                request,
-                now=began,
-                door=door,
-                agent=self.agent,
-                marker=marker,
-                trouble=lease.trouble,
-                most_html=self._most_html,
-                held_back=self._held_back,
-            )
-            with slot.let(lease):
+            with self._line.doors.let(lease) as door:
+                look = Look(
+                    request,
+                    now=began,
+                    door=door,
+                    agent=self.agent,
+                    marker=marker,
+                    trouble=lease.trouble,
+                    most_html=self._most_html,
+                    hidden=self.hidden,
+                    held_back=self._held_back,
+                )
                 try:
                     await self._see(look, desk)
                 finally:
@@ -150,7 +148,7 @@ class Engine:
             return _outcome(look, lease.wire_bytes, trio.current_time() - began)
         finally:
             self._leave(desk)
-            self._free.append((door, slot))
+            self.busy -= 1
             self._freed.set()
             self._freed = trio.Event()
 
@@ -165,7 +163,7 @@ class Engine:
                 except trio.EndOfChannel:
                     look.fail(f"the browser ended: {self.why}", "local")
                     return
-                commands = look.take(message, tag, trio.current_time())
+                commands = self._taken(look, message, tag)
                 desk.context, desk.session = look.context, look.session or NO_SESSION
             if trio.current_time() >= look.due:
                 commands = [*commands, *look.tick(trio.current_time())]
@@ -173,12 +171,60 @@ class Engine:
                 look.fail(f"the page did too much at once: {BACKLOG:,} messages of the browser waited", "remote")
             await self._send(commands, desk)
 
+    def _taken(self, look: Look, message: Message, tag: str) -> Sequence[Command]:
+        """Have a look take a message; return what is to be sent. A browser that answers nonsense is of no more use."""
+        try:
+            return look.take(message, tag, trio.current_time())
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            self.end(f"it said what nobody understands: {error!r}"[:200])
+            look.fail(f"the browser ended: {self.why}", "local")
+            return ()
+
+    async def evaluated(self, script: str) -> Any:
+        """Return what a script comes to in an empty tab that has no way out. Raises RenderFailed."""
+        desk, context = self._desk(), ""
+        lease = Lease(most_requests=0, most_bytes=0, marker="")
+        tab: dict[str, Any] = {"url": "about:blank", **(HIDDEN if self.hidden else {})}
+        told = {"expression": script, "awaitPromise": True, "returnByValue": True}
+        try:
+            with trio.fail_after(EVALUATED_WITHIN), self._line.doors.let(lease) as door:
+                context = desk.context = (await self._answer(desk, context_behind(door)))["browserContextId"]
+                opened = await self._answer(desk, Command("Target.createTarget", tab | {"browserContextId": context}))
+                to = {"targetId": opened["targetId"], "flatten": True}
+                session = (await self._answer(desk, Command("Target.attachToTarget", to)))["sessionId"]
+                found = await self._answer(desk, Command("Runtime.evaluate", told, session))
+                await self._send([Command("Target.closeTarget", {"targetId": opened["targetId"]})], desk)
+                return found["result"].get("value")
+        except (LookupError, TypeError, AttributeError) as error:
+            raise RenderFailed(f"it said what nobody understands: {error!r}"[:200], blame="local") from None
+        except (trio.TooSlowError, trio.EndOfChannel):
+            raise RenderFailed(self.why or f"it did not answer within {EVALUATED_WITHIN:g} s", blame="local") from None
+        finally:
+            with trio.move_on_after(HUNG_AFTER, shield=True):
+                if context:
+                    gone = Command("Target.disposeBrowserContext", {"browserContextId": context})
+                    await self._send([gone], desk)
+            self._leave(desk)
+
+    async def _answer(self, desk: _Desk, command: Command) -> Mapping[str, Any]:
+        """Return the answer to a command. Raises RenderFailed."""
+        await self._send([command._replace(tag="asked")], desk)
+        while True:
+            message, tag = await desk.take()
+            if message.method == ATTACHED:  # it is held back
+                go = Command("Runtime.runIfWaitingForDebugger", {}, str(message.params["sessionId"]))
+                await self._send([go], desk)
+            if tag and message.failed:
+                raise RenderFailed(f"{command.method}: {message.failed}", blame="local")
+            if tag:
+                return message.params
+
     async def _close(self, look: Look, desk: _Desk) -> None:
         """Throw a look's context away. A browser that does not is hung."""
         with trio.move_on_after(HUNG_AFTER, shield=True) as scope:
             try:
                 while "context" in desk.owed:  # it was given up before it had one
-                    look.take(*await desk.take(), trio.current_time())
+                    self._taken(look, *await desk.take())
                 await self._send(look.end(), desk)
                 while "disposed" in desk.owed:
                     await desk.take()
@@ -187,7 +233,7 @@ class Engine:
         if scope.cancelled_caught:
             self.end(f"it did not close a page within {HUNG_AFTER:g} s")
 
-    # --- the pipe ----------------------------------------------------------------------------------------------------
+    # --- the line ----------------------------------------------------------------------------------------------------
 
     def _desk(self) -> _Desk:
         desk = _Desk()
@@ -200,40 +246,40 @@ class Engine:
         desk.close()
 
     async def _send(self, commands: Iterable[Command], desk: _Desk | None) -> None:
-        data = b""
+        texts = []
         for command in commands:
             self._number += 1
             if command.tag and desk is not None:
                 self._waiting[self._number] = desk, command.tag
                 desk.owed.add(command.tag)
-            data += packed(self._number, command)
-        if data and not self.over.is_set():
-            await self._write(data)
+            texts.append(packed(self._number, command))
+        if texts and not self.over.is_set():
+            await self._write(texts)
 
-    async def _write(self, data: bytes) -> None:
-        """Write to the pipe, never by halves: what comes after a half would be read as its rest."""
+    async def _write(self, texts: Sequence[bytes]) -> None:
+        """Write to the line, never by halves: what comes after a half would be read as its rest."""
         with trio.move_on_after(HUNG_AFTER, shield=True) as scope:
             try:
                 async with self._sending:
-                    await self._held.commands.send_all(data)
+                    await self._line.send(texts)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
-                self.end("its pipe broke")
+                self.end(BROKE)
         if scope.cancelled_caught:
             self.end(f"it took no command for {HUNG_AFTER:g} s")
 
     async def _hear(self) -> None:
         """Take what the browser says until it says no more."""
         try:
-            while data := await self._held.messages.receive_some(_READ):
+            while (texts := await self._line.receive()) is not None:
                 self._heard += 1
-                for message in self._messages.feed(bytes(data)):
-                    self._hand_out(message)
-            why = await self._held.last_word()
-            self.end(why or "it closed its pipe")
+                for text in texts:
+                    self._hand_out(read(text))
+            why = await self._line.last_word()
+            self.end(why or "it hung up")
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            self.end("its pipe broke")
-        except BadMessage as error:
-            self.end(f"it said what nobody understands: {error}")
+            self.end(BROKE)
+        except (BadMessage, TypeError, AttributeError) as error:
+            self.end(f"it said what nobody understands: {error}"[:300])
 
     def _hand_out(self, message: Message) -> None:
         """Put a message on the desk of the look that it is for."""

@@ -12,11 +12,15 @@ from typing import Any, Final, NamedTuple
 
 import trio
 
+from actors.browser.doors import OwnDoors
+from actors.browser.wire import Pipe
+
 SOCKET: Final = "unix:"
 """Before the path of a socket at which a holder is started for each that connects: by systemd, in a unit of its own."""
 UP_WITHIN: Final = 20.0
 GONE_WITHIN: Final = 5.0
 _READ: Final = 1 << 16
+_READ_PIPE: Final = 1 << 18
 _DESCRIPTOR: Final = array.array("i").itemsize
 
 
@@ -26,17 +30,18 @@ class NotUp(Exception):
 
 class Walls(NamedTuple):
     """What holds a browser. namespace: a network of its own, with nothing in it but the proxy's doors. sandbox:
-    Chromium's own, around whatever reads a page.
+    Chromium's own, around whatever reads a page. remote: it is elsewhere, and what holds it there is not known here.
     """
 
     namespace: bool
     sandbox: bool
+    remote: bool = False
 
 
 class Held:
-    """A browser and its holder. commands, messages: the pipe. doors: the proxy's listeners and their ports; the first
-    is for what belongs to no page.
-    """
+    """A browser and its holder: a line on a pipe. doors: the proxy's listeners, inside the walls."""
+
+    shared = False
 
     def __init__(
         self,
@@ -44,15 +49,27 @@ class Held:
         control: trio.socket.SocketType,
         commands: trio.lowlevel.FdStream,
         messages: trio.lowlevel.FdStream,
-        doors: Sequence[tuple[int, trio.SocketListener]],
+        doors: OwnDoors,
     ) -> None:
         self._process, self._control = process, control
-        self.commands, self.messages, self.doors = commands, messages, doors
+        self._commands, self._messages, self.doors = commands, messages, doors
+        self._pipe = Pipe()
         self._heard = b""
 
     def __repr__(self) -> str:
         whom = "another unit" if self._process is None else self._process.pid
-        return f"<Held by {whom}, {len(self.doors)} doors>"
+        return f"<Held by {whom}, {self.doors}>"
+
+    async def send(self, texts: Sequence[bytes]) -> None:
+        """Send whole messages. Raises trio.BrokenResourceError, ClosedResourceError."""
+        await self._commands.send_all(b"".join(text + b"\0" for text in texts))
+
+    async def receive(self) -> Sequence[bytes] | None:
+        """Wait for bytes; return the messages that are whole now, None when there will be none. Raises BadMessage,
+        trio.BrokenResourceError, ClosedResourceError.
+        """
+        data = await self._messages.receive_some(_READ_PIPE)
+        return [*self._pipe.feed(bytes(data))] if data else None
 
     async def weigh(self) -> tuple[int, int]:
         """Return the browser's memory in KiB and the number of its processes. Raises OSError, NotUp when it is gone."""
@@ -85,11 +102,10 @@ class Held:
     async def aclose(self) -> None:
         """End the browser and whatever it has started, and wait until the system has let go of all of it."""
         self._control.close()
-        for stream in (self.commands, self.messages):
+        for stream in (self._commands, self._messages):
             with trio.move_on_after(0, shield=True):  # a pipe closes at once
                 await stream.aclose()
-        for _, listener in self.doors:
-            listener.socket.close()
+        self.doors.close()
         await _bury(self._process)
 
 
@@ -128,7 +144,8 @@ async def start(
             (int(port), trio.SocketListener(trio.socket.socket(fileno=descriptor)))
             for port, descriptor in zip(word["up"]["ports"], listeners, strict=True)
         ]
-        return Held(process, control, trio.lowlevel.FdStream(commands), trio.lowlevel.FdStream(messages), doors)
+        pipe = trio.lowlevel.FdStream(commands), trio.lowlevel.FdStream(messages)
+        return Held(process, control, *pipe, OwnDoors(doors))
     except (trio.TooSlowError, ValueError) as error:
         control.close()
         await _bury(process)

@@ -22,9 +22,10 @@ from email.utils import formatdate
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from actors.browser.line import Door
 from actors.browser.wire import Command, Message
 from actors.browser.words import agent_of, in_words
-from actors.egress.leases import Trouble
+from actors.egress.leases import USER, Trouble
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 
@@ -92,10 +93,10 @@ class State(Enum):
 class Look:
     """A look at one page. `take` what the browser says, `tick` when it is `due`, send what they return, until `over`.
 
-    door: the port of its proxy, inside the walls. agent: the browser's own User-Agent. marker: the word on the proxy's
-    own answers. trouble: what became of a request to a host. spent: which limit of the proxy is reached, "" for none.
-    most_html: characters of the document. held_back: a new tab is attached to us by itself, and takes no step before we
-    say so. now: seconds of a clock that never steps, as everywhere here.
+    door: its way to the proxy. agent: the browser's own User-Agent. marker: the word on the proxy's own answers.
+    trouble: what became of a request to a host. most_html: characters of the document. hidden: whether its tab is, when
+    no picture is wanted. held_back: a new tab is attached to us by itself, and takes no step before we say so. now:
+    seconds of a clock that never steps, as everywhere here.
 
     When it is over there is a `failure`, or the document: `html`, `at` its final address, with its `status`.
     """
@@ -105,17 +106,18 @@ class Look:
         request: RenderRequest,
         *,
         now: float,
-        door: int,
+        door: Door,
         agent: str,
         marker: str,
         trouble: Callable[[str, int], Trouble | None] = lambda host, port: None,
         most_html: int = 8 << 20,
+        hidden: bool = True,
         held_back: bool = False,
     ) -> None:
         self.request = request
         self._url = parse_url(request.url, schemes=("http", "https"))
         self._door, self._agent, self._marker, self._trouble = door, agent, marker, trouble
-        self._most_html, self._held_back = most_html, held_back
+        self._most_html, self._hidden, self._held_back = most_html, hidden, held_back
         self._began, self._deadline = now, now + request.deadline
         self._read_by = self._deadline - min(MOST_RESERVE, RESERVE * request.deadline)
         self.state = State.OPENING
@@ -171,8 +173,7 @@ class Look:
 
     def begin(self) -> Sequence[Command]:
         """Return the first commands."""
-        door = {"proxyServer": f"http://127.0.0.1:{self._door}", "proxyBypassList": "<-loopback>"}
-        return [Command("Target.createBrowserContext", {"disposeOnDetach": True, **door}, tag="context")]
+        return [context_behind(self._door)._replace(tag="context")]
 
     def end(self) -> Sequence[Command]:
         """Return what throws the context away, with all that is in it."""
@@ -195,7 +196,8 @@ class Look:
         yield self._told("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0, maxPostDataSize=0)
         yield self._told("Network.setUserAgentOverride", **agent)
         yield self._told("Network.setBypassServiceWorker", bypass=True)
-        yield self._told("Fetch.enable", patterns=[{"urlPattern": "*"}])
+        asks: dict[str, Any] = {"handleAuthRequests": True} if self._door.secret else {}
+        yield self._told("Fetch.enable", patterns=[{"urlPattern": "*"}], **asks)
         yield self._told("Page.addScriptToEvaluateOnNewDocument", source=NO_WINDOWS)
         yield self._told("Page.enable", "" if self._held_back else "prepared")
         if self._held_back:
@@ -220,7 +222,7 @@ class Look:
             yield from self._not_done(tag, message.failed, now)
         elif tag == "context":
             yield Command("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.context})
-            hidden = {} if self.request.screenshot else HIDDEN
+            hidden = {} if self.request.screenshot or not self._hidden else HIDDEN
             url = self._url.text if self._held_back else "about:blank"
             tab = {"url": url, "browserContextId": self.context, **hidden}
             yield Command("Target.createTarget", tab, tag="target")
@@ -368,6 +370,13 @@ class Look:
             return
         more = self._headers_for(params.get("request", {}))
         yield self._told("Fetch.continueRequest", requestId=number, **more)
+
+    def _challenged(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
+        """Somebody asks for a password. Our own proxy gets what opens the door; hosts get none, as nobody sits here."""
+        answer = {"response": "CancelAuth"}
+        if params.get("authChallenge", {}).get("source") == "Proxy":
+            answer = {"response": "ProvideCredentials", "username": USER, "password": self._door.secret}
+        yield self._told("Fetch.continueWithAuth", requestId=params.get("requestId"), authChallengeResponse=answer)
 
     def _headers_for(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the headers of a request anew, when there are any that only one origin may get.
@@ -550,6 +559,12 @@ class Look:
             self._fail(trouble.reason, trouble.cause)
 
 
+def context_behind(door: Door) -> Command:
+    """Return what makes a context whose only way out is a door; it goes when the line to the browser does."""
+    way = {"proxyServer": door.proxy, "proxyBypassList": "<-loopback>"}
+    return Command("Target.createBrowserContext", {"disposeOnDetach": True, **way})
+
+
 def _renewed(name: str, value: str, own: str) -> str:
     """Return a header of the request's; of a `Cookie` with what the page's answers have set since. own: what is sent
     of those by the browser itself.
@@ -588,6 +603,7 @@ _EVENTS: Final[Mapping[str, Callable[[Look, Mapping[str, Any], float], Iterator[
     "Page.javascriptDialogOpening": Look._dialog,
     "Page.downloadWillBegin": Look._downloads,
     "Fetch.requestPaused": Look._paused,
+    "Fetch.authRequired": Look._challenged,
     "Inspector.targetCrashed": Look._crashed,
     "Target.targetCrashed": Look._crashed,
     "Target.targetCreated": Look._window,

@@ -3,13 +3,14 @@
 A browser is replaced when it has made so many looks or grown so heavy; the pages that it still shows are finished
 meanwhile. One that dies or hangs costs the looks that it was making, and the next one starts another. Before a browser
 is given a page it has to show that its walls hold: it is sent to a listener of ours on this machine, and must not
-arrive. Where it arrives, and where no walls can be built, no page is rendered at all, and `lacks` says why.
+arrive; and without a network of its own it must not send a datagram. Where it does, and where no walls can be built, no
+page is rendered at all, and `lacks` says why.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,9 @@ from typing import Final, Literal, Protocol
 import trio
 
 from actors.browser.engine import Engine
-from actors.browser.held import Held, NotUp, Walls, probe, start
+from actors.browser.held import NotUp, Walls, probe, start
+from actors.browser.line import Line
+from actors.browser.remote import RemoteBrowser
 from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
@@ -36,9 +39,27 @@ READY_WITHIN: Final = 60.0
 """Seconds that a look waits for a browser to start."""
 PROOF_DEADLINE: Final = 10.0
 _MARKER_SIZE: Final = 12
+_DATAGRAM: Final = """new Promise(done => {
+  if (!globalThis.RTCPeerConnection) return done("none");
+  const peer = new RTCPeerConnection({iceServers: [{urls: "stun:%s:%d"}]});
+  peer.onicecandidate = event => {
+    if (!event.candidate) done("none");
+    else if (/ udp /i.test(event.candidate.candidate)) done("some");
+  };
+  peer.createDataChannel("a");
+  peer.createOffer().then(offer => peer.setLocalDescription(offer));
+  setTimeout(() => done("unknown"), 5000);
+})"""
+"""Asks for a way by datagrams (STUN): "some" when there is one, beside any proxy."""
+SENT_LATE: Final = 0.1
+"""Seconds for a datagram to arrive after that."""
+NO_DATAGRAMS: Final = "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"
+NO_DATAGRAMS_WHOLE: Final = "--webrtc-ip-handling-policy=disable_non_proxied_udp"
+"""By which the headless shell, and a whole browser, is told to send none."""
 
 Connect = Callable[[str, int], Awaitable[trio.abc.Stream]]
 Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
+Datagrams = Callable[[str], Awaitable[trio.socket.SocketType]]
 Sandbox = Literal["demanded", "wanted"]
 
 
@@ -74,9 +95,9 @@ class PoolStatistics:
 class ChromiumPool:
     """The port `Browser` over Chromium. `run` is a child of the tree, `render` waits while there is none.
 
-    command: starts a holder for the browser; [] where there is none, and `absent` says why. pages: shown at once at
-    most. sandbox: whether Chromium's own is demanded. namespace: whether one is tried for. ports: that pages may ask
-    besides 80, 443 and their own.
+    command: starts a holder for the browser; [] where there is none, and `absent` says why, unless it is `remote`.
+    pages: shown at once at most. sandbox: whether Chromium's own is demanded. namespace: whether one is tried for.
+    ports: that pages may ask besides 80, 443 and their own. datagrams: opens a socket for them at a host.
     """
 
     def __init__(
@@ -84,6 +105,7 @@ class ChromiumPool:
         command: Sequence[str],
         *,
         absent: str = "",
+        remote: RemoteBrowser | None = None,
         environment: Mapping[str, str] | None = None,
         pages: int,
         sandbox: Sandbox = "demanded",
@@ -94,12 +116,14 @@ class ChromiumPool:
         most_kib: int = MOST_KIB,
         idle: float = 120.0,
         listen: Listen,
+        datagrams: Datagrams,
         entropy: Callable[[int], bytes],
         draw: Callable[[], float] = lambda: 0.5,
         log: Callable[..., None] = lambda *_, **__: None,
     ) -> None:
         self._command, self._environment = tuple(command), dict(environment or {})
-        self._absent = absent if not command else ""
+        self._absent = absent if not command and remote is None else ""
+        self._remote, self._datagrams = remote, datagrams
         self._pages, self._sandbox, self._namespace, self._ports = pages, sandbox, namespace, tuple(ports)
         self._most_html, self._most_looks, self._most_kib, self._idle = most_html, most_looks, most_kib, idle
         self._listen, self._entropy, self._draw, self._log = listen, entropy, draw, log
@@ -148,7 +172,9 @@ class ChromiumPool:
             nursery.cancel_scope.cancel()
 
     async def _serve(self, connect: Connect) -> None:
-        if self._command:
+        if self._remote is not None:
+            self.walls = Walls(namespace=False, sandbox=False, remote=True)
+        elif self._command:
             await self._look_for_walls()
         if self._absent:
             self._log("browser.off", why=self._absent)
@@ -177,33 +203,37 @@ class ChromiumPool:
             while True:
                 await self._wanted.wait()
                 begun = trio.current_time()
-                held = await self._start()
-                if held is not None:
-                    retired = await nursery.start(self._live, held, proxy)
+                line = await self._start(nursery, proxy)
+                if line is not None:
+                    retired = await nursery.start(self._live, line, proxy)
                     await retired.wait()  # another may start while this one finishes its pages
                 if self._failed_starts:
                     streak = next_streak(self._backoff, streak, trio.current_time() - begun)
                     await trio.sleep(wait_before(self._backoff, streak, self._draw()))
 
-    async def _start(self) -> Held | None:
+    async def _start(self, nursery: trio.Nursery, proxy: ForwardProxy) -> Line | None:
         assert self.walls is not None
+        line: Line
         try:
-            held = await start(self._command, self._environment, self.walls, self._pages)
+            if self._remote is not None:
+                line = await self._remote.start(nursery, proxy)
+            else:
+                line = await start(self._command, self._environment, self.walls, self._pages)
         except (OSError, NotUp) as error:
             self._start_failed(str(error))
             return None
         self._starts += 1
-        return held
+        return line
 
-    async def _live(self, held: Held, proxy: ForwardProxy, task_status: trio.TaskStatus[trio.Event]) -> None:
+    async def _live(self, line: Line, proxy: ForwardProxy, task_status: trio.TaskStatus[trio.Event]) -> None:
         """One browser's life. Its caller goes on when it takes no more pages."""
-        engine, retired, up = Engine(held, proxy, self._most_html), trio.Event(), trio.Event()
+        engine, retired, up = Engine(line, proxy, self._most_html), trio.Event(), trio.Event()
         task_status.started(retired)
         self._alive += 1
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(engine.run, up.set)
-                nursery.start_soon(self._tend, engine, held, up, retired)
+                nursery.start_soon(self._tend, engine, line, up, retired)
                 await engine.over.wait()
                 self._lose(engine, retired)
                 with trio.move_on_after(1):  # its looks take note
@@ -213,9 +243,9 @@ class ChromiumPool:
             self._alive -= 1
             self._retire(engine)
             engine.end("")
-            await held.aclose()
+            await line.aclose()
 
-    async def _tend(self, engine: Engine, held: Held, up: trio.Event, retired: trio.Event) -> None:
+    async def _tend(self, engine: Engine, line: Line, up: trio.Event, retired: trio.Event) -> None:
         """Have a browser show that its walls hold, give it pages, and end it when it is worn or idle."""
         await up.wait()
         trouble = await self._proved(engine)
@@ -235,7 +265,7 @@ class ChromiumPool:
             with trio.move_on_after(min(WEIGH_EVERY, max(0.05, idle_at - trio.current_time()))):
                 await engine.worn.wait()
             with suppress(OSError, ValueError, NotUp):
-                self._weight = await held.weigh()
+                self._weight = await line.weigh()
             if self._weight[0] >= self._most_kib + PAGE_KIB * engine.busy:
                 break
         self._retire(engine)
@@ -261,7 +291,15 @@ class ChromiumPool:
         retired.set()
 
     async def _proved(self, engine: Engine) -> str:
-        """Send a browser to a listener of ours, which it must not reach. Returns what is wrong, "" when the walls hold.
+        """Have a browser show that its walls hold. Returns what is wrong, "" when nothing is."""
+        trouble = await self._proved_proxy(engine)
+        engine.looks = 0
+        if trouble or (self.walls is not None and self.walls.namespace):
+            return trouble
+        return await self._proved_silent(engine)
+
+    async def _proved_proxy(self, engine: Engine) -> str:
+        """Send a browser to a listener of ours, which it must not reach.
 
         The proxy lets nothing out for this page, and must have been asked: a browser that goes nowhere proves nothing.
         """
@@ -272,26 +310,69 @@ class ChromiumPool:
             arrived += 1
             await stream.aclose()
 
-        listeners = await self._listen("127.0.0.1", 0)
+        listeners = await self._listen("127.0.0.1" if self._remote is None else self._remote.listens, 0)
         port = int(listeners[0].socket.getsockname()[1])
+        requests = [*self._leading_to(port)]
         refused = 0
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(trio.serve_listeners, count, [*listeners]))
-            for host in ("127.0.0.1", "localhost"):
-                request = RenderRequest(f"http://{host}:{port}/", "", deadline=PROOF_DEADLINE)
+            for request in requests:
                 try:
                     await engine.look(request, self._marker(), ports=[port], most=0)
                 except RenderFailed as failure:
                     refused += failure.blame == "refused"
             nursery.cancel_scope.cancel()
-        engine.looks = 0
         if arrived:
-            return f"a browser reached this machine past the proxy ({arrived} times of 2)"
-        return "" if refused == 2 else f"a browser did not go by the proxy: {engine.why or 'it asked for nothing'}"
+            return f"a browser reached this machine past the proxy ({arrived} times of {len(requests)})"
+        if refused == len(requests):
+            return ""
+        hint = "" if self._remote is None else " (browser_proxy_listen must be an address that it reaches)"
+        return f"a browser did not go by the proxy{hint}: {engine.why or 'it asked for nothing'}"
+
+    def _leading_to(self, port: int) -> Iterator[RenderRequest]:
+        """Yield requests for that port of this machine, by each name that a browser may reach it by."""
+        for host in dict.fromkeys((*self._reached_by(), "127.0.0.1", "localhost")):
+            with suppress(UrlRefused):  # a name that no page could ask for, either
+                url = parse_url(f"http://{host}:{port}/", schemes=("http",))
+                yield RenderRequest(url.text, "", deadline=PROOF_DEADLINE)
+
+    def _reached_by(self) -> Sequence[str]:
+        return () if self._remote is None else (self._remote.reaches,)
+
+    async def _proved_silent(self, engine: Engine) -> str:
+        """Have a page send datagrams (WebRTC), which go by no proxy: none may leave.
+
+        A whole browser keeps to what its command line says of them in the tabs that can be seen only. Where hidden ones
+        leak, none is hidden.
+        """
+        for hidden in (True, False):
+            engine.hidden = hidden
+            try:
+                sent = await self._sends(engine)
+            except RenderFailed as failure:
+                return f"a browser did not show whether pages get datagrams past the proxy: {failure.reason}"
+            if not sent:
+                return ""
+        return (
+            "pages can send datagrams past the proxy (WebRTC): start the browser with "
+            f"{NO_DATAGRAMS} (the headless shell) or {NO_DATAGRAMS_WHOLE} (a whole browser)"
+        )
+
+    async def _sends(self, engine: Engine) -> bool:
+        """Return whether a page has a way by datagrams. Raises RenderFailed when it can't be told."""
+        here, there = ("127.0.0.1",) * 2 if self._remote is None else (self._remote.listens, self._remote.reaches)
+        with await self._datagrams(here) as socket:
+            found = await engine.evaluated(_DATAGRAM % (there, int(socket.getsockname()[1])))
+            if found not in ("some", "none"):
+                raise RenderFailed("it does not answer", blame="local")
+            with trio.move_on_after(SENT_LATE):
+                await socket.recvfrom(1)
+                return True
+        return bool(found == "some")
 
     def _start_failed(self, why: str) -> None:
         self._failed_starts += 1
-        self._trouble = f"no browser can be started: {why}"
+        self._trouble = f"no browser can be {'started' if self._remote is None else 'used'}: {why}"
         self._log("browser.start_failed", level="warning", why=why, failures=self._failed_starts)
         self._tell_change()
 
@@ -344,6 +425,8 @@ def walls_in_words(walls: Walls | None) -> str:
     """
     if walls is None:
         return "not known yet"
+    if walls.remote:
+        return "remote: the proxy of each page's context alone, the guarded one; its walls elsewhere are not known here"
     network = "a network of its own, where nothing is but the guarded proxy"
     if not walls.namespace:
         network = "the guarded proxy, which it is told to use for all it asks"

@@ -1,4 +1,4 @@
-"""Chrome's DevTools protocol on a pipe: JSON messages, each ended by a NUL. Pure.
+"""Chrome's DevTools protocol: JSON messages, on a pipe each ended by a NUL. Pure.
 
 A command goes out with a number, and its answer comes back with it; an event has none. What belongs to one page carries
 the id of a session that was attached to it.
@@ -52,32 +52,32 @@ _DECODER = msgspec.json.Decoder(_Wire)
 
 
 def packed(number: int, command: Command) -> bytes:
-    """Return a command as it goes onto the pipe.
+    """Return a command as the text of a message.
 
     >>> packed(7, Command("Page.enable", {}, "S"))
-    b'{"id":7,"method":"Page.enable","params":{},"sessionId":"S"}\\x00'
+    b'{"id":7,"method":"Page.enable","params":{},"sessionId":"S"}'
     """
     fields: dict[str, Any] = {"id": number, "method": command.method, "params": command.params}
     if command.session:
         fields["sessionId"] = command.session
-    return msgspec.json.encode(fields) + b"\0"
+    return msgspec.json.encode(fields)
 
 
-class Messages:
-    """The messages in a stream of bytes."""
+class Pipe:
+    """The texts of messages in a stream of bytes."""
 
     def __init__(self, most: int = MOST_MESSAGE) -> None:
         self._most = most
         self._parts: list[bytes] = []
         self._size = 0
 
-    def feed(self, data: bytes) -> Iterator[Message]:
-        """Take bytes as they come, yield each message that is whole. Raises BadMessage."""
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Take bytes as they come, yield each text that is whole. Raises BadMessage."""
         *whole, rest = data.split(b"\0")
         for part in whole:
             text = b"".join((*self._parts, part))
             self._parts, self._size = [], 0
-            yield _read(text)
+            yield text
         if rest:
             self._parts.append(rest)
             self._size += len(rest)
@@ -85,7 +85,8 @@ class Messages:
             raise BadMessage(f"a message of more than {self._most:,} bytes")
 
 
-def _read(text: bytes) -> Message:
+def read(text: bytes) -> Message:
+    """Return what a browser's message says. Raises BadMessage."""
     try:
         found = _decoded(text)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:

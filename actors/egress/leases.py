@@ -16,6 +16,9 @@ MOST_TROUBLES: Final = 200
 MOST_STREAMS: Final = 128
 """Connections of one page at once. A browser opens 32 through a proxy, and more for WebSockets only."""
 
+USER: Final = "sanderling"
+"""Whose password a page's secret is, where a gate asks for one."""
+
 Cause = Literal["refused", "remote", "local"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings
+from actors.settings import Settings, masked
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
@@ -119,12 +119,29 @@ def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> Non
         ({"sign_looks": "on"}, {}, "base_url is not of https"),
         ({"sign_looks": "on", "base_url": "https://a.example/path"}, {}, "without a path"),
         ({"metrics_bind": "9464"}, {}, "write an address and a port"),
+        ({"browser_proxy_listen": "10.0.0.5"}, {}, "write an address and a port"),
+        ({"browser_proxy_address": "sanderling:8082"}, {}, "browser_proxy_listen is not"),
+        ({"browser_proxy_listen": "0.0.0.0:8082"}, {}, "browser_proxy_address says by which"),
         ({"metrics_bind": "::1:9464"}, {}, "write an address and a port"),
         ({"metrics_bind": "[::1]:70000"}, {}, "write an address and a port"),
     ],
 )
 def test_a_bad_value_is_refused_in_words(flags: dict[str, str], variables: dict[str, str], words: str) -> None:
     assert words in refusal(flags, variables)
+
+
+def test_of_a_browsers_address_no_more_than_host_and_port_is_shown() -> None:
+    for address, seen in (
+        ("http://10.0.0.7:9222", "http://10.0.0.7:9222"),
+        ("http://10.0.0.7:9222?token=s3cret", "http://10.0.0.7:9222/..."),
+        ("wss://a.example/devtools/browser/s3cret", "wss://a.example/..."),
+        ("http://me:s3cret@a.example/", "http://a.example/..."),
+        ("/usr/bin/chromium", "/usr/bin/chromium"),
+        ("unix:/run/sanderling-browser.sock", "unix:/run/sanderling-browser.sock"),
+    ):
+        settings = Settings(browser=address)
+        assert masked(settings, "browser") == seen and "s3cret" not in repr(settings)
+    assert "s3cret" not in refusal({"browser": "http://a:1?s3cret\n"}, {})
 
 
 @pytest.mark.parametrize(

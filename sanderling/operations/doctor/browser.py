@@ -9,6 +9,7 @@ from typing import Final, NoReturn
 
 import trio
 
+from actors.browser.address import SCHEMES
 from actors.browser.held import SOCKET, Walls
 from actors.browser.pool import ChromiumPool, walls_in_words
 from actors.errors import UrlRefused
@@ -35,14 +36,14 @@ async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
         yield Finding("warn", "browser", f"pages are not rendered: {trouble}", f"{PAGE}; or browser = {OFF}.")
         return
     yield held(pool.statistics().name, pool.walls)
-    if not patient.settings.browser.startswith(SOCKET) and (tight := walls_of(_unit())):
+    if not patient.settings.browser.startswith((SOCKET, *SCHEMES)) and (tight := walls_of(_unit())):
         yield from_unit(tight)
 
 
 def held(name: str, walls: Walls | None) -> Finding:
     """Return what it means that these walls hold a browser."""
     says = f"{name} renders pages, held by {walls_in_words(walls)}"
-    if walls is not None and walls.sandbox:
+    if walls is not None and (walls.sandbox or walls.remote):
         return Finding("ok", "browser", says)
     do = f"{PAGE} says what its sandbox needs; browser_sandbox = demanded renders nothing without."
     return Finding("warn", "browser", says, do)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,14 +18,17 @@ from urllib.parse import unquote
 import h11
 import trio
 
+from actors.browser.address import read_remote
+from actors.browser.flags import kind_of
 from actors.browser.pool import ChromiumPool
+from actors.browser.remote import RemoteBrowser
 from actors.egress.guard import Guard
 from actors.egress.sockets import TcpConnector, public_trust
 from actors.world import Rendered, RenderFailed, RenderRequest, ResolveFailed
 from sanderling.browsers import find_browser
 from sanderling.environment import environ
 from sanderling.program import holder_command
-from sanderling.real_world import entropy, open_listeners
+from sanderling.real_world import entropy, open_datagrams, open_listeners
 from tests.support.memory_network import Answer, Asked, web
 
 ORIGIN, INSIDE = "127.0.0.9", "127.0.0.1"
@@ -141,15 +148,67 @@ class Lines(list[tuple[str, dict[str, Any]]]):
         self.append((event, fields))
 
 
+async def dialled(host: str, port: int, tls: bool) -> trio.abc.Stream:
+    assert not tls
+    return await trio.open_tcp_stream(host, port)
+
+
+def remote_at(address: str, **given: Any) -> RemoteBrowser:
+    return RemoteBrowser(read_remote(address), dial=dialled, listen=open_listeners, entropy=entropy, **given)
+
+
 @asynccontextmanager
-async def a_pool(ports: Sequence[int] = (), *, path: str = "", **given: Any) -> AsyncIterator[ChromiumPool]:
+async def a_remote(*words: str, program: str = "") -> AsyncIterator[tuple[str, trio.Process]]:
+    """Start a browser as somebody else would on another machine; yield its WebSocket, and its process."""
+    headless = () if kind_of(program or BROWSER) == "shell" else ("--headless=new",)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        command = [program or BROWSER, *headless, "--no-sandbox", "--remote-debugging-port=0", *words]
+        process = await trio.lowlevel.open_process(
+            [*command, f"--user-data-dir={folder}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # a shell script may stand before the browser
+        )
+        assert process.stderr is not None
+        try:
+            said = b""
+            with trio.fail_after(60):
+                while b"listening on ws://" not in said or not said.endswith(b"\n"):
+                    said += await process.stderr.receive_some(4096)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_drained, process.stderr)
+                yield said.decode().partition("listening on ")[2].split()[0], process
+                nursery.cancel_scope.cancel()
+        finally:
+            kill(process)
+            with trio.CancelScope(shield=True):
+                await process.stderr.aclose()
+                await process.wait()
+
+
+def kill(process: trio.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _drained(stream: trio.abc.ReceiveStream) -> None:
+    while await stream.receive_some(1 << 16):
+        pass
+
+
+@asynccontextmanager
+async def a_pool(
+    ports: Sequence[int] = (), *, path: str = "", remote: RemoteBrowser | None = None, **given: Any
+) -> AsyncIterator[ChromiumPool]:
     """Run a pool with a browser, which may reach the origin alone."""
     guard = Guard(Names(), TcpConnector(public_trust), [ip_network(f"{ORIGIN}/32")])
     pool = ChromiumPool(
-        holder_command(path or BROWSER),
+        holder_command(path or BROWSER) if remote is None else (),
+        remote=remote,
         pages=given.pop("pages", 4),
         ports=ports,
         listen=open_listeners,
+        datagrams=open_datagrams,
         entropy=entropy,
         **given,
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from actors.browser.line import Door
 from actors.browser.look import Look
 from actors.browser.wire import Command, Message
 from actors.egress.leases import Trouble
 from actors.world import RenderRequest
 
 URL = "https://a.example/page"
+DOOR = Door("http://127.0.0.1:4001")
 OWN = "Mozilla/5.0 HeadlessChrome/156.0 Safari/537.36"
 
 
@@ -18,7 +20,13 @@ class Script:
     """A look, the clock, and all commands so far."""
 
     def __init__(
-        self, request: RenderRequest | None = None, *, most_html: int = 1000, held_back: bool = False, **given: Any
+        self,
+        request: RenderRequest | None = None,
+        *,
+        most_html: int = 1000,
+        door: Door = DOOR,
+        held_back: bool = False,
+        **given: Any,
     ) -> None:
         self.now = 100.0
         self.troubles: dict[tuple[str, int], Trouble] = {}
@@ -26,7 +34,7 @@ class Script:
         self.look = Look(
             wanted,
             now=self.now,
-            door=4001,
+            door=door,
             agent=OWN,
             marker="m1",
             trouble=lambda host, port: self.troubles.get((host, port)),

@@ -12,6 +12,7 @@ from actors.browser import pool as module
 from actors.browser.held import NotUp, Walls
 from actors.browser.pool import HOPELESS, ChromiumPool
 from actors.world import Rendered, RenderFailed, RenderRequest
+from sanderling.real_world import open_datagrams
 
 PAGE = RenderRequest("http://a.example/", "")
 
@@ -22,6 +23,8 @@ class Browsers:
     def __init__(self) -> None:
         self.fail, self.probed = "", ("", "")
         self.proof: str | None = ""
+        self.datagrams: dict[bool, object] = {True: "none", False: "none"}
+        """What is found of a way by datagrams, in a tab that is hidden or not."""
         self.engines: list[Any] = []
         self.weight = 0, 0
         self.closed = 0
@@ -52,6 +55,7 @@ class Engine:
     def __init__(self, browsers: Browsers) -> None:
         self.browsers, self.over, self.worn = browsers, trio.Event(), trio.Event()
         self.looks, self.busy, self.why, self.name = 0, 0, "", "Fake/1"
+        self.hidden = True
         self.freed = trio.Event()
 
     async def run(self, up: Callable[[], None]) -> None:
@@ -65,6 +69,17 @@ class Engine:
     async def wait_free(self) -> None:
         while self.busy:
             await self.freed.wait()
+
+    async def evaluated(self, script: str) -> object:
+        await trio.lowlevel.checkpoint()
+        found = self.browsers.datagrams[self.hidden]
+        if found == "sent":
+            with trio.socket.socket(trio.socket.AF_INET, trio.socket.SOCK_DGRAM) as socket:
+                await socket.sendto(b"x", ("127.0.0.1", int(script.partition("stun:127.0.0.1:")[2].partition('"')[0])))
+            return "none"
+        if found == "nothing":
+            raise RenderFailed("it did not answer", blame="local")
+        return found
 
     async def look(self, request: RenderRequest, marker: str, *, ports: Sequence[int], most: int = -1) -> Rendered:
         if most == 0:
@@ -102,7 +117,7 @@ async def a_pool(**given: Any) -> AsyncIterator[ChromiumPool]:
     async def listen(host: str, port: int) -> Any:
         return await trio.open_tcp_listeners(port, host=host)
 
-    given = {"pages": 2, "listen": listen, "entropy": bytes, "idle": 60.0, **given}
+    given = {"pages": 2, "listen": listen, "datagrams": open_datagrams, "entropy": bytes, "idle": 60.0, **given}
     pool = ChromiumPool(given.pop("command", ["holder"]), **given)
     async with trio.open_nursery() as nursery:
         child: Any = SimpleNamespace(ready=lambda: None, stopping=trio.Event())
@@ -195,6 +210,41 @@ async def test_x26_a_browser_that_proves_nothing_is_given_no_page(
     async with a_pool() as pool:
         assert "did not go by the proxy" in (await failure_of(pool)).reason
         assert [engine.looks for engine in browsers.engines] == [0] * HOPELESS
+
+
+@pytest.mark.parametrize("leak", ["some", "sent"])
+async def test_x26_where_hidden_tabs_send_datagrams_none_is_hidden_and_where_all_do_no_page_is_shown(
+    browsers: Browsers, autojump_clock: trio.abc.Clock, leak: str
+) -> None:
+    browsers.datagrams[True] = leak
+    async with a_pool(namespace=False) as pool:
+        await pool.render(PAGE)
+        assert browsers.engines[-1].hidden is False
+    browsers.datagrams[False] = leak
+    async with a_pool(namespace=False) as pool:
+        assert "--webrtc-ip-handling-policy" in (await failure_of(pool)).reason
+    browsers.datagrams[True] = "none"
+    async with a_pool(namespace=False) as pool:
+        await pool.render(PAGE)
+        assert browsers.engines[-1].hidden is True, "it costs less"
+
+
+@pytest.mark.parametrize("says", ["unknown", None, 7, "nothing"])
+async def test_x26_a_browser_that_does_not_show_whether_datagrams_leave_is_given_no_page(
+    browsers: Browsers, autojump_clock: trio.abc.Clock, says: object
+) -> None:
+    browsers.datagrams[True] = says
+    async with a_pool(namespace=False) as pool:
+        assert "did not show whether" in (await failure_of(pool)).reason
+
+
+async def test_in_a_network_of_its_own_no_browser_is_asked_for_datagrams(
+    browsers: Browsers, autojump_clock: trio.abc.Clock
+) -> None:
+    browsers.datagrams[True] = "some"
+    async with a_pool() as pool:
+        await pool.render(PAGE)
+        assert browsers.engines[-1].hidden is True
 
 
 async def test_where_chromiums_sandbox_can_not_hold_there_is_no_browser_unless_that_is_wanted(

@@ -84,6 +84,8 @@ def test_what_holds_a_browser_is_said_and_what_is_in_its_way() -> None:
     assert browser.held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
     bare = browser.held("Chrome/1", Walls(namespace=True, sandbox=False))
     assert bare.level == "warn" and "without its own sandbox" in bare.says
+    remote = browser.held("Chrome/1", Walls(namespace=False, sandbox=False, remote=True))
+    assert remote.level == "ok" and "remote: the proxy of each page's context alone" in remote.says
     tight = browser.walls_of(unit_text(SYSTEM))
     assert tight == browser.TIGHT and "MemoryDenyWriteExecute" in browser.from_unit(tight).says
 

@@ -1,0 +1,75 @@
+"""Doors by which a browser's pages come to the guarded proxy: a listener each, or one for all that opens by secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import trio
+
+from actors.browser.line import Door
+from actors.egress.forward_proxy import ForwardProxy, Slot
+from actors.egress.leases import Lease
+from actors.egress.proxy_gate import ProxyGate
+
+_SECRET_SIZE: Final = 16
+
+
+class OwnDoors:
+    """Listeners on this machine, one for each page at once. The first is for what belongs to no page: all of that is
+    refused. listeners: with their ports.
+    """
+
+    def __init__(self, listeners: Sequence[tuple[int, trio.SocketListener]]) -> None:
+        self._listeners = listeners
+        self._slots = [Slot() for _ in listeners]
+        self._free = [(port, slot) for (port, _), slot in zip(listeners, self._slots, strict=True)][1:]
+
+    def __repr__(self) -> str:
+        return f"<OwnDoors {len(self._free)} of {len(self._listeners) - 1} free>"
+
+    async def run(self, proxy: ForwardProxy) -> None:
+        """Serve whoever comes to a door, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            for (_, listener), slot in zip(self._listeners, self._slots, strict=True):
+                nursery.start_soon(proxy.listen, listener, slot)
+
+    @contextmanager
+    def let(self, lease: Lease) -> Iterator[Door]:
+        """Open a door for one page."""
+        port, slot = self._free.pop()
+        try:
+            with slot.let(lease):
+                yield Door(f"http://127.0.0.1:{port}")
+        finally:
+            self._free.append((port, slot))
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        for _, listener in self._listeners:
+            listener.socket.close()
+
+
+class GateDoors:
+    """Doors behind one gate, which others on its network can come to, too: each page has a secret of its own.
+
+    address: the gate's, as the browser reaches it.
+    """
+
+    def __init__(self, gate: ProxyGate, address: str, entropy: Callable[[int], bytes]) -> None:
+        self._gate, self._address, self._entropy = gate, address, entropy
+
+    def __repr__(self) -> str:
+        return f"<GateDoors at {self._address}>"
+
+    async def run(self, proxy: ForwardProxy) -> None:
+        """Do nothing: the gate is served for all browsers together."""
+        await trio.lowlevel.checkpoint()
+
+    @contextmanager
+    def let(self, lease: Lease) -> Iterator[Door]:
+        """Open a door for one page."""
+        secret = self._entropy(_SECRET_SIZE).hex()
+        with self._gate.let(secret, lease):
+            yield Door(f"http://{self._address}", secret)

@@ -1,0 +1,295 @@
+"""A browser elsewhere: found by its address, talked to over a WebSocket, its pages' only way out a gate of ours.
+
+It is somebody else's process: it is neither started nor ended here, and which walls it has there is not known. What it
+holds for us goes with the connection, because each context is made so that it does.
+
+The WebSocket is read by `wsproto` alone, without a task beside it: what this line says is what the engine waits for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+import h11
+import trio
+from wsproto import ConnectionType, WSConnection
+from wsproto.events import (
+    AcceptConnection,
+    BytesMessage,
+    CloseConnection,
+    Ping,
+    RejectConnection,
+    Request,
+    TextMessage,
+)
+from wsproto.frame_protocol import CloseReason
+from wsproto.utilities import ProtocolError
+
+from actors.browser.address import RemoteAddress, told_target, with_query
+from actors.browser.doors import GateDoors
+from actors.browser.held import NotUp
+from actors.browser.wire import MOST_MESSAGE, BadMessage
+from actors.egress.forward_proxy import ForwardProxy
+from actors.egress.proxy_gate import ProxyGate
+
+Dial = Callable[[str, int, bool], Awaitable[trio.abc.Stream]]
+"""Opens a stream to a host and port, inside TLS or not. Raises OSError."""
+Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
+
+UP_WITHIN: Final = 10.0
+CLOSED_WITHIN: Final = 1.0
+MOST_VERSION: Final = 64 << 10
+"""Bytes of the answer that names the browser's WebSocket."""
+NOT_A_NAME: Final = 500
+"""What Chromium answers who asks for it by a name: it takes an address or `localhost`, as pages can rebind names."""
+_READ: Final = 1 << 18
+_BROKEN: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+class RemoteBrowser:
+    """A browser's address, and where the guarded proxy waits for it.
+
+    listen_at: host and port of the gate. reached_at: the same as the browser reaches it, "" for no other. most: bytes
+    of one message.
+    """
+
+    def __init__(
+        self,
+        address: RemoteAddress,
+        *,
+        dial: Dial,
+        listen: Listen,
+        entropy: Callable[[int], bytes],
+        listen_at: tuple[str, int] = ("127.0.0.1", 0),
+        reached_at: str = "",
+        most: int = MOST_MESSAGE,
+    ) -> None:
+        self._address, self._dial, self._listen, self._entropy, self._most = address, dial, listen, entropy, most
+        self._at, self._reached_at = listen_at, reached_at
+        self._gate = ProxyGate()
+        self._open = False
+
+    def __repr__(self) -> str:
+        return f"<RemoteBrowser {self._address.shown}>"
+
+    @property
+    def listens(self) -> str:
+        """The host at which this machine listens for it."""
+        return self._at[0]
+
+    @property
+    def reaches(self) -> str:
+        """The host by which it reaches this machine."""
+        return self._reached_at.rpartition(":")[0].strip("[]") or self._at[0]
+
+    async def start(self, nursery: trio.Nursery, proxy: ForwardProxy) -> RemoteLine:
+        """Return a line to the browser. nursery: where the gate is served, from the first time on. Raises NotUp."""
+        await self._open_gate(nursery, proxy)
+        try:
+            with trio.fail_after(UP_WITHIN):
+                stream, connection = await self._connected(await self._target())
+        except trio.TooSlowError:
+            raise NotUp(f"{self._address.shown} does not answer within {UP_WITHIN:g} s") from None
+        except OSError as error:
+            raise NotUp(f"{self._address.shown}: {error.strerror or error}") from None
+        except (*_BROKEN, ProtocolError, h11.ProtocolError):
+            raise NotUp(f"{self._address.shown} speaks no HTTP, or hung up") from None
+        return RemoteLine(stream, connection, GateDoors(self._gate, self._reached_at, self._entropy), self._most)
+
+    async def _open_gate(self, nursery: trio.Nursery, proxy: ForwardProxy) -> None:
+        if self._open:
+            return
+        host, port = self._at
+        try:
+            listeners = await self._listen(host, port)
+        except OSError as error:
+            raise NotUp(
+                f"the guarded proxy can't listen at {host}:{port}: {error.strerror or error} (browser_proxy_listen)"
+            ) from None
+        self._open = True
+        shown = f"[{host}]" if ":" in host else host
+        self._reached_at = self._reached_at or f"{shown}:{listeners[0].socket.getsockname()[1]}"
+        for listener in listeners:
+            nursery.start_soon(self._serve, listener, proxy)
+
+    async def _serve(self, listener: trio.SocketListener, proxy: ForwardProxy) -> None:
+        try:
+            await self._gate.listen(listener, proxy)
+        finally:
+            self._open = False  # whoever runs the pool again opens it anew
+
+    def _hosts(self) -> Sequence[str]:
+        """Return the names by which the browser is asked, one after the other."""
+        local = () if self._address.tls else (f"localhost:{self._address.port}",)
+        return self._address.authority, *local
+
+    async def _target(self) -> str:
+        """Return the target of the WebSocket. Raises NotUp and what streams raise."""
+        address = self._address
+        if not address.asks:
+            return with_query(address.path, address.query)
+        for host in self._hosts():
+            status, body = await self._got(host, address.version)
+            if status != NOT_A_NAME:
+                break
+        if status != 200:
+            raise NotUp(f"{address.shown} answers with {status} where a browser says what it is{_hint(status)}")
+        try:
+            target = told_target(str(json.loads(body)["webSocketDebuggerUrl"]), address)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            target = ""
+        if not target:
+            raise NotUp(f"{address.shown} does not say which WebSocket is the browser's: is it Chromium's address?")
+        return target
+
+    async def _got(self, host: str, target: str) -> tuple[int, bytes]:
+        """Ask for something; return the status and the body."""
+        stream = await self._dial(self._address.host, self._address.port, self._address.tls)
+        try:
+            asked = h11.Request(method="GET", target=target, headers=[("Host", host), ("Connection", "close")])
+            client = h11.Connection(h11.CLIENT)
+            await stream.send_all((client.send(asked) or b"") + (client.send(h11.EndOfMessage()) or b""))
+            status, body = 0, b""
+            while not isinstance(event := client.next_event(), h11.EndOfMessage | h11.ConnectionClosed):
+                if event is h11.NEED_DATA:
+                    client.receive_data(bytes(await stream.receive_some(_READ)))
+                elif isinstance(event, h11.Response):
+                    status = event.status_code
+                elif isinstance(event, h11.Data):
+                    body += event.data
+                if len(body) > MOST_VERSION:
+                    raise NotUp(
+                        f"{self._address.shown} answers with more than {MOST_VERSION:,} bytes: it is no browser's"
+                    )
+            return status, body
+        finally:
+            await trio.aclose_forcefully(stream)
+
+    async def _connected(self, target: str) -> tuple[trio.abc.Stream, WSConnection]:
+        """Open the WebSocket. Raises NotUp and what streams raise."""
+        status = 0
+        for host in self._hosts():
+            stream = await self._dial(self._address.host, self._address.port, self._address.tls)
+            try:
+                connection = WSConnection(ConnectionType.CLIENT)
+                await stream.send_all(connection.send(Request(host=host, target=target)))
+                status = await _accepted(stream, connection)
+                if status == 101:
+                    return stream, connection
+            except BaseException:
+                await trio.aclose_forcefully(stream)
+                raise
+            await trio.aclose_forcefully(stream)
+            if status != NOT_A_NAME:
+                break
+        again = "; an id is another after each start: http://host:port asks for it" if not self._address.asks else ""
+        raise NotUp(f"{self._address.shown} opens no WebSocket ({status}){_hint(status) or again}")
+
+
+def _hint(status: int) -> str:
+    return ": it wants a token, or another one" if status in (401, 403) else ""
+
+
+async def _accepted(stream: trio.abc.Stream, connection: WSConnection) -> int:
+    """Wait for the answer to a handshake; return its status."""
+    while True:
+        data = await stream.receive_some(_READ)
+        if not data:
+            raise trio.BrokenResourceError("it hung up")
+        connection.receive_data(bytes(data))
+        for event in connection.events():
+            if isinstance(event, AcceptConnection):
+                return 101
+            if isinstance(event, RejectConnection):
+                return event.status_code
+
+
+def _ended(code: int) -> str:
+    """Return what the code of an end means (RFC 6455, 7.4.1); some stand for ends that were never said."""
+    if code == CloseReason.ABNORMAL_CLOSURE:
+        return "it hung up"
+    if code in (CloseReason.PROTOCOL_ERROR, CloseReason.INVALID_FRAME_PAYLOAD_DATA):
+        return f"it spoke no WebSocket ({code:d})"
+    return f"it closed the connection ({code:d})"
+
+
+class RemoteLine:
+    """A line to a browser elsewhere. doors: of the gate. most: bytes of one message."""
+
+    shared = True
+
+    def __init__(self, stream: trio.abc.Stream, connection: WSConnection, doors: GateDoors, most: int) -> None:
+        self._stream, self._connection, self.doors, self._most = stream, connection, doors, most
+        self._sending = trio.Lock()
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._last_word = ""
+
+    def __repr__(self) -> str:
+        return f"<RemoteLine {self._last_word or 'open'}>"
+
+    async def send(self, texts: Sequence[bytes]) -> None:
+        """Send whole messages. Raises trio.BrokenResourceError, ClosedResourceError."""
+        async with self._sending:
+            try:
+                frames = [self._connection.send(TextMessage(data=text.decode())) for text in texts]
+            except ProtocolError:
+                raise trio.BrokenResourceError("it is being closed") from None
+            await self._stream.send_all(b"".join(frames))
+
+    async def receive(self) -> Sequence[bytes] | None:
+        """Wait for bytes; return the messages that are whole now, None when there will be none. Raises BadMessage,
+        trio.BrokenResourceError, ClosedResourceError.
+        """
+        if self._last_word:
+            return None
+        data = bytes(await self._stream.receive_some(_READ))
+        found: list[bytes] = []
+        try:
+            self._connection.receive_data(data or None)
+            for event in self._connection.events():
+                if isinstance(event, TextMessage | BytesMessage):
+                    found += self._part(event)
+                elif isinstance(event, Ping):
+                    async with self._sending:
+                        await self._stream.send_all(self._connection.send(event.response()))
+                elif isinstance(event, CloseConnection):
+                    self._last_word = _ended(event.code)
+        except ProtocolError as error:
+            raise BadMessage(f"no WebSocket: {error}") from None
+        if not data:
+            self._last_word = self._last_word or "it hung up"
+        return found or (None if self._last_word else [])
+
+    def _part(self, event: TextMessage | BytesMessage) -> Sequence[bytes]:
+        part = event.data.encode() if isinstance(event, TextMessage) else bytes(event.data)
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size > self._most:
+            raise BadMessage(f"a message of more than {self._most:,} bytes")
+        if not event.message_finished:
+            return ()
+        text = b"".join(self._parts)
+        self._parts, self._size = [], 0
+        return (text,)
+
+    async def last_word(self) -> str:
+        """Return why there are no more messages."""
+        await trio.lowlevel.checkpoint()
+        return self._last_word
+
+    async def weigh(self) -> tuple[int, int]:
+        """Return nothing: what it weighs is seen there only."""
+        await trio.lowlevel.checkpoint()
+        return 0, 0
+
+    async def aclose(self) -> None:
+        """Hang up; the browser throws away what it has for us."""
+        with trio.move_on_after(CLOSED_WITHIN, shield=True), suppress(ProtocolError, *_BROKEN):
+            async with self._sending:
+                await self._stream.send_all(self._connection.send(CloseConnection(code=1000)))
+        with trio.move_on_after(CLOSED_WITHIN, shield=True):
+            await trio.aclose_forcefully(self._stream)

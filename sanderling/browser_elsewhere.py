@@ -1,0 +1,61 @@
+"""A browser elsewhere, by the address that the operator has named, and the connections to it.
+
+They do not pass the guard, which is for addresses that strangers choose: this one is a setting.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from functools import cache
+
+import trio
+
+from actors.browser.address import read_remote
+from actors.browser.remote import Listen, RemoteBrowser
+from actors.settings import Settings
+
+
+def browser_elsewhere(
+    settings: Settings, trust: Callable[[], ssl.SSLContext], listen: Listen, entropy: Callable[[int], bytes]
+) -> RemoteBrowser:
+    """Return the browser that the settings name. trust: makes the TLS context of connections to it."""
+    trusted = cache(trust)
+
+    async def dial(host: str, port: int, tls: bool) -> trio.abc.Stream:
+        stream = await _connected(host, port)
+        return await _secured(stream, host, trusted()) if tls else stream
+
+    return RemoteBrowser(
+        read_remote(settings.browser),
+        dial=dial,
+        listen=listen,
+        entropy=entropy,
+        listen_at=settings.browser_gate(),
+        reached_at=settings.browser_proxy_address,
+    )
+
+
+async def _connected(host: str, port: int) -> trio.abc.Stream:
+    """Open a TCP connection. Raises OSError with the reason of the last attempt."""
+    try:
+        return await trio.open_tcp_stream(host, port)
+    except OSError as error:
+        cause = error.__cause__
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[-1]
+        raise (cause if isinstance(cause, OSError) else error) from None
+
+
+async def _secured(stream: trio.abc.Stream, host: str, trust: ssl.SSLContext) -> trio.abc.Stream:
+    """Return the stream inside TLS, after its handshake. Raises OSError."""
+    secured = trio.SSLStream(stream, trust, server_hostname=host, https_compatible=True)
+    try:
+        await secured.do_handshake()
+    except trio.BrokenResourceError as error:
+        await trio.aclose_forcefully(stream)
+        raise ConnectionError(f"TLS failed: {error.__cause__ or error}") from None
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return secured

@@ -1,0 +1,62 @@
+"""The connections to a browser elsewhere: plain, and inside TLS that is checked."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.browser.held import NotUp
+from actors.egress.forward_proxy import ForwardProxy
+from actors.egress.sockets import public_trust
+from actors.settings import Settings
+from sanderling.browser_elsewhere import browser_elsewhere
+from sanderling.real_world import open_listeners
+from tests.support.certificates import make_certificate, needs_openssl, trusting
+
+pytestmark = pytest.mark.real
+NOT_FOUND = b"HTTP/1.1 404 -\r\nContent-Length: 0\r\n\r\n"
+
+
+async def nowhere(host: str, port: int) -> trio.abc.Stream:
+    raise AssertionError("nobody asks")
+
+
+async def trouble_with(address: str, trust: Callable[[], ssl.SSLContext] = public_trust) -> str:
+    """Return why there is no line to what is at an address."""
+    async with trio.open_nursery() as nursery:
+        browser = browser_elsewhere(Settings(browser=address), trust, open_listeners, bytes)
+        with pytest.raises(NotUp) as caught:
+            await browser.start(nursery, ForwardProxy(nowhere))
+        nursery.cancel_scope.cancel()
+    return str(caught.value)
+
+
+async def answer(stream: trio.abc.Stream) -> None:
+    try:
+        await stream.receive_some(4096)
+        await stream.send_all(NOT_FOUND)
+    except trio.BrokenResourceError:
+        pass  # who does not trust us leaves
+
+
+async def test_where_nobody_listens_it_is_said_why() -> None:
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listener.socket.getsockname()[1]
+    await listener.aclose()
+    assert (await trouble_with(f"http://127.0.0.1:{port}")).endswith("Connection refused")
+
+
+@needs_openssl
+async def test_tls_is_used_with_the_trust_that_is_set(tmp_path: Path, nursery: trio.Nursery) -> None:
+    certificate, key = make_certificate(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    (listener,) = await trio.open_ssl_over_tcp_listeners(0, context, host="127.0.0.1")
+    nursery.start_soon(trio.serve_listeners, answer, [listener])
+    address = f"https://localhost:{listener.transport_listener.socket.getsockname()[1]}"
+    assert "answers with 404" in await trouble_with(address, lambda: trusting(certificate, alpn=("http/1.1",)))
+    assert "TLS failed" in await trouble_with(address) and "CERTIFICATE" in await trouble_with(address)
