@@ -35,6 +35,12 @@ async def trouble_with(address: str, trust: Callable[[], ssl.SSLContext] = publi
     return str(caught.value)
 
 
+def port_of(listener: trio.SSLListener[trio.SocketStream]) -> int:
+    inside = listener.transport_listener
+    assert isinstance(inside, trio.SocketListener)
+    return int(inside.socket.getsockname()[1])
+
+
 async def answer(stream: trio.abc.Stream) -> None:
     try:
         await stream.receive_some(4096)
@@ -57,6 +63,6 @@ async def test_tls_is_used_with_the_trust_that_is_set(tmp_path: Path, nursery: t
     context.load_cert_chain(certificate, key)
     (listener,) = await trio.open_ssl_over_tcp_listeners(0, context, host="127.0.0.1")
     nursery.start_soon(trio.serve_listeners, answer, [listener])
-    address = f"https://localhost:{listener.transport_listener.socket.getsockname()[1]}"
+    address = f"https://localhost:{port_of(listener)}"
     assert "answers with 404" in await trouble_with(address, lambda: trusting(certificate, alpn=("http/1.1",)))
     assert "TLS failed" in await trouble_with(address) and "CERTIFICATE" in await trouble_with(address)
