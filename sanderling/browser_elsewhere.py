@@ -5,9 +5,11 @@ They do not pass the guard, which is for addresses that strangers choose: this o
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import Callable
 from functools import cache
+from socket import gaierror
 
 import trio
 
@@ -44,7 +46,10 @@ async def _connected(host: str, port: int) -> trio.abc.Stream:
         cause = error.__cause__
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[-1]
-        raise (cause if isinstance(cause, OSError) else error) from None
+        found = cause if isinstance(cause, OSError) else error
+        if found.errno is None or isinstance(found, gaierror):
+            raise found from None
+        raise OSError(found.errno, os.strerror(found.errno)) from None  # Trio's words have a tuple in them
 
 
 async def _secured(stream: trio.abc.Stream, host: str, trust: ssl.SSLContext) -> trio.abc.Stream:
