@@ -68,7 +68,7 @@ _RUN = (
     *_run(BESIDE_ONE_SERVICE, "sh", "coverage", "feeds-out", "jobs", "security", "watching"),
     *_run(BESIDE_ONE_SERVICE, "http", "jobs"),
     *_run(BESIDE_ONE_SERVICE, "json", "agents"),
-    *_run(PRINTED, "toml", "operating", "proxies", "standby", "traces"),
+    *_run(PRINTED, "toml", "operating", "proxies", "rendered-pages", "standby", "traces"),
     *_run(PRINTED, "ini", "install", "mail", "rendered-pages", "standby"),
     *_run(PRINTED, "json", "receivers", "watching"),
     *_run(PRINTED, "yaml", "operating", "traces"),
@@ -130,7 +130,7 @@ _ONE_BY_ONE = (
         "docs/rendered-pages.md",
         "sh",
         "",
-        "it installs a browser and a unit: tests/sanderling/operations/doctor tests what doctor says",
+        "it installs browsers and a unit: tests/sanderling/operations and tests/actors/browser have what comes of it",
     ),
     Row(
         "docs/standby.md",

@@ -18,7 +18,11 @@ from sanderling.environment import environ, load
 from storage.records.value import TypedChange
 from tests.docs.blocks import Block, of, the
 
-SETTINGS = [block for page in ("operating", "proxies", "standby", "traces") for block in of(f"docs/{page}.md", "toml")]
+SETTINGS = [
+    block
+    for page in ("operating", "proxies", "rendered-pages", "standby", "traces")
+    for block in of(f"docs/{page}.md", "toml")
+]
 
 
 @pytest.mark.parametrize("block", SETTINGS, ids=str)
