@@ -80,7 +80,7 @@ class Renewal:
 
     @contextmanager
     def unless_wall(self) -> Iterator[None]:
-        """Read a page: one that is none, a wall, may have set a stranger's cookies. What is too much to read may not."""
+        """Read a page: a wall, which is none, may have set a stranger's cookies. What is too much to read may not."""
         try:
             yield
         except ReadingStopped:
