@@ -53,16 +53,7 @@ async def look_at(
     access = access_of(source, renewal.now)
     try:
         if source.is_web_page and source.render == "always":
-            fetched = await show(
-                ports,
-                claim,
-                source.watch_url,
-                access,
-                source.wait_for,
-                robots=robots,
-                screenshot=source.screenshots,
-                renewal=renewal,
-            )
+            fetched = await _show(ports, claim, source, access, robots=robots, renewal=renewal)
         else:
             fetched = await fetch(
                 ports,
@@ -117,20 +108,20 @@ async def _unless_empty(
     if not rendered and lacks(ports):
         return without_validators(plain)
     try:
-        return await show(
-            ports,
-            claim,
-            plain.url,
-            access.kept(plain.cookies),
-            source.wait_for,
-            robots=False,
-            screenshot=source.screenshots,
-            renewal=renewal,
-        )
+        kept = access.kept(plain.cookies)
+        return await _show(ports, claim, source, kept, url=plain.url, robots=False, renewal=renewal)
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise
         return without_validators(plain)
+
+
+async def _show(
+    ports: Ports, claim: Ticket, source: Source, access: Access, *, url: str = "", robots: bool, renewal: Renewal
+) -> FetchedResponse:
+    """Return a source's page as a browser shows it. url: where it has led to. Raises LookFailed."""
+    at, picture = url or source.watch_url, source.screenshots
+    return await show(ports, claim, at, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal)
 
 
 def shelf_name(source: Source, *, rendered: bool) -> str:
