@@ -14,6 +14,7 @@ from sanderling.simulation.facts import Facts, LifeSpan
 from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.program import DISK_FAULTS, Fault, OriginPlan
 from storage.records.member import LEASE
+from storage.records.shift import UNSTORED
 
 SLACK = 2.0
 """Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
@@ -143,8 +144,8 @@ def _excuses(facts: Facts) -> Iterator[Time]:
     for trouble in facts.program.troubles:
         yield from _shown(facts, _unswept(facts, trouble.at), trouble.ends + 2 * LEASE + NEAR)
     for (_, before), (at, after) in pairwise(facts.clock):
-        # Up to where it was before it was set back, and an hour can't be divided.
-        yield at + min(before, after) - HOUR, max(_furthest(facts, at), at + max(before, after)) + HOUR
+        # Up to where it was before it was set back, and what a crash after it may have left unstored.
+        yield at + min(before, after) - HOUR, max(_furthest(facts, at), at + max(before, after)) + UNSTORED / 1000
 
 
 def _lives_of_nodes(facts: Facts) -> Sequence[Sequence[LifeSpan]]:

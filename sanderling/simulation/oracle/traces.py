@@ -21,7 +21,8 @@ _OF_SOURCES = frozenset(("look", "hop", "frame", "notice", "first look", "commit
 def made(facts: Facts) -> Iterator[str]:
     """What a span tells of is in the log, was asked of an origin, or came to a receiver."""
     ids = {logged.event["id"]: logged.event["source_id"] for logged in facts.log}
-    known = {SERVICE, *ids.values(), *(each.id for each in (*facts.added.values(), *facts.deleted))}
+    known = {SERVICE, *ids.values(), *(added.id for added in facts.added.values())}
+    known |= {gone.id for gone in facts.deleted}
     arrived = {_named(receipt)[:2] for receipt in _receipts(facts)}
     ahead = {by for _, by in facts.clock}
     for span in facts.spans:
