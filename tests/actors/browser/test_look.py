@@ -61,6 +61,21 @@ def test_a_tab_that_is_held_back_opens_the_page_itself_once_all_of_it_is_heard()
     assert look.failure is None and look.html == "<p>new</p>"
 
 
+def test_of_a_page_of_which_no_picture_is_wanted_a_line_is_drawn_and_it_finds_a_whole_window() -> None:
+    tab, window = (
+        let_go().last("Target.createTarget").params,
+        let_go().last("Emulation.setDeviceMetricsOverride").params,
+    )
+    assert (tab["width"], tab["height"], tab["hidden"]) == (1280, 1, True)
+    assert (window["width"], window["height"], window["dontSetVisibleSize"]) == (1280, 1024, True)
+    shown = Script(held_back=True, screenshot=True)
+    shown.answer("context", browserContextId="C")
+    shown.attached()
+    assert "height" not in shown.last("Target.createTarget").params and not shown.count(
+        "Emulation.setDeviceMetricsOverride"
+    )
+
+
 def test_a_tab_that_was_let_go_and_gets_no_document_says_so() -> None:
     script = let_go()
     script.ask("d", "Document")

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import trio
 
+from actors.browser.flags import kind_of
 from actors.world import Rendered, RenderFailed
 from storage.records.picture import MOST_BYTES, described
-from tests.actors.browser.real import Web, a_pool, a_web, shown
+from tests.actors.browser.real import BROWSER, Web, a_pool, a_web, shown
 from tests.support.memory_network import Answer
 
 pytestmark = pytest.mark.usefixtures("browser")
@@ -21,6 +22,10 @@ l.textContent=i;document.body.append(l)}})</script><img src=/picture>"
 PAGES = {
     "list": f"<!doctype html><meta charset=latin-1><title>å</title>{LIST}",
     "late": "<script>setTimeout(()=>{document.body.innerHTML='<p id=late>late</p>'},700)</script>",
+    "window": "<p id=w></p><p id=y style=position:absolute;top:900px></p><script>"
+    "w.textContent=innerWidth+'x'+innerHeight;"
+    "requestAnimationFrame(()=>w.title='frame');new IntersectionObserver(e=>y.title=e[0].isIntersecting).observe(y)"
+    "</script>",
     "clock": "<p id=c>0</p><script>setInterval(()=>{c.textContent=+c.textContent+1},50)</script>",
     "tampered": "<p>real</p><script>document.querySelector=()=>1;Object.defineProperty(Element.prototype,'outerHTML',"
     "{get:()=>'forged'});JSON.stringify=()=>'forged'</script>",
@@ -111,6 +116,13 @@ def html_of(outcome: object) -> str:
 def failure_of(outcome: object) -> RenderFailed:
     assert isinstance(outcome, RenderFailed), outcome
     return outcome
+
+
+def test_a_page_finds_a_whole_window_and_frames_although_hardly_any_of_it_is_drawn(outcomes: Mapping[str, Any]) -> None:
+    html = html_of(outcomes["window"])
+    assert ">1280x1024<" in html
+    if kind_of(BROWSER) == "shell":  # in a whole browser a tab that nobody could see has no frames
+        assert 'title="frame"' in html and 'title="true"' in html
 
 
 def test_a_page_is_what_its_scripts_make_of_it_and_names_the_json_that_filled_it(
