@@ -63,7 +63,9 @@ WINDOW: Final[Mapping[str, Any]] = {
     "dontSetVisibleSize": True,
 }
 SLIT: Final = {"width": WINDOW["width"], "height": 1}
-"""The window that a page finds itself in, and what is drawn of it where no picture is wanted: a third less memory."""
+"""The window that a page finds itself in, and what is drawn of it where no picture is wanted: a third less memory. Only
+of a tab that is not hidden.
+"""
 NO_WINDOWS: Final = "window.open = () => null"
 """As a browser answers whose user wants no pop-ups; those that come all the same are closed, at more cost."""
 SHOT_WIDTH, SHOT_HEIGHT, SHOT_QUALITY = 1280, 4000, 60
@@ -198,7 +200,7 @@ class Look:
 
     def _unseen(self) -> Mapping[str, Any]:
         """Return what a tab is like of which no picture is wanted."""
-        return {**(HIDDEN if self._hidden else {}), **(SLIT if self._held_back else {})}
+        return SLIT if self._held_back else HIDDEN if self._hidden else {}
 
     def _prepare(self) -> Iterator[Command]:
         """Say what is wanted to be heard of the tab. It must have heard all of it before it goes anywhere."""

@@ -66,7 +66,7 @@ def test_of_a_page_of_which_no_picture_is_wanted_a_line_is_drawn_and_it_finds_a_
         let_go().last("Target.createTarget").params,
         let_go().last("Emulation.setDeviceMetricsOverride").params,
     )
-    assert (tab["width"], tab["height"], tab["hidden"]) == (1280, 1, True)
+    assert (tab["width"], tab["height"]) == (1280, 1) and "hidden" not in tab, "of a hidden one all would be drawn"
     assert (window["width"], window["height"], window["dontSetVisibleSize"]) == (1280, 1024, True)
     shown = Script(held_back=True, screenshot=True)
     shown.answer("context", browserContextId="C")
