@@ -282,8 +282,11 @@ class Look:
     def _attached(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """The tab is ours: say what we want to hear of it, and let it go there."""
         found = params.get("targetInfo", {})
-        if self.session or (found and found.get("browserContextId") != self.context):
-            return  # a window that the page opened, which is closed
+        if found and found.get("browserContextId") != self.context:
+            return
+        if self.session:  # a window that the page opened, which is closed: held back, it would hold the page too
+            yield Command("Runtime.runIfWaitingForDebugger", {}, str(params["sessionId"]))
+            return
         self.session = str(params["sessionId"])
         self.target = self._frame = str(found.get("targetId", self.target))
         self.state = State.LOADING

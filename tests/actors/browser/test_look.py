@@ -55,10 +55,19 @@ def test_a_tab_that_is_held_back_opens_the_page_itself_once_all_of_it_is_heard()
     told = [command.method for command in script.attached()]
     assert {"Network.setUserAgentOverride", "Fetch.enable"} <= {*told[:-1]}
     assert told[-1] == "Runtime.runIfWaitingForDebugger" and "Page.navigate" not in told
-    assert script.answer("target", targetId="T") == script.attached("S2", "T2") == [], "a window is not let go"
+    assert script.answer("target", targetId="T") == []
     script.answer("let go")
     look = read_twice(script.loaded()).look
     assert look.failure is None and look.html == "<p>new</p>"
+
+
+def test_a_window_that_a_page_opened_is_let_go_and_closed_for_held_back_it_would_hold_the_page_too() -> None:
+    script = let_go()
+    (told,) = script.attached("S2", "T2")
+    assert (told.method, told.session) == ("Runtime.runIfWaitingForDebugger", "S2")
+    assert script.look.session == "S"
+    opened = {"targetId": "T2", "type": "page", "browserContextId": "C"}
+    assert script.say("Target.targetCreated", targetInfo=opened)[-1].params == {"targetId": "T2"}
 
 
 def test_of_a_page_of_which_no_picture_is_wanted_a_line_is_drawn_and_it_finds_a_whole_window() -> None:
