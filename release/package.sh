@@ -53,6 +53,7 @@ mkdir -m 700 "$DIST/image/data/data" # nobody else reads what is in the volume t
 echo "sanderling:x:10001:10001::/data:/none" >"$root/etc/passwd"
 chmod 1777 "$root/tmp"
 cp release/Containerfile release/compose.yaml release/Caddyfile "$DIST/image/"
+cp -r release/browser "$DIST/image/"
 
 # A folder to build the image for several nodes in, with what runs three of them.
 rm -rf "$DIST/nodes"

@@ -64,6 +64,7 @@ def test_each_service_of_the_example_has_a_profile_that_the_page_names() -> None
         "sanderling-postgres": ["postgres"],
         "postgres": ["postgres"],
         "proxy": ["proxy"],
+        "browser": ["browser"],
     }
     assert all(f"--profile {profile}" in PAGE for (profile,) in profiles.values())
 
@@ -73,7 +74,7 @@ def test_the_example_names_settings_and_images_that_there_are() -> None:
     named = {word for service in SERVICES.values() for word in service.get("environment", {})}
     assert {word for word in named if word.startswith("SANDERLING_")} <= known
     images = {name: service["image"] for name, service in SERVICES.items()}
-    assert all(f"docker build -t {images[name]} " in PAGE for name in OURS)
+    assert all(f"docker build -t {images[name]} " in PAGE for name in (*OURS, "browser"))
     assert (images["postgres"], images["proxy"]) == (NODES["postgres"]["image"], NODES["balancer"]["image"])
 
 
@@ -81,7 +82,7 @@ def test_every_volume_and_secret_of_the_example_is_declared_and_used() -> None:
     mounted = {
         place.partition(":")[0]
         for service in SERVICES.values()
-        for place in service["volumes"]
+        for place in service.get("volumes", ())
         if not place.startswith(".")
     }
     assert mounted == set(COMPOSED["volumes"])
@@ -110,6 +111,22 @@ def test_the_proxy_of_the_example_is_the_one_of_the_page_on_proxies() -> None:
     assert text.endswith("\n" + printed.replace("127.0.0.1:8080", "service:8080"))
     assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["proxy"]["volumes"]
     assert "release/Caddyfile" in (ROOT / "release/package.sh").read_text("utf-8"), "it lies beside the compose file"
+
+
+def test_the_browser_of_the_example_reaches_the_guarded_proxy_and_nothing_else() -> None:
+    browser, network = SERVICES["browser"], COMPOSED["networks"]["browser"]
+    assert browser["networks"] == ["browser"] and network["internal"] and "ports" not in browser
+    assert browser["read_only"] and browser["cap_drop"] == ["ALL"] and browser["tmpfs"] == ["/tmp"]
+    for service in map(SERVICES.__getitem__, OURS):
+        address = service["networks"]["browser"]["ipv4_address"]
+        assert ip_address(address) in ip_network(network["ipam"]["config"][0]["subnet"])
+        assert service["environment"]["SANDERLING_BROWSER_PROXY_LISTEN"].rpartition(":")[0] == address
+        assert service["environment"]["SANDERLING_BROWSER"] == "${SANDERLING_BROWSER:-}", "none unless .env names it"
+    (named,) = re.findall(r"SANDERLING_BROWSER=(http://\S+)", PAGE)
+    held = (ROOT / "release/browser/browser.sh").read_text("utf-8")
+    assert named == "http://browser:9222" and "TCP-LISTEN:9222," in held
+    assert "--force-webrtc-ip-handling-policy=disable_non_proxied_udp" in held, "else it gets no page"
+    assert "release/browser" in (ROOT / "release/package.sh").read_text("utf-8"), "it lies beside the compose file"
 
 
 @pytest.mark.real
