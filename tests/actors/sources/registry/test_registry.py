@@ -470,7 +470,7 @@ def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, 
 @pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
 def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdue: bool) -> None:
     hot = SimpleNamespace(next_look_at=Millis(NOW - late))
-    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True))
+    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True), rests_until=None)
     assert table._overdue(live, NOW) is overdue
     live.source.enabled = False
     assert not table._overdue(live, NOW)
