@@ -47,8 +47,8 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "coverage": draw_coverage,
     "heartbeats": draw_heartbeats,
     "nodes": draw_nodes,
-    "members": draw_members,
     "node-deliveries": draw_letters_of_nodes,
+    "members": draw_members,
     "traces": draw_traced,
 }
 """Worlds that are about one thing, by what it is."""
