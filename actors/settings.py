@@ -202,7 +202,7 @@ class Settings:
         "Chromium's own sandbox. `demanded`: where it can't hold no page is rendered; `wanted`: then it is done "
         "without, which is said.",
     )
-    browser_pages: int = _setting(0, "Pages that the browser shows at once; 0: two for each processor.", "", 0, 64)
+    browser_pages: int = _setting(0, "Pages that the browser shows at once; 0: three for each processor.", "", 0, 64)
     browser_ports: tuple[str, ...] = _setting(
         (), "Ports (comma-separated) that a rendered page may ask besides 80, 443 and its own."
     )

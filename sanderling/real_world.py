@@ -132,7 +132,7 @@ def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__:
         absent=absent,
         remote=browser_elsewhere(settings, trust_of(settings), open_listeners, entropy) if elsewhere else None,
         environment=worker_environment(environ()),
-        pages=settings.browser_pages or 2 * (os.cpu_count() or 1),
+        pages=settings.browser_pages or 3 * (os.cpu_count() or 1),
         sandbox="wanted" if settings.browser_sandbox == "wanted" else "demanded",
         ports=settings.rendering_ports(),
         most_html=settings.body_limit,
