@@ -153,7 +153,8 @@ class Making:
 
 
 def _member(group: Group, url: str) -> str:
-    return f"{group.name}{OF}{_short(url.removeprefix('https://'))}"
+    """Return the name of a source. It has no :// in it, by which URLs are known from names."""
+    return f"{group.name}{OF}{_short(url.removeprefix('https://').replace('://', ':'))}"
 
 
 def _short(text: str) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from actors.catalogue.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
+from actors.templates.catalogue import built_in
 from sanderling.applying.showing import as_json, lines_of
 from sanderling.applying.sides import BadFiles
 from tests.api.house import make_house, running
@@ -148,6 +151,21 @@ async def test_what_is_no_group_is_said_with_its_place(service: Service, tmp_pat
     with pytest.raises(BadFiles) as bad:
         await service.plan(files(tmp_path, rivals=text))
     assert any(says in str(flaw) for flaw in bad.value.flaws), [*map(str, bad.value.flaws)]
+
+
+async def test_a_group_of_pages_without_tls_is_attached_and_its_alerts_are_over_them(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    template = built_in().get(ID)
+    assert template is not None
+    plain = [replace(one, url=one.url.replace("https://", "http://") + "?of=http://a.test") for one in template.sources]
+    catalogue = Catalogue([Entry(replace(template, sources=tuple(plain)), "plain.toml")])
+    async with running(make_house(catalogue=catalogue)) as house:
+        service, folder = await Service.of(house), files(tmp_path, rivals=RIVALS)
+        done, _ = await service.apply(folder)
+        assert not [one for one in done if one.became == "refused"]
+        assert all(len(one["source_ids"]) == 8 for one in await service.ask("GET", "/v1/alerts"))
+        assert (await service.plan(folder)).empty
 
 
 async def test_where_a_page_is_not_there_the_rest_of_the_group_is_attached(service: Service, tmp_path: Path) -> None:
