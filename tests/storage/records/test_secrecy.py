@@ -53,5 +53,5 @@ def test_a_text_that_was_cleaned_is_clean(text: str) -> None:
 
 @pytest.mark.parametrize("part", ["a.", "a", "&token", "a://", "?a=&", "x-goog-", "a:@"])
 def test_no_text_takes_long(part: str) -> None:
-    """Where it took the square of its length, a second at 4,096 parts, this would be an hour: the run's bound ends it."""
+    """If it took the square of its length (a second at 4,096 parts), this would be an hour: the run's bound ends it."""
     assert without_secrets("&" + part * (1 << 18)).startswith("&")
