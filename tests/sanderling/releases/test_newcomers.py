@@ -15,6 +15,7 @@ OTHERS = {
     "sudo dnf install ./dist/sanderling-*.rpm",  # on systems with rpm
     "sudo ./dist/sanderling install",  # as for one user, but for root
     "docker build -t sanderling dist/image",  # where there is a builder
+    "docker build -t sanderling-browser browser",
     "docker build -t sanderling-nodes ../nodes",
 }
 """Ways of the page that no newcomer goes."""
