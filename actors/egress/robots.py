@@ -215,5 +215,5 @@ def _judge(site: _Site, url: Url) -> RobotsVerdict:
     allowed, delay = site.said[url.sent]
     if allowed:
         return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
-    why = without_secrets(f"robots.txt of {url.origin} forbids {url.target}")
-    return RobotsVerdict(False, delay, why, Blame.REMOTE_PERMANENT)
+    target = without_secrets(url.origin + url.target).removeprefix(url.origin)
+    return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {target}", Blame.REMOTE_PERMANENT)

@@ -175,6 +175,7 @@ class Preview(Struct, frozen=True):
 class DetectAnswer(Struct, frozen=True):
     """The answer to a detection. `source_id`: the source that watches this URL already.
 
+    `final_url`: where the look was led, with what its query calls a token, a key or the like hidden.
     `supported` and `discovered_feed_url` are twins.
     """
 

@@ -39,7 +39,8 @@ class Detected(Struct, frozen=True):
     """What a URL was found to be; `evidence` is a sentence that a person can check.
 
     `pending`: it has yet to answer, and the rest is a guess. `forced`: its owner said what it is, and it looked like
-    something else.
+    something else. `final_url`: where the look was led; if it is not the source's own address, what its query calls a
+    token, a key or the like is hidden.
     """
 
     type: SourceType

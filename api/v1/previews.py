@@ -8,6 +8,7 @@ from api.operations import sources
 from api.route import Answer, Call, Route
 from api.schemas import previews as wire
 from api.schemas.mirror import mirrored
+from storage.records.secrecy import where_it_led
 from storage.records.times import rfc3339
 
 
@@ -67,7 +68,7 @@ def detection_of(url: str, found: made.Previewed) -> wire.DetectAnswer:
         discovered_feed_url=detection.feed_url,
         source_id=found.source,
         preview=preview_of(found.preview),
-        **mirrored(detection, wire.DetectAnswer),
+        **mirrored(detection, wire.DetectAnswer) | {"final_url": where_it_led(detection.final_url, url)},
     )
 
 

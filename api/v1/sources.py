@@ -18,7 +18,8 @@ from api.schemas.mirror import mirrored
 from storage.records.health import RANK
 from storage.records.identity import Millis
 from storage.records.revision import revision_of
-from storage.records.source import Detection, Source
+from storage.records.secrecy import where_it_led
+from storage.records.source import Source
 from storage.records.times import interval_text, rfc3339
 
 # --- records to answers ----------------------------------------------------------------------------------------------
@@ -29,12 +30,13 @@ def time_or_null(at: Millis | None) -> str | None:
     return None if at is None else rfc3339(at)
 
 
-def _detected(found: Detection) -> wire.Detected:
+def _detected(source: Source) -> wire.Detected:
+    found = source.detection
     return wire.Detected(
         found.type,
         found.confidence,
         found.evidence,
-        found.final_url,
+        where_it_led(found.final_url, source.url, source.watch_url),
         found.content_type,
         found.feed_url,
         found.pending,
@@ -67,7 +69,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
     """Return a source's record, with the flat twins of its nested fields."""
     source, hot, health, effective = view.source, view.hot, health_of(view), view.effective
     fields = mirrored(source, wire.SourceRecord) | {
-        "detection": _detected(source.detection),
+        "detection": _detected(source),
         "schedule": _every(source),
     }
     settings = mirrored(effective, wire.EffectiveSettings)

@@ -63,7 +63,8 @@ from tests.support.build import NOW, a_source
 class FakeRegistry:
     """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with.
 
-    silent: the URLs, and the names of other messages, to which it does not answer.
+    silent: the URLs, and the names of other messages, to which it does not answer. led_to: where a detection
+    is led.
     """
 
     def __init__(self) -> None:
@@ -75,6 +76,7 @@ class FakeRegistry:
         self.told: dict[str, ToldPage] = {}
         self.deleted: dict[str, SourceView] = {}
         self.preview = Preview(NOW)
+        self.led_to: str | None = None
         self.storage: Storage | None = None
         self.picked = Picked(NOW, PickPage("Page", "html", 0, 0, 0, (), "", None))
 
@@ -101,7 +103,8 @@ class FakeRegistry:
                 if url in self.refusals:
                     raise self.refusals[url]
                 kind = message.request.type or "feed"
-                return Previewed(a_source(1, url=url, type=kind).detection, self.preview)
+                found = a_source(1, url=url, type=kind).detection
+                return Previewed(replace(found, final_url=self.led_to or url), self.preview)
             case PickFromUrl():
                 if message.request.url in self.refusals:
                     raise self.refusals[message.request.url]

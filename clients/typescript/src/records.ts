@@ -544,8 +544,9 @@ export interface Destinations {
 }
 
 /**
- * The answer to a detection. `source_id`: the source that watches this URL already. `supported` and
- * `discovered_feed_url` are twins.
+ * The answer to a detection. `source_id`: the source that watches this URL already. `final_url`: where the look
+ * was led, with what its query calls a token, a key or the like hidden. `supported` and `discovered_feed_url` are
+ * twins.
  */
 export interface DetectAnswer {
   url: string;
@@ -586,7 +587,9 @@ export interface DetectRequest {
 
 /**
  * What a URL was found to be; `evidence` is a sentence that a person can check. `pending`: it has yet to answer,
- * and the rest is a guess. `forced`: its owner said what it is, and it looked like something else.
+ * and the rest is a guess. `forced`: its owner said what it is, and it looked like something else. `final_url`:
+ * where the look was led; if it is not the source's own address, what its query calls a token, a key or the like
+ * is hidden.
  */
 export interface Detected {
   type: "feed" | "html" | "push" | (string & {});

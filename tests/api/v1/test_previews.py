@@ -64,6 +64,17 @@ async def test_detection_passes_on_every_wish_and_shows_the_preview(house: House
     assert (answer["source_id"], answer["supported"]) == (None, True)
 
 
+async def test_x20_a_detection_hides_the_secrets_of_where_it_was_led_but_not_what_was_asked_for(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    own = "https://a.test/?token=mine"
+    answers = []
+    for led_to in ("https://b.test/in?page=2&session_id=pl4nt3d", own):
+        house.registry.led_to = led_to
+        answers.append((await client.post("/v1/sources/detect", json={"url": own})).json()["final_url"])
+    assert answers == ["https://b.test/in?page=2&session_id=REDACTED", own]
+
+
 async def test_a_preview_takes_what_is_left_out_from_the_source_and_null_as_the_whole_page(
     house: House, client: httpx.AsyncClient
 ) -> None:

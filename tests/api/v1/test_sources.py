@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from actors.errors import LibraryFull, Overloaded, TooSoon, Unprocessable, UrlRefused
 from actors.messages.sources import CheckNow, EditSource
@@ -65,6 +66,18 @@ async def test_headers_of_a_source_are_kept_and_never_shown(house: House, client
     refused = await client.post("/v1/sources", json={"url": "https://a.test/", "headers": ["s3cret"]})
     assert refused.status_code == 400
     assert "s3cret" not in made.text + changed.text + refused.text + repr(house.registry.seen)
+
+
+async def test_x20_a_source_hides_the_secrets_of_where_it_leads_but_not_of_its_own_address(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    made = (await client.post("/v1/sources", json={"url": "https://a.test/?token=mine"})).json()
+    assert made["detection"]["final_url"] == made["url"] == "https://a.test/?token=mine"
+    view = house.registry.views[made["id"]]
+    led = replace(view.source.detection, final_url="https://me:pl4nt3d@b.test/?sig=pl4nt3d&page=2")
+    house.registry.views[made["id"]] = SourceView(replace(view.source, detection=led), view.hot)
+    shown = (await client.get(f"/v1/sources/{made['id']}")).json()
+    assert shown["detection"]["final_url"] == "https://REDACTED@b.test/?sig=REDACTED&page=2"
 
 
 async def test_a_source_follows_its_new_links_when_that_is_asked_for(house: House, client: httpx.AsyncClient) -> None:

@@ -551,8 +551,9 @@ class Destinations(Struct, frozen=True, kw_only=True):
 
 
 class DetectAnswer(Struct, frozen=True, kw_only=True):
-    """The answer to a detection. `source_id`: the source that watches this URL already. `supported` and
-    `discovered_feed_url` are twins.
+    """The answer to a detection. `source_id`: the source that watches this URL already. `final_url`: where the look
+    was led, with what its query calls a token, a key or the like hidden. `supported` and `discovered_feed_url`
+    are twins.
     """
 
     url: str
@@ -593,6 +594,8 @@ class DetectRequest(Struct, frozen=True, kw_only=True):
 class Detected(Struct, frozen=True, kw_only=True):
     """What a URL was found to be; `evidence` is a sentence that a person can check. `pending`: it has yet to
     answer, and the rest is a guess. `forced`: its owner said what it is, and it looked like something else.
+    `final_url`: where the look was led; if it is not the source's own address, what its query calls a token, a
+    key or the like is hidden.
     """
 
     type: str
