@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from storage.records.event import Stored
+from storage.records.kept_cookies import StoredJar
 from storage.records.source import Harvest, SourceState
 from supervision import Reply
 
@@ -24,11 +25,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class SaveStates:
-    """Save states that no harvest carries (a breaker opened, a hold); with the next group commit."""
+    """Save states that no harvest carries (a breaker opened, a hold), and cookies; with the next group commit."""
 
     states: Sequence[SourceState]
     heard: Callable[[bool], None] | None = None
     """Is told whether they are stored; of a crash nobody tells."""
+    jars: Sequence[StoredJar] = ()
 
 
 RecorderMessage = Record | SaveStates

@@ -112,13 +112,14 @@ class Recorder:
         records = [message for message in batch if isinstance(message, Record)]
         sweeps = [message for message in batch if isinstance(message, SaveStates)]
         states = [state for sweep in sweeps for state in sweep.states]
+        jars = [jar for sweep in sweeps for jar in sweep.jars]
         self._world.reach("recorder/before commit")
         try:
             if records:
                 await self._append(records)
-            if states:
-                await self._storage.log.save_states(states, self._storage.lease)
-            if records or states:
+            if states or jars:
+                await self._storage.log.save_states(states, self._storage.lease, jars)
+            if records or states or jars:
                 self._goes_on()
             _tell(sweeps, stored=True)
         except STANDSTILL as error:

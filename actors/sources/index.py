@@ -477,7 +477,7 @@ def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
         return LiveSource(stored.source, stored.hot, stored.version)
     after = renewed(live, stored.source)
     after.tally = after.saved_tally = stored.hot.tally  # another node's looks
-    after.cookies, after.renewed = stored.hot.cookies, False
+    after.cookies = live.cookies.met(stored.hot.cookies)
     after.hot, after.version, after.unsaved = stored.hot, stored.version, False
     return after
 
@@ -488,5 +488,5 @@ def renewed(live: LiveSource, source: Source) -> LiveSource:
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally
     after.doubted = live.doubted or not live.source.enabled
-    after.renewed = live.renewed
+    after.cookies = live.cookies
     return after

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from actors.egress.given_headers import given_request
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
+from actors.sources.kept_cookies import KeptCookies
 from storage.records.identity import SourceId
-from storage.records.source import Source, SourceState
+from storage.records.source import Source
 
 BELOW: Final = "*."
 _OWN: Final = 1 << 16
@@ -63,38 +64,21 @@ class Keeper(Protocol):
     """A source as it is now, with the cookies that its origin has renewed; see `LiveSource`."""
 
     source: Source
-    cookies: str
-    renewed: bool
+    cookies: KeptCookies
 
     @property
     def effective(self) -> Source:
         """The source as it is watched."""
 
-    def put_cookies(self, kept: str) -> None:
-        """Take over cookies that were renewed."""
-
-    def swept(self) -> SourceState:
-        """Return the state to save."""
-
 
 class Borrowed(NamedTuple):
-    """A source as it is looked at. keeper: whose cookies are followed, None for nobody's. lender: whose headers it is
+    """A source as it is looked at. cookies: those that are sent and followed, if any. lender: whose headers it is
     looked at with, "" for its own.
     """
 
     source: Source
-    keeper: Keeper | None
+    cookies: KeptCookies | None
     lender: str = ""
-
-    @property
-    def cookies(self) -> str:
-        """The cookies to send, as they are kept."""
-        return "" if self.keeper is None else self.keeper.cookies
-
-    def keep(self, kept: str) -> None:
-        """Take over what a look has renewed."""
-        if self.keeper is not None:
-            self.keeper.put_cookies(kept)
 
 
 class Lenders:
@@ -146,16 +130,16 @@ class Lenders:
         """Return a source as it is looked at now."""
         lender, source = self.of(live.source), live.effective
         if lender is None:
-            return Borrowed(source, live)
+            return Borrowed(source, live.cookies)
         # What was seen before may have been a stranger's page.
         seen = replace(source, headers=lender.source.headers, detection=replace(source.detection, asks_password=False))
-        return Borrowed(seen, keeper_at(lender, parse_url(source.url)), lender.source.called)
+        return Borrowed(seen, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
-def keeper_at(lender: Keeper, url: Url) -> Keeper | None:
-    """Return a lender if its cookies are those of a URL, too: they tell no WebSocket from a page (RFC 6265, 8.5)."""
+def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:
+    """Return a lender's cookies if they are those of a URL, too: they tell no WebSocket from a page (RFC 6265, 8.5)."""
     own = parse_url(lender.source.url)
-    return lender if (own.secure, own.authority) == (url.secure, url.authority) else None
+    return lender.cookies if (own.secure, own.authority) == (url.secure, url.authority) else None
 
 
 def is_lendable(headers: str | None) -> bool:

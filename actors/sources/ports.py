@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import trio
 from msgspec.structs import replace
 
-from actors.egress.cookies import is_renewed
 from actors.egress.traffic import Egress
 from actors.inheriting import TagTable
 from actors.look_hours import read_hours
@@ -21,6 +20,7 @@ from actors.shifts import Shifts
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
 from actors.sources.dedup_window import DedupWindow
+from actors.sources.kept_cookies import KeptCookies, TriedCookies
 from actors.sources.lending import Lenders
 from actors.sources.ranking import Ranking
 from actors.sources.schedule.cadence import Limits
@@ -83,6 +83,7 @@ class Ports:
     tracer: Tracer | None = None
     hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
     lenders: Lenders = field(default_factory=Lenders)
+    tried: TriedCookies = field(default_factory=TriedCookies)
     tags: TagTable = field(default_factory=TagTable)
 
 
@@ -96,8 +97,8 @@ class LiveSource:
     `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
     `version` is that of the stored state which `hot` came from.
     `tally` counts its looks, and knows more than any state that comes back from storage: a look counts when it is over,
-    whatever becomes of its harvest. `saved_tally` is the one that is surely stored. So it is with `cookies`: what the
-    origin has renewed is renewed, whatever becomes of the harvest. `renewed`: what is stored would send others.
+    whatever becomes of its harvest. `saved_tally` is the one that is surely stored. So it is with `cookies`, which all
+    who look with the same headers share: what was renewed is renewed, whatever becomes of harvest and record.
     `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
     It is found when the record, its tags' defaults (`inherit`) or the table of these (`tags`) change, not at each look.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
@@ -116,7 +117,6 @@ class LiveSource:
         "owed",
         "push",
         "ranking",
-        "renewed",
         "rests_until",
         "saved_tally",
         "states",
@@ -131,8 +131,8 @@ class LiveSource:
         self._tags = TagTable()
         self.version = version
         self._hot, self.tally, self.saved_tally = hot, hot.tally, hot.tally
-        self.cookies = hot.cookies
-        self.unsaved = self.doubted = self.renewed = False
+        self.cookies = KeptCookies(source.id, hot.cookies)
+        self.unsaved = self.doubted = False
         self.asked_at = Millis(0)
         self.rests_until: float | None = None
         self.ranking: Ranking | None = None
@@ -178,14 +178,14 @@ class LiveSource:
     @property
     def hot(self) -> SourceRuntime:
         """The memory that its looks have made."""
+        if self._hot.cookies != self.cookies.text:
+            self._hot = replace(self._hot, cookies=self.cookies.text)
         return self._hot
 
     @hot.setter
     def hot(self, hot: SourceRuntime) -> None:
         if hot.tally is not self.tally:
             hot = replace(hot, tally=self.tally)
-        if hot.cookies != self.cookies:
-            hot = replace(hot, cookies=self.cookies)
         before, self._hot = self._hot.health, hot
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
@@ -201,17 +201,10 @@ class LiveSource:
         self.tally = counted
         self._hot = replace(self._hot, tally=counted)
 
-    def put_cookies(self, kept: str) -> None:
-        """Take over the cookies that a look has renewed, as they are kept; "" when it has renewed none."""
-        if kept and kept != self.cookies:
-            self.renewed = self.renewed or is_renewed(self.cookies, kept)
-            self.cookies, self.unsaved = kept, True
-            self._hot = replace(self._hot, cookies=kept)
-
     @property
     def behind(self) -> bool:
         """Whether what is stored is older than what is here."""
-        return self.unsaved or self.tally is not self.saved_tally
+        return self.unsaved or self.cookies.behind or self.tally is not self.saved_tally
 
     def swept(self) -> SourceState:
         """Return the state to save without a harvest: what others know of the stored one stays true."""

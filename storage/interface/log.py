@@ -9,6 +9,7 @@ from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.cursor import Bounds, Filter, Page, SourceSize
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
+from storage.records.kept_cookies import StoredJar
 from storage.records.source import Harvest, SourceState
 from storage.retention import FreeSpace
 
@@ -33,10 +34,11 @@ class EventLog(Protocol):
         here; raises ValueError otherwise, and when events here lie at or below `floor`: nothing has changed then.
         """
 
-    async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
-        """Save states without events, in one transaction.
+    async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
+        """Save states without events, and cookies, in one transaction.
 
-        Those of unknown sources are skipped, and those that came from another state than the stored one.
+        States of unknown sources are skipped, and those that came from another state than the stored one. Cookies, also
+        those of the states, are written over older ones, whatever state is stored: see `storage.records.kept_cookies`.
         """
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:

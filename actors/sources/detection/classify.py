@@ -33,7 +33,7 @@ from actors.sources.looks.looking import shown_as
 from actors.sources.looks.pictures import without_picture
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show
-from actors.sources.looks.renewal import Opened, Renewal
+from actors.sources.looks.renewal import SHUT_OUT, Opened, Renewal
 from actors.sources.ports import Ports
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
@@ -64,9 +64,8 @@ class ClassifyRequest(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
 
     recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
-    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. cookies: how they
-    were renewed since. render: whether a browser shows a page, once `wait_for` is there, and with `screenshots` takes a
-    picture of it.
+    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. render: whether a
+    browser shows a page, once `wait_for` is there, and with `screenshots` takes a picture of it.
     """
 
     type: SourceType | None = None
@@ -75,7 +74,6 @@ class ClassifyRequest(Struct, frozen=True):
     listen: float = 0.0
     subprotocols: tuple[str, ...] = ()
     headers: str | None = None
-    cookies: str = ""
     render: Render = "never"
     wait_for: str | None = None
     screenshots: bool = False
@@ -110,7 +108,7 @@ class Classification(Struct, frozen=True):
 
     `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
     its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page,
-    and `rendering` what browsers have to do with it. cookies: as the handshake of a WebSocket has renewed them.
+    and `rendering` what browsers have to do with it.
     """
 
     type: SourceType
@@ -122,21 +120,22 @@ class Classification(Struct, frozen=True):
     greeting: Greeting | None = None
     feed: FeedReading | None = None
     rendering: Rendering | None = None
-    cookies: str = ""
 
     def __repr__(self) -> str:
         return f"Classification({self.type} {self.watch_url!r})"
 
 
-async def classify(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
-    """Find out what a URL is, for who asks.
+async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Renewal | None = None) -> Classification:
+    """Find out what a URL is, for who asks. renewal: follows the cookies of the headers.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
     What may pass by itself says so (`may_pass`), and has the LookFailed as its cause.
     """
     try:
-        return await found_out(ports, url, wanted)
+        return await found_out(ports, url, wanted, renewal=renewal)
     except LookFailed as failure:
+        if renewal is not None and failure.status in SHUT_OUT:
+            renewal.shut_out()
         raise refused(failure, url.text) from failure
 
 
@@ -147,10 +146,10 @@ async def found_out(
     if url.scheme in TIERS["push"].schemes:
         if wanted.type not in (None, "push"):
             raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
-        return await _greeted(ports, url, wanted)
+        return await _greeted(ports, url, wanted, claim, renewal)
     if wanted.type == "push":
         raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
-    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers).kept(wanted.cookies), renewal)
+    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers), renewal)
     fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
     look = look.after(fetched)
     if showing.is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
@@ -303,16 +302,16 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
     return RobotsWord(True, verdict.crawl_delay, verdict.why)
 
 
-async def _greeted(ports: Ports, url: Url, wanted: ClassifyRequest) -> Classification:
+async def _greeted(
+    ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket, renewal: Renewal | None
+) -> Classification:
+    opened = Opened(ports, url, access_to(url, wanted.headers), renewal)
     try:
-        opened = Opened(ports, url, access_to(url, wanted.headers).kept(wanted.cookies), None)
-        given = opened.begin().to(url, ports.world.now())
-        greeting = await shake_hands(ports, url, wanted.listen, wanted.subprotocols, given=given, heard=opened.take)
+        greeting = await shake_hands(ports, claim, opened, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:
         raise ports.egress.line.failed(url.host, failure, asked=True) from None
     found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
-    now, kept = ports.world.now(), opened.access.cookies
-    return Classification("push", found, url.text, None, now, greeting=greeting, cookies=kept)
+    return Classification("push", found, url.text, None, ports.world.now(), greeting=greeting)
 
 
 def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:

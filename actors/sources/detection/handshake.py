@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Final
 
 import trio
 from msgspec import Struct
 
-from actors.egress.cookies import Heard
 from actors.egress.failures import LookFailed
-from actors.egress.host_queue import ASKED
-from actors.egress.url import Url
-from actors.egress.websocket import Given
+from actors.egress.host_queue import Ticket
+from actors.sources.looks.renewal import Opened
 from actors.sources.ports import Ports
 
 MOST_FRAMES: Final = 5
@@ -28,21 +27,21 @@ class Greeting(Struct, frozen=True):
 
 
 async def shake_hands(
-    ports: Ports,
-    url: Url,
-    listen: float,
-    subprotocols: Sequence[str] = (),
-    *,
-    given: Given = (),
-    heard: Heard | None = None,
+    ports: Ports, claim: Ticket, opened: Opened, listen: float, subprotocols: Sequence[str] = ()
 ) -> Greeting:
-    """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
+    """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed.
+
+    The handshake is one request, in its host's turn; listening must not keep others from the host.
+    """
     frames: list[str] = []
     ended: str | None = None
-    async with ports.egress.hosts.turn(url.host, ASKED):
-        pass  # a handshake is one request; listening must not keep others from the host
-    async with ports.egress.websocket(url, subprotocols=subprotocols, given=given, heard=heard) as session:
-        ports.egress.line.answered(url.host)
+    url = opened.url
+    async with AsyncExitStack() as stack:
+        async with ports.egress.hosts.turn(url.host, claim):
+            given = opened.begin().to(url, ports.world.now())
+            opening = ports.egress.websocket(url, subprotocols=subprotocols, given=given, heard=opened.take)
+            session = await stack.enter_async_context(opening)
+            ports.egress.line.answered(url.host)
         since = trio.current_time()
         with trio.move_on_after(listen):
             try:

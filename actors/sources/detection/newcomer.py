@@ -94,7 +94,6 @@ async def find_out(ports: Ports, source: Source, claim: Ticket, renewal: Renewal
         wished,
         narrowed=source.selector is not None or bool(source.ignore),
         headers=source.headers,
-        cookies=renewal.now,
         render=source.render,
         wait_for=source.wait_for,
         screenshots=source.screenshots,

@@ -15,7 +15,7 @@ from actors.sources.following.waiting import Waiting
 from actors.sources.looks.access import access_of, asks_password
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
-from actors.sources.looks.renewal import SHUT_OUT, Renewal
+from actors.sources.looks.renewal import SHUT_OUT, renewal_of
 from actors.sources.ports import LiveSource, Ports
 from actors.tracing.steps import LookSteps, step
 from storage.records.event import Draft
@@ -64,7 +64,7 @@ async def _fetched(
     """Fetch a page in the host's turn, with what opens its own origin; nothing is ever posted to it."""
     claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     seen = ports.lenders.borrowed(live)
-    renewal = Renewal(ports, seen)
+    renewal = renewal_of(ports, seen)
     access = access_of(seen.source, renewal.now)._replace(body=None)
     try:
         fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal)

@@ -54,8 +54,7 @@ class Access(NamedTuple):
     @property
     def given(self) -> Jar | None:
         """The cookies of the headers, None where they have none: then nothing is followed."""
-        text = next((value for name, value in self.headers if name.lower() == _COOKIE), None)
-        return None if text is None else cookies.given(text.decode())
+        return _given(self.headers)
 
     def after(self, url: Url, said: SetCookies, now: int) -> Access:
         """Return what opens the origin after an answer of a URL; only the origin's own answers set anything."""
@@ -79,6 +78,17 @@ class Access(NamedTuple):
 
 
 NO_ACCESS = Access("", ())
+
+
+def given_in(headers: str | None) -> Jar | None:
+    """Return the cookies of a user's headers, None where they have none."""
+    pairs = given_request(headers).pairs if headers else ()
+    return _given([(name.encode(), value.encode()) for name, value in pairs])
+
+
+def _given(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
+    text = next((value for name, value in headers if name.lower() == _COOKIE), None)
+    return None if text is None else cookies.given(text.decode())
 
 
 def access_to(url: Url, headers: str | None) -> Access:

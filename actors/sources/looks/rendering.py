@@ -101,8 +101,8 @@ async def show(
         except LookFailed as error:
             raise _told(ports, claim, url, error) from None
         answered(ports, url)
-    said = SetCookies(tuple(rendered.set_cookies))
-    after = access.after(url, said, ports.world.now()) if renewal is None else renewal.heard(access, url, said)
+        said = SetCookies(tuple(rendered.set_cookies))
+        after = access.after(url, said, ports.world.now()) if renewal is None else renewal.heard(access, url, said)
     await _check_where(ports, claim, url, rendered)
     fetched = replace(_as_fetched(url, rendered), cookies=after.cookies)
     if why := await emptiness(ports, fetched):

@@ -6,13 +6,14 @@ middle of a look loses nothing that has come. What came before stays beside it u
 the page of a stranger goes back to that.
 
 Several looks may go with the same cookies, where one source lends them. Each sends what there is when its turn at the
-host has come, and says nothing of what another one has been given since.
+host has come, adds to what there is by then what its answer sets, and says nothing of what another one has been given
+since.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -20,33 +21,32 @@ from actors.egress import cookies
 from actors.egress.cookies import SetCookies
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.url import Url
-from actors.messages.recorder import SaveStates
+from actors.sources.kept_cookies import KeptCookies
 from actors.sources.lending import Borrowed
-from actors.sources.looks.access import Access, access_of
+from actors.sources.looks.access import Access, given_in
 from actors.sources.ports import Ports
-from supervision import MailboxFull
 
 SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 """Statuses whose cookies are not taken: who is shut out is often given a stranger's."""
 
 
 class Renewal:
-    """The cookies of a look that is about to be made of a source, or of a page of its own."""
+    """The cookies of a look that is about to be made with a user's headers. kept: where they are, if anywhere."""
 
-    __slots__ = ("_before", "_has_heard", "_left", "_ports", "_seen")
+    __slots__ = ("_before", "_has_heard", "_headers", "_kept", "_left", "_ports")
 
-    def __init__(self, ports: Ports, seen: Borrowed) -> None:
-        self._ports, self._seen = ports, seen
-        self._before = self._left = seen.cookies
+    def __init__(self, ports: Ports, headers: str | None, kept: KeptCookies | None) -> None:
+        self._ports, self._headers, self._kept = ports, headers, kept
+        self._before = self._left = self.now
         self._has_heard = False
 
     def __repr__(self) -> str:
-        return f"<Renewal of {self._seen.source.id}>"
+        return f"<Renewal of {self._kept}>"
 
     @property
     def now(self) -> str:
         """The cookies as they are kept by now."""
-        return self._seen.cookies
+        return "" if self._kept is None else self._kept.kept
 
     def opening(self, access: Access) -> Access:
         """Return what opens the origin at the moment when a request is sent."""
@@ -56,16 +56,22 @@ class Renewal:
 
     def heard(self, access: Access, url: Url, said: SetCookies) -> Access:
         """Return what opens the origin after an answer that sets something; whether it is good nobody knows yet."""
-        after = access.after(url, said, self._ports.world.now())
-        if after is not access:
+        known = access.kept(self.now)
+        after = known.after(url, said, self._ports.world.now())
+        if after is not known:
             self._has_heard = True
             self._put(after.cookies)
         return after
 
-    def works(self) -> None:
-        """The look was that of who is signed in: so are the cookies that came with it."""
+    def works(self, *, at_once: bool = False) -> None:
+        """The look was that of who is signed in: so are the cookies that came with it.
+
+        at_once: that is stored now, and not with the next state: the node that watches the source reads it there.
+        """
         if self.now == self._left:
-            self._put(cookies.settled(self.now))
+            self._put(cookies.settled(self.now), worked=True)
+        if at_once and self._kept is not None:
+            self._kept.save(self._ports.recorder, at_once=True)
 
     def shut_out(self) -> None:
         """The look was a stranger's: what it set is left, and where two sets are possible the next look tries the other
@@ -74,7 +80,7 @@ class Renewal:
         if self.now != self._left:
             return
         before = self._before
-        if self._has_heard and not before and (given := access_of(self._seen.source).given) is not None:
+        if self._has_heard and not before and (given := given_in(self._headers)) is not None:
             before = cookies.written(given)
         self._put(cookies.turned(before))
 
@@ -89,14 +95,16 @@ class Renewal:
             self.shut_out()
             raise
 
-    def _put(self, kept: str) -> None:
-        self._seen.keep(kept)
+    def _put(self, kept: str, *, worked: bool = False) -> None:
+        if self._kept is not None:
+            self._kept.put(kept, worked=worked)
+            self._kept.save(self._ports.recorder)
         self._left = self.now
-        keeper = self._seen.keeper
-        if keeper is not None and keeper.renewed:
-            with suppress(MailboxFull):  # else the look's own commit, or the sweep, saves them
-                self._ports.recorder.send_nowait(SaveStates((keeper.swept(),)))
-                keeper.renewed = False
+
+
+def renewal_of(ports: Ports, seen: Borrowed) -> Renewal:
+    """Return the cookies of a look that is about to be made of a source, or of a page of its own."""
+    return Renewal(ports, seen.source.headers, seen.cookies)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,6 @@ import trio
 from msgspec.structs import replace
 
 from actors.clock import Steps
-from actors.egress.cookies import settled
 from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
@@ -34,7 +33,7 @@ from actors.sources.looks.looking import look_at
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import Renewal, renewal_of
 from actors.sources.looks.telling import NotedJail, tell_failure, tell_look
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
@@ -43,6 +42,7 @@ from storage.errors import StorageError, Unavailable
 from storage.records import note
 from storage.records.event import Draft
 from storage.records.identity import Millis
+from storage.records.kept_cookies import parted
 from storage.records.picture import Picture
 from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators
 from storage.records.tiers import SourceType
@@ -191,7 +191,7 @@ class PolledSource:
         before, seen = live.hot, ports.lenders.borrowed(live)
         same = before.lent is bool(seen.lender)
         claim = Ticket(live.source.id, before.last_look_at or 0, asked, steps, own=True)
-        tier, renewal = self._readers[live.source.type], Renewal(ports, seen)
+        tier, renewal = self._readers[live.source.type], renewal_of(ports, seen)
         source = live.effective
         reading: Reading | None
         told: tuple[Draft, ...] = ()
@@ -375,18 +375,17 @@ class PolledSource:
 
     def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
-        urgent = progress.urgent(self._live.hot, hot) or self._live.renewed
+        urgent = progress.urgent(self._live.hot, hot)
         self._live.hot, self._live.unsaved = hot, not urgent
         if urgent:
             try:
                 self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
-                self._live.renewed = False
             except MailboxFull:
                 self._live.unsaved = True  # the sweep saves it
 
     def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
         live, version = self._live, drawn(self._ports.world)
-        after = replace(after, tally=live.tally, cookies=live.cookies)
+        after = replace(after, tally=live.tally, cookies=live.cookies.text)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
     async def _send(self, harvest: Harvest, *, looked: bool = False) -> None:
@@ -402,7 +401,7 @@ class PolledSource:
         else:
             live.hot, live.version = state.hot, state.version
             live.saved_tally = state.hot.tally
-            live.renewed = live.renewed and live.cookies != state.hot.cookies
+            live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
 
     async def _recover(self) -> None:
         stored = await self._ports.storage.sources.get(self._live.source.id)
@@ -486,7 +485,6 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         lent=bool(seen.lender),
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
-    seen.keep(settled(fetched.cookies))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
     hot = replace(hot, part=part_of(live.effective))
     base = stored_of(live.source, note.StoredMemory(b""), reading, at, first=True).base

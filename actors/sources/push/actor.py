@@ -36,7 +36,7 @@ from actors.sources.looks import progress
 from actors.sources.looks.access import access_of
 from actors.sources.looks.fetch import answered, host_of, refusal, tell_host
 from actors.sources.looks.looking import REFUSED
-from actors.sources.looks.renewal import SHUT_OUT, Opened, Renewal
+from actors.sources.looks.renewal import SHUT_OUT, Opened, renewal_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection as link
 from actors.sources.push.committer import Committer
@@ -165,7 +165,7 @@ class PushSource:
     async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames:
         """Shake hands. That is one request to the host; the open connection does not keep others from it."""
         ports, source, seen = self._ports, self._live.source, self._ports.lenders.borrowed(self._live)
-        renewal = Renewal(ports, seen)
+        renewal = renewal_of(ports, seen)
         opened = Opened(ports, url, access_of(seen.source, renewal.now), renewal)
         async with ports.egress.hosts.turn(url.host, Ticket(source.id, self._live.hot.last_look_at or 0)):
             began = trio.current_time()

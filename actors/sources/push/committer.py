@@ -20,6 +20,7 @@ from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.push.frames import FramePipeline
 from storage.errors import StorageError
 from storage.records.event import Draft
+from storage.records.kept_cookies import parted
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from supervision import MailboxFull, Unanswered
 
@@ -119,7 +120,7 @@ class Committer:
         source = self._live.source.id
         base = self._intake.window.encode(fresh) if fresh else None
         since, version = self._live.version, drawn(self._ports.world)
-        sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally, cookies=self._live.cookies)
+        sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally, cookies=self._live.cookies.text)
         state = SourceState(source, sent, base, since, version)
         self._live.unsaved = False  # else a sweep would save the older state after this one
         self._asking = True
@@ -131,4 +132,5 @@ class Committer:
             return False
         self._asking, self._live.version = False, version
         self._live.saved_tally = sent.tally
+        self._live.cookies.heard(parted(sent.cookies)[0], stored=True)
         return True

@@ -24,7 +24,7 @@ from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import refusal
 from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import renewal_of
 from actors.sources.page.told import standing_values, told_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
@@ -121,7 +121,7 @@ class Explainer:
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
             return None, [Reason("failed", answers.too_soon(wait, enabled=source.enabled))]
-        live.asked_at, renewal = now, Renewal(ports, seen)
+        live.asked_at, renewal = now, renewal_of(ports, seen)
         try:
             with trio.fail_after(PATIENCE):
                 reader = self._table.readers[source.type]

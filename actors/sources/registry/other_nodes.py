@@ -89,7 +89,9 @@ class OtherNodes:
             await self._table.stop(live)
             if live.behind:
                 await self._ports.recorder.send(SaveStates((self._table.take_unsaved(live),)))
-            self._table.put(LiveSource(live.source, live.hot, live.version))
+            passed = LiveSource(live.source, live.hot, live.version)
+            passed.cookies = live.cookies
+            self._table.put(passed)
 
     async def _take(self, change: SourceChange) -> None:
         known = self._table.look_up(change.source)
@@ -98,6 +100,8 @@ class OtherNodes:
                 await self._drop(known)
         elif known is None or not self._same(known, change.watched):
             await self._renew(change.watched)
+        else:
+            known.cookies.met(change.watched.hot.cookies)  # of the same headers, as the record is the same
 
     def _same(self, known: LiveSource, stored: WatchedSource) -> bool:
         """Return whether there is nothing to learn: this node's own actor knows more of its state than storage does."""

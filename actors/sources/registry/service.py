@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
-from actors.egress.cookies import settled
 from actors.egress.failures import LookFailed
 from actors.egress.given_headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
 from actors.egress.host_queue import Ticket
@@ -42,13 +41,13 @@ from actors.sources.detection.classify import RECENT, Classification, ClassifyRe
 from actors.sources.detection.naming import named
 from actors.sources.following.hosts import read_hosts
 from actors.sources.index import SourceIndex, renewed, stored_anew
-from actors.sources.lending import is_lendable, keeper_at, read_places
+from actors.sources.lending import cookies_at, is_lendable, read_places
 from actors.sources.looks.access import shelved_as
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.looks.pictures import picture_to_keep, without_picture
 from actors.sources.looks.reading import Reading, in_jail
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import Renewal, renewal_of
 from actors.sources.page.preview import Narrowing, check_css, check_selectors, preview_page
 from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import first_state
@@ -60,6 +59,7 @@ from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import note, trail
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
+from storage.records.kept_cookies import parted
 from storage.records.revision import Expected, is_expected
 from storage.records.source import (
     MOST_NOISE,
@@ -73,6 +73,25 @@ from storage.records.source import (
 )
 from storage.records.tiers import TIERS
 from supervision import MailboxFull
+
+
+class _Opens(NamedTuple):
+    """What a URL is looked at with that is not watched yet, if it is anything; lent: by another source."""
+
+    headers: str | None
+    renewal: Renewal | None
+    lent: bool = False
+
+    def judge(self, found: Classification) -> None:
+        """Say what is known of the cookies by what was found: a field for a password may be on a page for members, too,
+        where that is what is to be watched.
+        """
+        if self.renewal is None:
+            return
+        if not found.detection.asks_password:
+            self.renewal.works(at_once=self.lent)
+        elif self.lent:
+            self.renewal.shut_out()
 
 
 class SourceService:
@@ -115,21 +134,18 @@ class SourceService:
         await check_selectors(self._ports, part)
         _check_headers(request.headers, polled=url.scheme not in TIERS["push"].schemes)
         await _check_rendering(self._ports, request)
-        headers, cookies = self._access(url, request.headers)
+        opens = await self._access(url, request.headers)
         wanted = ClassifyRequest(
             request.type,
             narrowed=bool(part),
             recent=True,
             listen=LISTEN,
-            headers=headers,
-            cookies=cookies,
+            headers=opens.headers,
             render=request.render,
             wait_for=request.wait_for,
         )
-        began = self._ports.world.now()
-        found = await classify(self._ports, url, wanted)
-        if request.headers is None and found.fetched is not None and found.at >= began:
-            self._keep_lent(url, found.fetched.cookies)
+        found = await classify(self._ports, url, wanted, opens.renewal)
+        opens.judge(found)
         return found
 
     async def preview(self, wish: PreviewSource) -> Preview:
@@ -154,7 +170,7 @@ class SourceService:
         """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
         shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
-        name, renewal = shelf_name(seen.source, rendered=shown), Renewal(self._ports, seen)
+        name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self._ports, seen)
         kept = shelf.find(name, RECENT)
         try:
             if kept is not None:
@@ -202,7 +218,7 @@ class SourceService:
                 await message.reply.commit()
                 return await self._existing(existing, message.mark)
             self._check_room()
-            headers, cookies = self._access(url, new.headers)
+            opens = await self._access(url, new.headers)
             try:
                 found = await classify(
                     self._ports,
@@ -211,17 +227,18 @@ class SourceService:
                         new.type,
                         narrowed=bool(part),
                         subprotocols=new.subprotocols,
-                        headers=headers,
-                        cookies=cookies,
+                        headers=opens.headers,
                         render=new.render,
                         wait_for=new.wait_for,
                         screenshots=new.screenshots,
                     ),
+                    opens.renewal,
                 )
             except (Unprocessable, Overloaded) as error:
                 if not (new.verify == "later" and error.may_pass):
                     raise
                 return await self._keep(url, message, error)
+            opens.judge(found)
             live = self._make(url.text, message, found)
             if found.fetched is not None and found.type == "html":
                 await self._check_part(live.effective, found.fetched)
@@ -258,6 +275,7 @@ class SourceService:
             state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
             await storage.sources.add(live.source, state, storage.lease)
             live.saved_tally = state.hot.tally
+            live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
             self._table.put(live)
         except Duplicate as duplicate:
             return await self._existing(duplicate.existing, message.mark)
@@ -346,24 +364,22 @@ class SourceService:
             await self._table.hurry_borrowers(changed)
         return self._table.describe(source)
 
-    def _access(self, url: Url, headers: str | None) -> tuple[str | None, str]:
-        """Return the headers that a URL is looked at with, and their cookies: its own, else what others lend.
+    async def _access(self, url: Url, headers: str | None) -> _Opens:
+        """Return what a URL is looked at with: headers of its own, else those that others lend.
 
         Who adds what he has just looked at goes on with what that look has renewed.
         """
+        ports = self._ports
         if headers is not None:
-            seen = self._ports.shelf.find(shelved_as(url.text, headers))
-            return headers, "" if seen is None else seen.fetched.cookies
-        lender = self._ports.lenders.at(url)
+            return _Opens(headers, Renewal(ports, headers, ports.tried.of(_tried_as(url, headers))))
+        lender = ports.lenders.at(url)
         if lender is None:
-            return None, ""
-        return lender.source.headers, lender.cookies if keeper_at(lender, url) is lender else ""
-
-    def _keep_lent(self, url: Url, cookies: str) -> None:
-        """Take over what a look has renewed of headers that others lend."""
-        lender = self._ports.lenders.at(url)
-        if lender is not None and keeper_at(lender, url) is lender:
-            lender.put_cookies(settled(cookies))
+            return _Opens(None, None)
+        kept = cookies_at(lender, url)
+        if kept is not None and not ports.ownership.watches(lender.source):  # another node may have renewed them
+            stored = await ports.storage.sources.get(lender.source.id)
+            kept = kept if stored is None else kept.met(stored.hot.cookies)
+        return _Opens(lender.source.headers, Renewal(ports, lender.source.headers, kept), lent=True)
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
         """Store a source as it is to be, without its memory if another part is watched, and return it.
@@ -372,7 +388,8 @@ class SourceService:
         """
         before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
         watched, state = self._ports.tags.of(after), None
-        cookies = live.cookies if after.headers == before.headers else ""
+        kept = live.cookies if after.headers == before.headers else live.cookies.of_other_headers()
+        cookies = kept.text
         if _part(after) != _part(before):  # what its tags choose instead is for the actor, at its next look
             now, part = self._ports.world.now(), part_of(watched)
             hot = replace(live.hot, validators=Validators(), next_look_at=now, part=part, cookies=cookies)
@@ -390,9 +407,10 @@ class SourceService:
         known = before if self._ports.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
+        changed.cookies = kept
         if state is not None:
-            changed.cookies = state.hot.cookies
             changed.hot = state.hot
+            kept.heard(parted(cookies)[0], stored=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
             changed.hot = stored.hot  # a harvest that was under way at the stop may have been committed
         changed.version = version
@@ -452,7 +470,8 @@ class SourceService:
     async def _lay_to_rest(self, live: LiveSource, known: Source | None) -> None:
         storage, version = self._ports.storage, drawn(self._ports.world)
         resting = replace(live.source, deleted_at=self._ports.world.now())
-        state = SourceState(resting.id, live.hot, None, live.version, version) if live.unsaved else None
+        behind = live.unsaved or live.cookies.behind
+        state = SourceState(resting.id, live.hot, None, live.version, version) if behind else None
         await storage.sources.update(resting, storage.lease, version, state, before=known)
 
     async def restore(self, source: SourceId) -> SourceView:
@@ -531,6 +550,8 @@ class SourceService:
             source = replace(source, render="never", wait_for=None, screenshots=False)
         live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
         live.tags = self._ports.tags
+        if source.headers is not None:
+            live.cookies = self._ports.tried.give(_tried_as(parse_url(url), source.headers), source.id)
         return live
 
     async def begin(self, live: LiveSource, found: Classification) -> None:
@@ -540,8 +561,9 @@ class SourceService:
         """
         storage, source = self._ports.storage, live.source
         if found.fetched is None:
-            self._ports.lenders.borrowed(live).keep(settled(found.cookies))
-            await storage.sources.add(source, SourceState(source.id, live.hot, b""), storage.lease)
+            state = SourceState(source.id, live.hot, b"")
+            await storage.sources.add(source, state, storage.lease)
+            live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
             return
         now = self._ports.world.now()
         try:
@@ -557,7 +579,8 @@ class SourceService:
         else:
             await storage.sources.add(source, state, storage.lease)
         live.hot, live.version, live.saved_tally = state.hot, state.version, state.hot.tally
-        live.unsaved = live.renewed = False
+        live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
+        live.unsaved = False
 
     async def _first_reading(
         self, source: Source, found: Classification, fetched: FetchedResponse, now: Millis
@@ -578,6 +601,11 @@ def _blaming_tags(source: Source) -> Iterator[None]:
             raise
         says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
         raise Unprocessable(says, "body.tags", tags[0]) from None
+
+
+def _tried_as(url: Url, headers: str) -> str:
+    """Return the name of the cookies of a URL that somebody has tried out: they tell no WebSocket from a page."""
+    return shelved_as(f"{url.authority} {url.secure}", headers)
 
 
 def _refuse_stale(source: Source, expected: Expected) -> None:

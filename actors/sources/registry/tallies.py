@@ -8,6 +8,7 @@ from functools import partial
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import STANDSTILL
 from storage.records import tally
+from storage.records.kept_cookies import parted
 from storage.records.source import SourceState
 
 DAY = 86_400_000
@@ -51,6 +52,7 @@ class TallySweep:
         for live, state in zip(part, states, strict=True):
             if stored:
                 live.saved_tally = state.hot.tally
+                live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
             else:
                 live.unsaved = True
         self._ended(stored=stored)

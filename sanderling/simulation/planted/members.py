@@ -101,7 +101,7 @@ def sessions_in_memory_only() -> Any:
 def doubts_for_ever() -> Plant:
     """That a look has worked speaks for the cookies from before it."""
 
-    def wrong(self: Renewal) -> None:
+    def wrong(self: Renewal, *, at_once: bool = False) -> None:
         self._put(cookies.turned(self.now))
 
     return patch.object(Renewal, "works", wrong)

@@ -12,6 +12,7 @@ from storage.records.body import id_in
 from storage.records.cursor import Bounds, Filter, Page, SourceSize
 from storage.records.event import Stored, check_adopted, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
+from storage.records.kept_cookies import StoredJar
 from storage.records.source import Harvest, SourceState, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
@@ -67,6 +68,7 @@ class SqlLog:
             answers.append(events)
         transaction.put_events(rows)
         states.write(transaction)
+        write_jars(transaction, (_jar(harvest.state) for harvest in harvests if harvest.state is not None))
         if shown:
             pictures.keep(transaction, shown)
         if rows:
@@ -105,7 +107,7 @@ class SqlLog:
 
         await self._writer.submit(job, events=len(events) or 1)
 
-    async def save_states(self, states: Sequence[SourceState], lease: Lease) -> None:
+    async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
         """Save states in one transaction; see EventLog."""
 
         def job(transaction: Transaction) -> None:
@@ -115,8 +117,9 @@ class SqlLog:
             for state in states:
                 admitted.take(transaction, state)
             admitted.write(transaction)
+            write_jars(transaction, (*map(_jar, states), *jars))
 
-        await self._writer.submit(job, rows=len(states))
+        await self._writer.submit(job, rows=len(states) + len(jars))
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return a page forward; see EventLog."""
@@ -213,6 +216,11 @@ def _of_change(harvest: Harvest, events: Sequence[Stored]) -> Seq:
     return next(told, START)
 
 
+def _jar(state: SourceState) -> StoredJar:
+    """Return the cookies of a state. They are compared by their own age, also where the state is refused."""
+    return state.source, state.hot.cookies
+
+
 class _States:
     """The states that one transaction writes: each must come from the one before it, in storage or here."""
 
@@ -263,7 +271,6 @@ class _States:
         """Write hot states, and the bases that are given."""
         hot = [(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()]
         transaction.put_hot(hot)
-        write_jars(transaction, (state for _, state in self._rows.values()))
         if self._bases:
             bases = [(base, key) for key, base in self._bases.items()]
             transaction.executemany("UPDATE source_base SET body=? WHERE key=?", bases)

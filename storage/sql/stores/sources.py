@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
 from storage.records.identity import Millis, SourceId
+from storage.records.kept_cookies import StoredJar, is_younger
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import COOKIES, HELLOS
@@ -24,6 +25,7 @@ _DELETED = "deleted:"
 _THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
 _GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_READ_JAR = "SELECT jar FROM source_hot WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_JAR = COOKIES.put
 _WRITE_BASE = "UPDATE source_base SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
@@ -143,7 +145,7 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
     transaction.execute(
         "INSERT INTO source_hot(key, body, version) VALUES(?,?,?)", (key, encode_hot(state.hot), state.version)
     )
-    write_jars(transaction, (state,))
+    write_jars(transaction, ((source.id, state.hot.cookies),))
     transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
     return int(key)
 
@@ -161,20 +163,21 @@ def by_url(transaction: Transaction, url: str) -> Source | None:
 def write_state(transaction: Transaction, state: SourceState) -> None:
     """Write a source's state, whatever is stored; an unknown source is skipped."""
     transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
-    if state.hot.cookies:
-        write_jars(transaction, (state,))
-    else:
-        transaction.execute(_WRITE_JAR, (None, state.source))
+    write_jars(transaction, ((state.source, state.hot.cookies),))
     if state.base is not None:
         transaction.execute(_WRITE_BASE, (state.base, state.source))
 
 
-def write_jars(transaction: Transaction, states: Iterable[SourceState]) -> None:
-    """Write the renewed cookies of those that have some: only a change of the source makes some into none."""
-    for state in states:
-        if state.hot.cookies:
-            box = transaction.vault.seal(COOKIES.kind, state.source, state.hot.cookies.encode())
-            transaction.execute(_WRITE_JAR, (box, state.source))
+def write_jars(transaction: Transaction, jars: Iterable[StoredJar]) -> None:
+    """Write cookies over older ones; what is as old as the stored ones, or older, changes nothing."""
+    for source, kept in jars:
+        if not kept:
+            continue
+        row = transaction.execute(_READ_JAR, (source,)).fetchone()
+        if row is None:
+            continue
+        if row[0] is None or is_younger(kept, transaction.vault.open(COOKIES.kind, source, row[0]).decode()):
+            transaction.execute(_WRITE_JAR, (transaction.vault.seal(COOKIES.kind, source, kept.encode()), source))
 
 
 def _url(source: Source) -> str:

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale
 from actors.matcher.actor import Matcher
-from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
     CheckNow,
     DeleteSource,
     DescribeSource,
+    DetectUrl,
     EditSource,
     RestoreSource,
     SetTagDefaults,
@@ -27,6 +28,8 @@ from storage.records.revision import Expected, revision_of
 from storage.sql.stores.outbox import SqlOutbox
 from storage.sql.stores.tag_defaults import _REVISION
 from tests.actors.members.harness import Land, Node
+from tests.actors.sources.harness import rss
+from tests.support.memory_network import Answer, Asked, web
 
 LOOKED = 300.0
 """Seconds in which each source has been looked at, and what it told was delivered."""
@@ -475,6 +478,49 @@ async def test_headers_that_a_source_lends_at_one_node_are_sent_by_all_and_so_ar
         await other.system.registry_box.ask(lambda reply: DeleteSource(lender, reply))
         await trio.sleep(LOOKED)
         assert sent() is None
+        nursery.cancel_scope.cancel()
+
+
+class Club:
+    """A site with a feed for who comes with the newest session, which is another one after each look."""
+
+    def __init__(self) -> None:
+        self.number, self.wrong = 0, 0
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.target == "/robots.txt":
+            return Answer(404)
+        if asked.headers.get("cookie") != f"session=t{self.number}":
+            self.wrong += 1
+            return Answer(401, b"", {"set-cookie": "session=stranger; Path=/"})
+        self.number += 1
+        return Answer(200, rss("first"), {"set-cookie": f"session=t{self.number}; Path=/"})
+
+
+async def test_a_session_that_one_node_renews_in_a_preview_is_what_the_node_that_watches_goes_on_with(
+    autojump_clock: object,
+) -> None:
+    """So it is after an edit at either of them, and where the other one takes the source over after a kill."""
+    async with trio.open_nursery() as nursery:
+        land, club = Land(nursery), Club()
+        a, b = await land.start("a"), await land.start("b")
+        land.network.add("club.test", "93.184.218.9", web(club, []))
+        url = "http://club.test/feed"
+        source = (await a.add(url, headers="Cookie: session=t0", headers_for=("club.test",))).view.source.id
+        await trio.sleep(2)
+        mine, other = owner_of(url, a, b)
+        for node in (other, mine):
+            before = club.number
+            wish = DetectRequest("http://club.test/another")
+            await other.system.registry_box.ask(lambda reply, asked=wish: DetectUrl(asked, reply))
+            patch = SourcePatch(title=f"Of {node.name}")
+            await node.system.registry_box.ask(lambda reply, given=patch: EditSource(source, given, reply))
+            await trio.sleep(2 * LOOKED)
+            assert club.number > before + 1 and not club.wrong
+        before = club.number
+        mine.kill()
+        await trio.sleep(3 * LOOKED)
+        assert club.number > before and not club.wrong
         nursery.cancel_scope.cancel()
 
 

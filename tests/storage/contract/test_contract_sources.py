@@ -129,23 +129,34 @@ async def test_a_source_that_was_deleted_is_unseen_frees_its_url_and_comes_back_
     assert found is not None and (found.source, found.hot.looks, found.base) == (source, 4, b"base")
 
 
-async def test_renewed_cookies_are_stored_with_a_state_and_go_with_an_edit_alone(storage: Storage) -> None:
+async def test_cookies_are_written_over_older_ones_alone_whatever_state_they_come_with(storage: Storage) -> None:
     async def kept() -> str:
         found = await storage.sources.get(a_source_id(1))
         assert found is not None
         return found.hot.cookies
 
-    await storage.sources.add(a_source(1), a_state(1, cookies="[1]"), storage.lease)
+    await storage.sources.add(a_source(1), a_state(1, cookies="0 0 1\n[1]"), storage.lease)
     await storage.sources.add(a_source(2), a_state(2), storage.lease)
-    assert await kept() == "[1]"
-    await storage.log.save_states([a_state(1, cookies="[2]"), a_state(2, looks=3)], storage.lease)
-    assert await kept() == "[2]"
-    await storage.log.append([a_harvest(1, "a", cookies="[3]")], storage.lease, CountingMint(), stamp)
-    assert await kept() == "[3]"
-    await storage.sources.update(a_source(1, title="Mine"), storage.lease)
-    assert await kept() == "[3]"
+    assert await kept() == "0 0 1\n[1]"
+    await storage.log.save_states([a_state(1, cookies="0 0 2\n[2]"), a_state(2, looks=3)], storage.lease)
+    assert await kept() == "0 0 2\n[2]"
+    await storage.log.append([a_harvest(1, "a", cookies="0 1 3\n[3]")], storage.lease, CountingMint(), stamp)
+    assert await kept() == "0 1 3\n[3]"
+    await storage.sources.update(a_source(1, title="Mine"), storage.lease, Version(7))
+    await storage.log.save_states([a_state(1, cookies="0 0 9\n[9]")], storage.lease)
+    assert await kept() == "0 1 3\n[3]"
+    late = [(a_source_id(1), "0 1 4\n[4]"), (a_source_id(9), "[9]"), (a_source_id(2), "")]
+    await storage.log.save_states([a_state(1, looks=99)], storage.lease, late)
+    assert await kept() == "0 1 4\n[4]"
+    found = await storage.sources.get(a_source_id(1))
+    assert found is not None and found.hot.looks != 99, "that came from another state"
+    await storage.log.append([a_harvest(1, "b", cookies="0 1 5\n[5]")], storage.lease, CountingMint(), stamp)
+    assert await kept() == "0 1 5\n[5]", "what was renewed is renewed, also where the harvest is refused"
     await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1))
-    assert await kept() == ""
+    assert await kept() == "0 1 5\n[5]"
+    await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1, cookies="1 0 0\n"))
+    await storage.log.save_states([], storage.lease, [(a_source_id(1), "0 8 9\n[8]")])
+    assert await kept() == "1 0 0\n", "of other headers"
 
 
 async def test_a_source_whose_url_was_added_again_does_not_come_back(storage: Storage) -> None:

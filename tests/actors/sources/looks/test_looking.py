@@ -7,6 +7,7 @@ import trio
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource
 from storage.records.identity import SourceId
+from storage.records.kept_cookies import Age, parted
 from storage.records.source import SourceRuntime
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import ADDRESS, Watching, page, watching
@@ -138,7 +139,7 @@ async def test_new_headers_of_the_user_end_what_was_followed(autojump_clock: obj
         await service.registry_box.ask(
             lambda reply: EditSource(source, SourcePatch(headers="Cookie: session=t70"), reply)
         )
-        assert (await stored(service, source)).cookies == ""
+        assert parted((await stored(service, source)).cookies) == (Age(1), "")
         await trio.sleep(1_200)
         assert site.looks()[-1] == "session=t70" and hot_of(service, source).last_error is None
         await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(title="Mine"), reply))

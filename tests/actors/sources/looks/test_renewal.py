@@ -9,10 +9,11 @@ import trio
 
 from actors.egress.cookies import SetCookies
 from actors.egress.url import parse_url
-from actors.messages.requests import SourcePatch
-from actors.messages.sources import EditSource, ExplainSource
+from actors.errors import Unprocessable
+from actors.messages.requests import DetectRequest, SourcePatch
+from actors.messages.sources import DetectUrl, EditSource, ExplainSource, PreviewSource
 from actors.sources.looks.access import access_of
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import renewal_of
 from storage.records.identity import SourceId
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, watching
@@ -182,17 +183,17 @@ async def test_a_look_that_has_waited_sends_what_was_renewed_meanwhile_and_speak
         source = await joined(service, Renewing())
         live = service.registry.table.get(source)
         seen = service.ports.lenders.borrowed(live)
-        renewal, access = Renewal(service.ports, seen), access_of(seen.source, seen.cookies)
+        renewal, access = renewal_of(service.ports, seen), access_of(seen.source)
         await trio.sleep(1_500)
-        known = live.cookies
+        known = live.cookies.kept
         renewal.shut_out()
-        assert live.cookies == known != "" and repr(renewal) == f"<Renewal of {source}>"
+        assert live.cookies.kept == known != "" and str(source) in repr(renewal) and "session" not in repr(renewal)
         opened = renewal.opening(access)
         assert opened.cookies == known != access.cookies
         renewal.heard(opened, parse_url(URL), SetCookies(("session=stranger; Path=/",)))
-        assert "stranger" in live.cookies
+        assert "stranger" in live.cookies.kept
         renewal.shut_out()
-        assert live.cookies == known
+        assert live.cookies.kept == known
 
 
 async def test_a_look_that_renews_a_session_is_one_write_more_only_if_it_has_news(autojump_clock: object) -> None:
@@ -204,3 +205,80 @@ async def test_a_look_that_renews_a_session_is_one_write_more_only_if_it_has_new
         await trio.sleep(2_000)
         looks = 39 - len(site.fails)
         assert looks > 2 and service.recorder_box.statistics().received - began <= looks + 1
+
+
+GIVEN = {"": {"title": "Mine"}, "other headers": {"headers": "Cookie: session=t70"}}
+
+
+async def edited(service: Watching, site: Renewing, source: SourceId, what: str) -> None:
+    """Change a source; who gives it other headers has signed in anew."""
+    if what:
+        site.number = 70
+    await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**GIVEN[what]), reply))
+
+
+def used(site: Renewing) -> list[int]:
+    """Return the sessions that looks went with, each of which the site had given."""
+    return [int(cookie.removeprefix("session=t")) for cookie in site.looks()]
+
+
+@pytest.mark.parametrize("what", GIVEN)
+async def test_an_edit_of_a_lender_while_another_looks_with_its_session_loses_none(
+    autojump_clock: object, what: str
+) -> None:
+    disk, site = Disk(), Slow()
+    async with watching(disk=disk) as (service, _):
+        lender = await joined(service, site, headers_for=(SITE,), schedule="6h")
+        borrower = (await service.add(f"https://{SITE}/1")).view.source.id
+        await site.wait_under_way()
+        await edited(service, site, lender, what)
+        await trio.sleep(WITHIN)
+        disk.crash()
+    async with watching(disk=disk) as (service, _):
+        site.join(service)
+        await two_more(site)
+        assert [hot_of(service, source).last_error for source in (lender, borrower)] == [None, None]
+        sessions = used(site)
+        assert sessions == sorted(set(sessions)) and bool(what) is (70 in sessions), "each once, and no old one"
+
+
+@pytest.mark.parametrize("what", GIVEN)
+@pytest.mark.parametrize("asked", ["why", "pick", "preview of a page that borrows"])
+async def test_an_edit_while_somebody_has_a_page_looked_at_loses_no_session(
+    autojump_clock: object, what: str, asked: str
+) -> None:
+    async with watching() as (service, _):
+        site = Slow()
+        source = await joined(service, site, headers_for=(SITE,), schedule="6h")
+        await trio.sleep(4_000)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(site.wait_under_way)
+            if asked == "why":
+                nursery.start_soon(
+                    service.registry_box.ask, lambda reply: ExplainSource(source, reply, "anything", look=True)
+                )
+            elif asked == "pick":
+                nursery.start_soon(service.registry_box.ask, lambda reply: PreviewSource(source, None, (), reply))
+            else:
+                wish = DetectRequest(f"https://{SITE}/2")
+                nursery.start_soon(service.registry_box.ask, lambda reply: DetectUrl(wish, reply))
+            await trio.sleep(1)
+            await edited(service, site, source, what)
+        await two_more(site)
+        assert hot_of(service, source).last_error is None
+        sessions = used(site)
+        assert sessions == sorted(set(sessions)) and bool(what) is (70 in sessions)
+
+
+async def test_a_sign_in_form_in_a_preview_with_lent_headers_does_not_become_the_session(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, _):
+        site = Renewing()
+        source = await joined(service, site, headers_for=(SITE,))
+        site.fails = [Answer(200, SIGN_IN, STRANGER), Answer(403, b"", STRANGER)]
+        await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"https://{SITE}/2"), reply))
+        with pytest.raises(Unprocessable):
+            await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"https://{SITE}/3"), reply))
+        await two_more(site)
+        assert hot_of(service, source).last_error is None and "session=stranger" not in site.looks()

@@ -208,7 +208,7 @@ async def test_pages_of_other_hosts_are_fetched_where_the_user_has_named_them_wi
         assert abroad.hosts() == ["other.example"]
         assert abroad.asked[0].target == "/robots.txt"
         assert not [asked for asked in abroad.asked if "cookie" in asked.headers]
-        assert run.registry.table.get(view.source.id).cookies == ""
+        assert run.registry.table.get(view.source.id).cookies.text == ""
         why = await run.registry_box.ask(lambda reply: ExplainSource(view.source.id, reply))
         says = " ".join(reason.says for reason in why.reasons)
         assert "1 of them is on another host (other.example): fetched, too." in says

@@ -162,3 +162,33 @@ async def test_a_socket_and_the_pages_of_its_host_go_on_with_one_session(autojum
         await trio.sleep(20)
         assert club.came == [f"session=t{n}; theme=dark" for n in range(3)] and not club.wrong
         assert hot_of(service, socket).cookies == "" and "t3" in hot_of(service, lender).cookies
+
+
+async def test_who_adds_a_socket_that_he_has_looked_at_goes_on_with_the_session_that_the_preview_was_given(
+    autojump_clock: object,
+) -> None:
+    """Also where he has taken his time, and has looked twice."""
+    async with watching() as (service, _):
+        club = Club()
+        club.join(service)
+        for _ in range(2):
+            await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(URL, headers=HEADERS), reply))
+            await trio.sleep(600)
+        source = await joined(service, club)
+        await trio.sleep(60)
+        assert club.came == [f"session=t{n}; theme=dark" for n in range(4)] and not club.wrong
+        assert "t4" in hot_of(service, source).cookies
+
+
+async def test_a_preview_of_a_socket_renews_the_session_that_its_host_was_lent(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        club = Club()
+        club.join(service)
+        lender = await joined(service, club, headers_for=("push.example",))
+        await trio.sleep(60)
+        known = club.number
+        wish = DetectRequest("wss://push.example/other")
+        await service.registry_box.ask(lambda reply: DetectUrl(wish, reply))
+        assert club.number == known + 1 and f"t{club.number}" in hot_of(service, lender).cookies
+        await club.hang_up(2)
+        assert club.number > known + 1 and not club.wrong

@@ -1,0 +1,305 @@
+"""In whatever order looks, edits, commits, crashes and other nodes take their steps, the newest session is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import trio
+
+from actors.egress.cookies import SetCookies
+from actors.egress.url import parse_url
+from actors.messages.recorder import RecorderMessage, SaveStates
+from actors.sources.kept_cookies import LONGEST, MOST_TRIED, KeptCookies, TriedCookies
+from actors.sources.looks.access import access_to
+from actors.sources.looks.renewal import Renewal
+from storage.records import kept_cookies
+from storage.records.identity import SourceId
+from supervision import Mailbox
+from tests.support.build import NOW
+
+URL = parse_url("https://site.example/page")
+SOURCE = SourceId("01930000-0000-7000-8000-000000000001")
+Process = Iterator[None]
+"""Goes on by one step at a time."""
+DONE = object()
+
+
+class Site:
+    """A server that gives a new session at each visit, and shuts out who comes with an older one. Of two sign-ins each
+    has its own row of sessions.
+    """
+
+    def __init__(self) -> None:
+        self.newest = {"a": 0, "b": 0}
+
+    def visit(self, cookie: str) -> str:
+        """Return the session that an answer sets."""
+        row, number = cookie[:1], cookie[1:]
+        if row not in self.newest or number != str(self.newest[row]):
+            return "stranger"
+        self.newest[row] += 1
+        return f"{row}{self.newest[row]}"
+
+
+class Node:
+    """What a node knows of the source, and what is on its way to the disk. acknowledged: rows to the newest number that
+    was stored, as far as anybody has heard.
+    """
+
+    def __init__(self, disk: dict[str, str]) -> None:
+        self.disk, self.acknowledged = disk, {"a": 0, "b": 0}
+        self.life = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Start, or start again after a crash: what was in memory is gone."""
+        self.life += 1
+        self.box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
+        self.ports: Any = SimpleNamespace(world=SimpleNamespace(now=lambda: NOW), recorder=self.box)
+        self.row, self.has_turn, self.own_look = self.disk["row"], False, ""
+        self.kept = KeptCookies(SOURCE, self.disk["jar"])
+
+    def sends(self) -> str:
+        return sent(Renewal(self.ports, headers(self.row), self.kept), self.row)
+
+    def commit_one(self) -> bool:
+        try:
+            message = self.box.receive_nowait()
+        except trio.WouldBlock:
+            return False
+        assert isinstance(message, SaveStates) and message.heard is not None
+        for _, text in message.jars:
+            store(self.disk, text)
+        message.heard(True)
+        now = self.disk["row"]
+        for row, number in re.findall(r'"([ab])([0-9]+)"', self.disk["jar"]):
+            self.acknowledged[row] = max(self.acknowledged[row], int(number) if row == now else 0)
+        return True
+
+    def settle(self) -> None:
+        """Let all arrive that is on its way, and take in what others have written."""
+        while self.commit_one():
+            pass
+        self.kept = self.kept.met(self.disk["jar"])
+
+
+def headers(row: str) -> str:
+    return f"Cookie: session={row}0"
+
+
+def sent(renewal: Renewal, row: str) -> str:
+    (pair,) = renewal.opening(access_to(URL, headers(row))).to(URL, NOW)
+    return pair[1].decode().removeprefix("session=")
+
+
+def store(disk: dict[str, str], text: str) -> None:
+    if kept_cookies.is_younger(text, disk["jar"]):
+        disk["jar"] = text
+
+
+def a_look(site: Site, node: Node, *, own: bool = False, tries: bool = False) -> Process:
+    """Ask, in the host's turn; hear the head of the answer; know what its body is."""
+    life, row, renewal = node.life, node.row, Renewal(node.ports, headers(node.row), node.kept)
+    while node.has_turn:
+        yield
+    if life != node.life or (own and node.own_look == "ended"):
+        return
+    node.has_turn = True
+    node.own_look = "asks" if own else node.own_look
+    session = site.visit(sent(renewal, row))
+    yield
+    if life != node.life:
+        return
+    renewal.heard(access_to(URL, headers(row)), URL, SetCookies((f"session={session}; Path=/",)))
+    node.has_turn = False
+    node.own_look = "" if own else node.own_look
+    yield
+    if life != node.life or (own and node.own_look == "ended"):
+        return
+    if session == "stranger":
+        renewal.shut_out()
+    else:
+        renewal.works(at_once=tries)
+
+
+def an_edit(node: Node, row: str) -> Process:
+    """End the own look, once its answer has begun; store; put the record in the place of the one before.
+
+    row: of the headers that it gives, "" for the same.
+    """
+    life = node.life
+    while node.own_look == "asks" and life == node.life:
+        yield
+    node.own_look = "ended"
+    kept = node.kept.of_other_headers() if row else node.kept
+    text = kept.text
+    yield
+    if life != node.life:
+        return
+    node.disk["row"] = row or node.disk["row"]
+    store(node.disk, text)
+    yield
+    if life == node.life:
+        node.row, node.kept = node.disk["row"], kept
+
+
+def a_harvest(node: Node) -> Process:
+    """Bring to the disk what was known when it was made up."""
+    text, life = node.kept.text, node.life
+    yield
+    if life == node.life:
+        store(node.disk, text)
+
+
+def commits(node: Node, times: int) -> Process:
+    for _ in range(times):
+        node.commit_one()
+        yield
+
+
+def a_crash(node: Node) -> Process:
+    node.begin()
+    yield
+
+
+def reads(node: Node) -> Process:
+    """Read what another node has written; where the record is another, too, an edit of this node's own goes first."""
+    if node.row == node.disk["row"]:
+        node.kept = node.kept.met(node.disk["jar"])
+    yield
+
+
+def orders(lengths: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield all orders in which so many steps of several can be taken."""
+    if not any(lengths):
+        yield ()
+    for which, left in enumerate(lengths):
+        if left:
+            rest = [*lengths[:which], left - 1, *lengths[which + 1 :]]
+            yield from ((which, *after) for after in orders(rest))
+
+
+def some_orders(*lengths: int) -> Iterator[tuple[int, ...]]:
+    """Yield some of the orders, always the same ones, where there are too many for a quick test."""
+    chance, steps = Random(19), [which for which, length in enumerate(lengths) for _ in range(length)]
+    for _ in range(1_000):
+        chance.shuffle(steps)
+        yield tuple(steps)
+
+
+def play(order: Sequence[int], *processes: Process) -> None:
+    """Take steps in an order; who had to wait goes on when all others are through."""
+    for which in order:
+        next(processes[which], None)
+    left = list(processes)
+    while left:
+        left = [process for process in left if next(process, DONE) is not DONE]
+
+
+def lost(site: Site, node: Node) -> bool:
+    """Return whether a node does not go with the newest session of the sign-in that its user has given last."""
+    newest = f"{node.row}{site.newest[node.row]}"
+    is_stored = f'"{newest}"' in node.disk["jar"] or newest == f"{node.row}0"
+    return node.row != node.disk["row"] or node.sends() != newest or not is_stored
+
+
+def looks_and_an_edit(row: str, *, borrowed: bool) -> Sequence[Sequence[int]]:
+    """Return the orders in which a session was lost."""
+    found = []
+    for order in orders([3, 3, 3]):
+        site, node = Site(), Node({"row": "a", "jar": ""})
+        second = a_look(site, node) if borrowed else commits(node, 3)
+        play(order, a_look(site, node, own=borrowed), second, an_edit(node, row))
+        node.settle()
+        if lost(site, node):
+            found.append(order)
+    return found
+
+
+def looks_and_late_writes() -> Sequence[Sequence[int]]:
+    found = []
+    for order in some_orders(3, 3, 2, 2):
+        site, node = Site(), Node({"row": "a", "jar": ""})
+        play(order, a_look(site, node), a_look(site, node), a_harvest(node), commits(node, 2))
+        node.settle()
+        if lost(site, node):
+            found.append(order)
+    return found
+
+
+@pytest.mark.parametrize("row", ["", "b"])
+@pytest.mark.parametrize("borrowed", [True, False])
+def test_no_order_of_looks_and_an_edit_loses_a_session_or_brings_an_old_one_back(row: str, borrowed: bool) -> None:
+    assert looks_and_an_edit(row, borrowed=borrowed) == []
+
+
+def test_no_order_of_looks_and_commits_writes_an_old_session_over_a_newer_one() -> None:
+    assert looks_and_late_writes() == []
+
+
+@pytest.mark.parametrize("row", ["", "b"])
+def test_a_crash_costs_what_nobody_has_heard_is_stored_and_nothing_else(row: str) -> None:
+    for order in some_orders(3, 3, 3, 1):
+        site, node = Site(), Node({"row": "a", "jar": ""})
+        play(order, a_look(site, node), commits(node, 3), an_edit(node, row), a_crash(node))
+        node.settle()
+        assert node.row == node.disk["row"], order
+        assert node.sends()[:1] == node.row and int(node.sends()[1:]) >= node.acknowledged[node.row], order
+
+
+@pytest.mark.parametrize("row", ["", "b"])
+def test_two_nodes_that_look_at_once_keep_the_session_of_who_was_let_in(row: str) -> None:
+    for order in some_orders(3, 3, 3, 1):
+        site, disk = Site(), {"row": "a", "jar": ""}
+        owner, other = Node(disk), Node(disk)
+        play(order, a_look(site, owner), a_look(site, other, tries=True), an_edit(owner, row), reads(owner))
+        other.settle()
+        owner.settle()
+        store(disk, owner.kept.text)  # as a sweep does
+        assert not lost(site, owner), order
+
+
+def test_what_is_lost_where_an_edit_copies_the_cookies_or_storage_takes_any_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as planted:
+        planted.setattr(kept_cookies, "is_younger", lambda *_: True)
+        assert looks_and_late_writes() and looks_and_an_edit("b", borrowed=True)
+    monkeypatch.setattr(KeptCookies, "of_other_headers", lambda self: KeptCookies(SOURCE, self.text))
+    assert looks_and_an_edit("b", borrowed=True)
+
+
+async def test_what_only_a_preview_has_renewed_is_had_by_who_adds_it_within_a_quarter_of_an_hour(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    tried = TriedCookies()
+    kept = tried.of("a")
+    kept.put("[1]")
+    assert tried.of("a") is kept and tried.of("b") is not kept and repr(tried) == "<TriedCookies 2>"
+    assert tried.give("a", SOURCE) is kept and kept.source == SOURCE
+    assert tried.of("a").kept == "", "it is the source's now"
+    tried.of("a").put("[2]")
+    await trio.sleep(LONGEST + 1)
+    assert tried.of("a").kept == ""
+    for number in range(MOST_TRIED + 5):
+        tried.of(f"{number}").put("[3]")
+    assert repr(tried) == f"<TriedCookies {MOST_TRIED}>" and tried.of("4").kept == "" != tried.of("68").kept
+
+
+async def test_what_finds_no_room_on_its_way_to_the_disk_is_left_to_the_sweep() -> None:
+    box: Mailbox[RecorderMessage] = Mailbox("recorder", 1)
+    kept = KeptCookies(SOURCE)
+    kept.put('[["session","1"]]')
+    kept.save(box)
+    kept.put('[["session","2"]]')
+    kept.save(box)
+    assert kept.behind and box.statistics().depth == 1 and "session" not in repr(kept)
+    kept.heard(kept.age, stored=False)
+    assert kept.behind
+    kept.heard(kept.age, stored=True)
+    assert not kept.behind
