@@ -24,6 +24,8 @@ PATIENCE = 600.0
 _THEIRS = re.compile(r"/home/\.cache/(pip|uv)/|/pipx/(venvs/\..*\.lock$|logs/)")
 """What installers keep for themselves: a cache, a lock."""
 _SUDO = '#!/bin/sh\nexec "$@"\n'
+_CONTAINERS = '[storage]\ndriver = "vfs"\ngraphroot = "{home}/containers"\nrunroot = "{home}/running"\n'
+"""A builder's images lie in the home, in plain folders: those of the machine are not seen, and nothing is mounted."""
 _ALWAYS_YES = 'APT::Get::Assume-Yes "true";\n'
 _COPY = """
 mount -t tmpfs none {there} && mkdir {there}/changed {there}/work {there}/whole &&
@@ -48,12 +50,14 @@ class Place:
             each.mkdir()
         (self._bin / "sudo").write_text(_SUDO, "utf-8")
         (self._bin / "sudo").chmod(0o755)
+        self._containers = folder / "containers.conf"
+        self._containers.write_text(_CONTAINERS.format(home=self.home), "utf-8")
         self.inside: tuple[str, ...] = ()
         self.changed: Path | None = None
         self._lines = 0
 
     def environment(self) -> dict[str, str]:
-        """Return what is set: a home, a path, where packages come from, and that loopback may be watched."""
+        """Return what is set: a home, a path, where packages come from and images lie, that loopback may be watched."""
         python = str(Path(getattr(sys, "_base_executable", sys.executable)).parent)
         path = [self._bin, self.home / ".local/bin", self.tools / "bin", python]
         sources = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "SSL_CERT"))}  # noqa: TID251
@@ -61,6 +65,7 @@ class Place:
             "HOME": str(self.home),
             "TOOLS": str(self.tools),
             "PATH": ":".join([*map(str, path), "/usr/sbin:/usr/bin:/sbin:/bin"]),
+            "CONTAINERS_STORAGE_CONF": str(self._containers),
             "SANDERLING_ALLOW_NETWORKS": "127.0.0.0/8",
             "LC_ALL": "C.UTF-8",
         }
@@ -169,8 +174,11 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _served(pid: int) -> int | None:
-    """Return the innermost process that serves; around it may be a shell, make, runuser, the loader of the one file."""
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
+    """Return the innermost process that serves; around it may be a shell, make, runuser, the loader of the one file, or
+    a builder, whose children belong to any of its threads.
+    """
+    children = " ".join(each.read_text("ascii") for each in Path(f"/proc/{pid}/task").glob("*/children"))
+    for child in children.split():
         if (found := _served(int(child))) is not None:
             return found
     return pid if b"serve" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") else None

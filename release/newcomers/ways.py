@@ -10,14 +10,17 @@ from typing import Final, Literal, NamedTuple
 Kind = Literal["folder", "system"]
 _DATA: Final = ".local/share/sanderling"
 _WHEEL: Final = ("sanderling-*.whl",)
+_IN_IMAGE: Final = "buildah run --isolation chroot"
 
 
 class Way(NamedTuple):
     """A way. Its commands run in the place, where `dist` is what `make` has made, if it `needs` some of it.
 
-    before: what such a machine has already. command: how the program is called once it is there; serve: how it is
-    served, where that is not `command serve`, with a place for its flags. data: the folder that is named to it, ""
+    before: what such a machine has already. tool: a program that it must have, or the way is not gone. command: how
+    the program is called once it is there; serve: how it is served, where that is not `command serve`, with a place for
+    its flags, and one for settings where it does not see those of the place. data: the folder that is named to it, ""
     where it chooses itself. kept: what is left by the word of its page, below the home or the place, to be deleted.
+    warned: what `doctor` rightly warns of in this way alone.
     """
 
     name: str
@@ -31,6 +34,8 @@ class Way(NamedTuple):
     data: str = ""
     kept: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    tool: str = ""
+    warned: tuple[str, ...] = ()
 
 
 WAYS: Final = (
@@ -86,5 +91,18 @@ WAYS: Final = (
         before=("python3 -m venv $TOOLS", "$TOOLS/bin/pip install -q uv"),
         kept=(_DATA,),
         needs=_WHEEL,
+    ),
+    Way(
+        "image",
+        f"{_IN_IMAGE} sanderling -- sanderling",
+        install=(
+            "buildah build --isolation chroot --format docker -t sanderling dist/image",
+            "buildah from --name sanderling sanderling",
+        ),
+        serve=f"{_IN_IMAGE} {{settings}}sanderling -- sanderling serve {{flags}}",
+        remove=("buildah rm sanderling", "buildah rmi sanderling"),
+        needs=("image",),
+        tool="buildah",
+        warned=("open", "tls"),  # as many open files as the machine gives; it listens to whoever the container lets in
     ),
 )

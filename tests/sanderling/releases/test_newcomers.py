@@ -33,12 +33,12 @@ def test_each_command_of_a_way_stands_on_its_page(way: Way) -> None:
     said = blocks(way.page) | set(re.findall(r"`([^`\n]+)`", (ROOT / way.page).read_text("utf-8")))
     typed = [line.format(unmanaged="") for line in (*way.install, *way.remove)]
     if way.serve:
-        typed.append(way.serve.partition(" ARGS")[0])
+        typed.append(way.serve.format(flags="", settings="").partition(" ARGS")[0].strip())
     assert [line for line in typed if line not in said and line not in OWN] == []
 
 
 def test_the_ways_of_the_page_are_all_gone_but_those_that_are_named() -> None:
-    said = {line for line in blocks("docs/install.md") if re.search(r"\binstall\b|^docker build", line)}
+    said = {line for line in blocks("docs/install.md") if re.search(r"\binstall\b|^docker build|^buildah build", line)}
     gone = {line.format(unmanaged="") for way in WAYS for line in way.install}
     assert said - gone == OTHERS
 
