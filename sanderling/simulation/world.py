@@ -26,6 +26,8 @@ from actors.messages.importing import ImportMessage
 from actors.messages.recorder import RecorderMessage
 from actors.settings import Settings
 from actors.system import Front, System, signing_keys
+from actors.templates.catalogue import built_in as built_in_templates
+from actors.templates.template import Template
 from actors.world import World
 from sanderling.simulation.browser import SimBrowser
 from sanderling.simulation.chances import chance
@@ -167,7 +169,15 @@ class Life:
                     return
                 machine = self.machine
                 kinds = kinds_of(_messengers(), Mail(POST, _no_login, machine.settings.base_url))
-                self._system = System(self.world, machine.settings, self.storage, keys, machine.front, kinds=kinds)
+                self._system = System(
+                    self.world,
+                    machine.settings,
+                    self.storage,
+                    keys,
+                    machine.front,
+                    templates=_templates(),
+                    kinds=kinds,
+                )
                 await self._system.run()
                 await self.storage.aclose()
         except* Escalate as group:
@@ -282,6 +292,11 @@ class Life:
 @cache
 def _messengers() -> Catalogue[Messenger]:
     return built_in()
+
+
+@cache
+def _templates() -> Catalogue[Template]:
+    return built_in_templates()
 
 
 async def _no_login() -> None:
