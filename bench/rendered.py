@@ -12,7 +12,8 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -25,7 +26,7 @@ from actors.browser.holder import descendants, weigh
 from actors.browser.pool import ChromiumPool
 from actors.egress.guard import Guard
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust
-from actors.world import RenderRequest
+from actors.world import Rendered, RenderRequest
 from sanderling.browsers import find_browser
 from sanderling.environment import environ
 from sanderling.program import holder_command
@@ -99,7 +100,7 @@ class Bench:
             began = time.perf_counter()
             page = await self._pool.render(self._request)
             self.took.append(time.perf_counter() - began)
-            assert b"Item 199" in page.html and page.settled
+            assert is_whole(page)
             if len(self.took) % self._every == 0:
                 self._tell(len(self.took), weigh(os.getpid()))
 
@@ -111,6 +112,24 @@ class Bench:
             self.peak = max(self.peak, found["memory_kib"])
 
 
+@asynccontextmanager
+async def running(pool: ChromiumPool) -> AsyncIterator[RenderRequest]:
+    """Run a pool beside the page's origin; yield how the page is asked for. At the end all browsers have ended."""
+    guard = Guard(SystemResolver(), TcpConnector(public_trust), [ip_network("127.0.0.1/32")])
+    async with trio.open_nursery() as nursery:
+        listeners = await open_listeners("127.0.0.1", 0)
+        nursery.start_soon(partial(trio.serve_listeners, origin, [*listeners]))
+        child: Any = SimpleNamespace(ready=lambda: None, stopping=trio.Event())
+        nursery.start_soon(partial(pool.run, child, connect=guard.connect))
+        yield RenderRequest(f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}/", "sanderling/bench")
+        nursery.cancel_scope.cancel()
+
+
+def is_whole(page: Rendered) -> bool:
+    """Return whether a look has seen all that the page's script puts into it."""
+    return b"Item 199" in page.html and page.settled
+
+
 async def measure(looks: int, pages: int, every: int, tell: Any = lambda *_: None) -> dict[str, float]:
     """Make looks; return what they cost, and memory in MB and processes before and after."""
     path = find_browser(environ().get("TEST_BROWSER", "")).path
@@ -118,13 +137,7 @@ async def measure(looks: int, pages: int, every: int, tell: Any = lambda *_: Non
     pool = ChromiumPool(
         holder_command(path), pages=pages, listen=open_listeners, datagrams=open_datagrams, entropy=entropy, **worn
     )
-    guard = Guard(SystemResolver(), TcpConnector(public_trust), [ip_network("127.0.0.1/32")])
-    async with trio.open_nursery() as nursery:
-        listeners = await open_listeners("127.0.0.1", 0)
-        nursery.start_soon(partial(trio.serve_listeners, origin, [*listeners]))
-        request = RenderRequest(f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}/", "sanderling/bench")
-        child: Any = SimpleNamespace(ready=lambda: None, stopping=trio.Event())
-        nursery.start_soon(partial(pool.run, child, connect=guard.connect))
+    async with running(pool) as request:
         await pool.render(request)
         await trio.sleep(1)
         idle, bench = weigh(os.getpid()), Bench(pool, request, every, tell)
@@ -133,7 +146,6 @@ async def measure(looks: int, pages: int, every: int, tell: Any = lambda *_: Non
         spent, ours, elapsed = ticks() - cpu, time.process_time() - own, time.perf_counter() - began
         await trio.sleep(2)
         after = weigh(os.getpid())
-        nursery.cancel_scope.cancel()
     return {
         "rate": looks / elapsed,
         "cpu_ms": 1000 * spent / looks,

@@ -19,6 +19,8 @@ HUNG_AFTER: Final = 1.6
 """Seconds without a word of a browser that was asked for one: noticed and replaced, that makes two."""
 CALLS: Final = 4
 """Calls in that time. All must have gone unanswered, so that a pause of our own is not taken for one of the browser."""
+CLOSED_WITHIN: Final = 10.0
+"""Seconds for a page to be closed by a browser that answers. On a busy machine a tab takes its time to end."""
 BACKLOG: Final = 4096
 """What a browser has said of one page and the look has not taken yet; a page that makes it say more is ended."""
 BROKE: Final = "the line to it broke"
@@ -74,17 +76,20 @@ class Engine:
 
     async def run(self, up: Callable[[], None]) -> None:
         """Keep the line and the proxy until the browser is over. up: called when it can be asked."""
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._hear)
-            nursery.start_soon(self._call)
-            nursery.start_soon(self._line.doors.run, self._proxy)
-            await self._greet()
-            if not self.over.is_set():
-                up()
-            await self.over.wait()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._hear)
+                nursery.start_soon(self._call)
+                nursery.start_soon(self._line.doors.run, self._proxy)
+                await self._greet()
+                if not self.over.is_set():
+                    up()
+                await self.over.wait()
+                nursery.cancel_scope.cancel()
+        finally:
+            self.end("")
             for desk in self._desks:
                 desk.close()
-            nursery.cancel_scope.cancel()
 
     def end(self, why: str) -> None:
         """Have done with this browser."""
@@ -220,8 +225,8 @@ class Engine:
                 return message.params
 
     async def _close(self, look: Look, desk: _Desk) -> None:
-        """Throw a look's context away. A browser that does not is hung."""
-        with trio.move_on_after(HUNG_AFTER, shield=True) as scope:
+        """Throw a look's context away. A browser that does not is of no more use; a hung one is noticed before."""
+        with trio.move_on_after(CLOSED_WITHIN, shield=True) as scope:
             try:
                 while "context" in desk.owed:  # it was given up before it had one
                     self._taken(look, *await desk.take())
@@ -231,7 +236,7 @@ class Engine:
             except trio.EndOfChannel:
                 pass  # the browser is over, and all its pages with it
         if scope.cancelled_caught:
-            self.end(f"it did not close a page within {HUNG_AFTER:g} s")
+            self.end(f"it did not close a page within {CLOSED_WITHIN:g} s")
 
     # --- the line ----------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import trio
@@ -110,12 +111,22 @@ class Elsewhere:
                 elif isinstance(event, CloseConnection):
                     return
 
+    async def _late(
+        self, stream: trio.abc.Stream, connection: WSConnection, command: Mapping[str, Any], said: Callable[..., Any]
+    ) -> None:
+        """Have a test do as it likes, and answer with what it returns, if that is anything."""
+        found = await said(self)
+        if found is not None:
+            message = {"id": command["id"], "result": found, "sessionId": command.get("sessionId", "")}
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await stream.send_all(connection.send(TextMessage(data=json.dumps(message))))
+
     async def _heard(self, stream: trio.abc.Stream, connection: WSConnection, command: Mapping[str, Any]) -> None:
         method, session = command["method"], command.get("sessionId", "")
         self.asked.append(method)
         said = self.bent.get(method, ANSWERS.get(method, {}))
         if callable(said):
-            await said(self)
+            self._nursery.start_soon(self._late, stream, connection, command, said)
             return
         if isinstance(said, bytes):
             await stream.send_all(said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -188,6 +188,33 @@ async def test_a_browser_that_says_nothing_any_more_costs_the_look_two_seconds(e
         assert trio.current_time() - began <= 2
         elsewhere.bent.clear()
         assert (await pool.render(PAGE)).html == b"<p>tide</p>"
+
+
+@pytest.mark.parametrize(("seconds", "lost"), [(9.0, 0), (60.0, 1)])
+async def test_a_browser_that_answers_may_take_its_time_to_close_a_page_but_not_for_ever(
+    elsewhere: Elsewhere, seconds: float, lost: int
+) -> None:
+    async def late(_elsewhere: Elsewhere) -> Mapping[str, Any]:
+        await trio.sleep(seconds)
+        return {}
+
+    async with a_pool(elsewhere) as pool:
+        elsewhere.bent["Target.disposeBrowserContext"] = late
+        began = trio.current_time()
+        assert (await pool.render(PAGE)).html == b"<p>tide</p>"
+        assert trio.current_time() - began <= 12
+        await trio.sleep(1)
+        assert pool.statistics().lost == lost
+
+
+async def test_a_pool_that_stops_waits_for_no_page_to_be_closed(elsewhere: Elsewhere) -> None:
+    elsewhere.bent["Target.disposeBrowserContext"] = say_nothing
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery, a_pool(elsewhere) as pool:
+        nursery.start_soon(pool.render, PAGE)
+        await trio.sleep(3)
+        assert pool.statistics().busy == 1, "it is being closed"
+    assert trio.current_time() - began < 4
 
 
 async def test_a_token_goes_with_each_request_and_is_neither_logged_nor_told(elsewhere: Elsewhere) -> None:
