@@ -20,6 +20,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from actors.content.changes.memory import HeldPage, PageIdentity, SettledState, packed, unpack_keys
+from actors.content.pages import json_text
 from actors.content.pages.evidence import LITTLE, kind_of, kind_of_head, path_of, titles_differ
 from actors.content.pages.page import PageReading
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
@@ -90,6 +91,8 @@ class Swap(Struct, frozen=True, dict=True):
             return True
         if alike(self.before.keys, self.now.keys, _REPLACED) or 2 * len(told & now) >= len(told):
             return False
+        if self._is_same_record():
+            return False
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
     def stays(self, held: HeldPage, at: int) -> Stay:
@@ -129,6 +132,11 @@ class Swap(Struct, frozen=True, dict=True):
         rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
 
+    def _is_same_record(self) -> bool:
+        """Return whether both are JSON with the same members: all of a small record may change at once."""
+        told = _members_of(self.before.texts)
+        return bool(told) and told == _members_of(self.now.texts)
+
     def _shrunk(self) -> bool:
         return sum(self.now.words) < _LITTLE * sum(self.before.words)
 
@@ -146,6 +154,15 @@ class Swap(Struct, frozen=True, dict=True):
                 bool(self.says),
             )
         )
+
+
+def _members_of(texts: Sequence[str]) -> frozenset[str]:
+    """Return the names of members that lines of JSON begin with, or that the only line holds."""
+    if len(texts) == 1 and texts[0][:1] == "{":
+        value = json_text.loaded(texts[0])
+        return frozenset(value if isinstance(value, dict) else ())
+    names = (json_text.named(text)[0] for text in texts if text[:1] == '"')
+    return frozenset(filter(None, names))
 
 
 def face_of(reading: PageReading, address: str) -> PageIdentity:

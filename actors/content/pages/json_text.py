@@ -1,7 +1,8 @@
 """JSON as lines that a reader takes for one thing each, and where each of them stands. Pure.
 
 An item of a list is called by what tells it from the others: `plans[Team]`, not `plans[2]`. So a list that is put into
-another order is the same list, and a value that changed is that of its item, wherever that stands now.
+another order is the same list, and a value that changed is that of its item, wherever that stands now. Such a list is
+never put on one line, so that this holds for a small document, too; only within an item of another list it is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from actors.content.pages.json_path import Location
@@ -22,6 +24,7 @@ _DEEPEST: Final = 100
 _LONGEST_KEY: Final = 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
 """Members that tell items apart, the first that does in all items of a list; else the first text that does."""
+_NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")
 _BRACKETED: Final = re.compile(r"[\x00-\x1f\[\]\"\\]")
 
 
@@ -72,15 +75,46 @@ def written(value: Any, location: Location) -> str:
     """Return a place in a document as people write it: plans[Team].price."""
     place = ""
     for key in location:
-        place = f"{place}{_item(value, key, key_of(value))}" if isinstance(key, int) else _member(place, key)
+        place = f"{place}{item_of(value, key, key_of(value))}" if isinstance(key, int) else member(place, key)
         value = value[key]
     return place[:_ON_ONE_LINE]
 
 
-def _lines(value: Any, name: str, place: str, above: str, at: Location) -> Iterator[Line]:
-    """name: what the line begins with. place: of the value. above: of what holds it. at: the way to the value."""
+def named(line: str) -> tuple[str | None, str]:
+    """Return the member that a line names, None for an item, and what it says of it.
+
+    >>> named('"price": 12'), named("12")
+    (('price', '12'), (None, '12'))
+    """
+    if (found := _NAMED.match(line)) is not None:
+        with suppress(ValueError):
+            return json.loads(found[1]), line[found.end() :]
+    return None, line
+
+
+def loaded(text: str) -> Any:
+    """Return a value that stands on a line; NO_VALUE where it can't be read again."""
+    try:
+        return json.loads(text, parse_int=Number, parse_float=Number)
+    except (ValueError, RecursionError):
+        return NO_VALUE
+
+
+def on_one_line(value: Any) -> str:
+    """Return a value as it is written where it fits on one line."""
+    return _short(value, LONGEST) or ""
+
+
+def _lines(  # noqa: PLR0917
+    value: Any, name: str, place: str, above: str, at: Location, in_list: bool = False
+) -> Iterator[Line]:
+    """name: what the line begins with. place: of the value. above: of what holds it. at: the way to the value. in_list:
+    an item of a list, or in one.
+    """
     short = _short(value, _ON_ONE_LINE if at else _ON_ONE_LINE // 4)
     is_group = isinstance(value, (dict, list))
+    if not in_list and is_group and short is not None and _has_named_items(value):
+        short = None
     if short is not None or not is_group or len(at) > _DEEPEST:
         whole = json.dumps(value, ensure_ascii=False)[: 2 * LONGEST] if short is None else short
         yield Line(f"{name}{whole}", place if is_group or not name else above, at)
@@ -89,18 +123,28 @@ def _lines(value: Any, name: str, place: str, above: str, at: Location) -> Itera
         yield Line(name.rstrip(), above, at)
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _lines(item, f"{_quoted(key)}: ", _member(place, key), place, (*at, key))
+            yield from _lines(item, f"{_quoted(key)}: ", member(place, key), place, (*at, key), in_list)
     else:
         learned = key_of(value)
         for number, item in enumerate(value):
-            yield from _lines(item, "", f"{place}{_item(value, number, learned)}"[:_ON_ONE_LINE], place, (*at, number))
+            below = f"{place}{item_of(value, number, learned)}"[:_ON_ONE_LINE]
+            yield from _lines(item, "", below, place, (*at, number), True)
 
 
-def _member(place: str, key: str) -> str:
+def _has_named_items(value: Any) -> bool:
+    """Return whether a list whose items are told apart is, or stands in, a value that is no item of a list itself."""
+    if isinstance(value, dict):
+        return any(map(_has_named_items, value.values()))
+    return isinstance(value, list) and len(value) > 1 and key_of(value) is not None
+
+
+def member(place: str, key: str) -> str:
+    """Return the place of a member."""
     return (f"{place}.{key}" if place else key)[:_ON_ONE_LINE]
 
 
-def _item(items: Sequence[Any], at: int, key: str | None) -> str:
+def item_of(items: Sequence[Any], at: int, key: str | None) -> str:
+    """Return the step to an item of a list. key: see `key_of`."""
     return f"[{at if key is None else items[at][key]}]"
 
 

@@ -6,7 +6,6 @@ import copy
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from actors.content.pages import json_text, selectors
@@ -15,7 +14,6 @@ from actors.content.pages.earlier import Paragraph
 from actors.content.pages.json_path import Location
 
 _NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][\w]*", re.A)
-_NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")
 _LONGEST: Final = 600
 
 
@@ -146,17 +144,8 @@ class PastJson:
 
 def _said(line: str) -> tuple[str | None, Any]:
     """Return the member that a line names, None for an item, and its value; NO_VALUE where it can't be read again."""
-    if (named := _NAMED.match(line)) is not None:
-        with suppress(ValueError):
-            return json.loads(named[1]), _loaded(line[named.end() :])
-    return None, _loaded(line)
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text, parse_int=json_text.Number, parse_float=json_text.Number)
-    except (ValueError, RecursionError):
-        return json_text.NO_VALUE
+    key, rest = json_text.named(line)
+    return key, json_text.loaded(rest)
 
 
 def _at(value: Any, place: Location) -> Any:

@@ -10,6 +10,7 @@ from actors.content.pages.page import PageReading
 from actors.content.pages.places import Place
 from actors.content.pages.plain import format_of
 from actors.content.values.amounts import Writing
+from actors.content.values.members import ROOT, path_at
 from actors.content.values.reading import Found, values_in
 from actors.content.wording.language import code_of
 from actors.content.wording.one_line import line
@@ -34,17 +35,18 @@ def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedV
     """Return the values of a block that an alert can ask for, in their order."""
     label = "" if place is None else f"{place.row} {place.column}".strip()
     found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
-    return tuple(PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(one, place, writing)) for one in found)
+    return tuple(
+        PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(text, one, place, writing)) for one in found
+    )
 
 
-def _place(found: Found, place: Place | None, writing: Writing) -> str:
+def _place(text: str, found: Found, place: Place | None, writing: Writing) -> str:
     """Return the condition on a value's place, "" where no label names it."""
+    if writing.exact:
+        path = path_at(text, place.row if place else "", found.end)
+        return _said("path", path) if path != ROOT else ""
     if place is None or not (place.row or place.column):
         return ""
-    if writing.exact:
-        row = place.row.removeprefix("$").removeprefix(".")
-        path = f"${row}" if row.startswith("[") else f"$.{row}"
-        return _said("path", f"{path}.{found.key}" if found.key else path)
     return _said("label", " · ".join(filter(None, (line(place.row), line(place.column)))))
 
 

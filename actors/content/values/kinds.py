@@ -27,6 +27,7 @@ from actors.content.values.labels import (
     path_of,
     short,
 )
+from actors.content.values.member_pairs import MemberPair, paired
 from actors.content.values.reading import Found, is_price
 from actors.content.wording.patience_diff import gaps
 from actors.content.wording.spans import words_of
@@ -144,16 +145,16 @@ def _of_single(text: str, context: Context | None, writing: Writing, *, came: bo
     label = label_of(context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
         yield _sided(
-            "availability", noted.values[0].value, label, path_of(context, noted.values[0], writing), came=came
+            "availability", noted.values[0].value, label, path_of(text, context, noted.values[0], writing), came=came
         )
         return
     kind: ChangeKind = "added" if came else "removed"
     told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type == "availability"]
     for i in told:
         own = labelled(context) or around(noted, i) or label_of(context)
-        yield _sided(kind, noted.values[i].value, own, path_of(context, noted.values[i], writing), came=came)
+        yield _sided(kind, noted.values[i].value, own, path_of(text, context, noted.values[i], writing), came=came)
     if not told:
-        yield _sided(kind, Value(short(text)), label, path_of(context, None, writing), came=came)
+        yield _sided(kind, Value(short(text)), label, path_of(text, context, None, writing), came=came)
 
 
 def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool) -> TypedChange:
@@ -163,24 +164,55 @@ def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool)
 def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     context = change.context or None
     before, after = (as_noted(text, writing, cell_of(context)) for text in (change.before, change.after))
+    pairs = paired(before, after, context.row if context else "") if writing.exact else ()
+    if found := [one for pair in pairs for one in _of_member(pair, writing)]:
+        yield from found
+        return
+    path = path_of(change.after, context, None, writing)
     told = False
     for old, new, label in _pairs(before, after):
-        first = new or old
-        assert first is not None
-        kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
-        if kind == "price" and not is_price(first, (after if new else before).text):
-            kind = "number"
-        path = path_of(context, first, writing)
         own = fitting(path or labelled(context) or label) or label_of(context)
-        yield _change(kind, old.value if old else UNSET, new.value if new else UNSET, own, path)
+        yield _of_pair(old, new, (after if new else before).text, own, path)
         told = True
     if before.around == after.around and told:
         return
     words = _words_kind(before, after, writing, told=told)
     if words:
         kind, old_text, new_text = words
-        path = path_of(context, None, writing)
         yield _change(kind, Value(short(old_text)), Value(short(new_text)), label_of(context), path)
+
+
+def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: str) -> TypedChange:
+    """Return the change of a value. text: where the new one stands, or the old one that has gone."""
+    first = new or old
+    assert first is not None
+    kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
+    if kind == "price" and not is_price(first, text):
+        kind = "number"
+    return _change(kind, old.value if old else UNSET, new.value if new else UNSET, label, path)
+
+
+def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
+    """Yield what became of a member of JSON, which is called by its path."""
+    before, after = pair.before, pair.after
+    olds, news = (side.noted if side else Noted("", (), "") for side in (before, after))
+    told = False
+    for old, new, _ in _pairs(olds, news):
+        side = after if new else before
+        assert side is not None, "a value stands on a side"
+        path = side.path_of(new or old)
+        yield _of_pair(old, new, side.noted.text, fitting(path), path)
+        told = True
+    if olds.around == news.around and (told or olds.text == news.text):
+        return
+    path = pair.path
+    if before and after:
+        if words := _words_kind(olds, news, writing, told=told):
+            kind, old_text, new_text = words
+            yield _change(kind, Value(short(old_text)), Value(short(new_text)), fitting(path), path)
+    elif not told:
+        one: ChangeKind = "added" if after else "removed"
+        yield _sided(one, Value(short(news.text or olds.text)), fitting(path), path, came=after is not None)
 
 
 def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | None, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from actors.content.values.amounts import Writing
+from actors.content.values.members import ROOT, path_at, path_of_block
 from actors.content.values.reading import Found, values_in
 from actors.content.wording.canonical import spelled, stripped
 from actors.content.wording.one_line import cut, line
@@ -25,7 +26,11 @@ class Noted(NamedTuple):
 
 def as_noted(text: str, writing: Writing, cell: str) -> Noted:
     """Return a text with its values. cell: what stands at its row and column, "" outside of tables."""
-    values = tuple(values_in(text, writing, cell))
+    return noted_with(text, tuple(values_in(text, writing, cell)))
+
+
+def noted_with(text: str, values: tuple[Found, ...]) -> Noted:
+    """Return a text as it is compared, with values that were read in it."""
     parts, at = [], 0
     for one in values:
         parts += [text[at : one.start], f" {HOLE} "]
@@ -62,13 +67,13 @@ def cell_of(context: Context | None) -> str:
     return "" if context is None else f"{context.row} {context.column}".strip()
 
 
-def path_of(context: Context | None, found: Found | None, writing: Writing) -> str:
-    """Return where in JSON a value stands, "" where nobody knows: the place of its block, and its key there."""
-    if context is None or not context.row or not writing.exact:
+def path_of(text: str, context: Context | None, found: Found | None, writing: Writing) -> str:
+    """Return where in JSON a value of a block stands, "" where nobody knows. found: None for the block itself."""
+    if not writing.exact:
         return ""
-    row = context.row.removeprefix("$").removeprefix(".")
-    start = f"${row}" if row.startswith("[") else f"$.{row}"
-    return start if found is None or not found.key else f"{start}.{found.key}"
+    row = context.row if context else ""
+    path = path_of_block(text, row) if found is None else path_at(text, row, found.end)
+    return "" if path == ROOT else path
 
 
 def fitting(text: str) -> str:

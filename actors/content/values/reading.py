@@ -49,7 +49,6 @@ _VERSION = re.compile(
     r"(?:-(?:alpha|beta|rc|dev|pre)[\w.]*)?(?![\w]|\.\d)"
 )
 _KEY = re.compile(r'"([\w.$ -]{1,60})" ?: ?"?-?$')
-_FLAG_KEY = re.compile(r'"(\w+)" ?:')
 _PRICE_KEY = re.compile(r"price|amount$|cost$|total$|fee$|preis$|prix$|pris$|precio$", re.I)
 _CURRENCY_KEY = re.compile(r'"\w*currency\w*" ?: ?"([A-Z]{3})"', re.I)
 _PRICE_LABEL = re.compile(
@@ -68,12 +67,11 @@ _HOUR_OF_NOON = 12
 
 
 class Found(NamedTuple):
-    """A value from `start` to `end` of a text. key: of the member of JSON whose value it is, "" elsewhere."""
+    """A value from `start` to `end` of a text."""
 
     start: int
     end: int
     value: Value
-    key: str = ""
 
 
 def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
@@ -93,15 +91,7 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
     )
     hashes = {at for hash in _HASH.finditer(lowered) for at in range(*hash.span())}
     found += _Numbers(text, flat, writing, label).read(_taken(found) | hashes)
-    found = _apart(found)[:MOST_VALUES]
-    return [one._replace(key=_key_in(flat, one)) for one in found] if writing.exact else found
-
-
-def _key_in(flat: str, found: Found) -> str:
-    """Return the key of a value of JSON, "" for an item of a list: before it, or its own where the value is a flag."""
-    key = _KEY.search(flat[max(0, found.start - _LONGEST_KEY) : found.start])
-    own = _FLAG_KEY.match(flat, found.start)
-    return own[1] if own else key[1] if key else ""
+    return _apart(found)[:MOST_VALUES]
 
 
 def is_price(found: Found, text: str) -> bool:

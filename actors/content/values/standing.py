@@ -38,6 +38,6 @@ def _of_text(text: str, block: int, context: Context, writing: Writing) -> Itera
     noted = as_noted(text, writing, cell_of(context))
     for i, found in enumerate(noted.values):
         if found.value.type in _ORDER:
-            path = path_of(context, found, writing)
+            path = path_of(text, context, found, writing)
             label = fitting(path or labelled(context) or around(noted, i)) or label_of(context)
             yield StandingValue(found.value, block, label, path)

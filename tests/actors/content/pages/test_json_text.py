@@ -85,3 +85,25 @@ def test_a_place_is_bounded_however_deep_the_document_is() -> None:
     for _ in range(90):
         value = {"a long name of a member": value}
     assert all(len(line.place) <= 160 for line in json_text.lines(value))
+
+
+SMALL = {"plans": [{"name": "Team", "price": 10}, {"name": "Pro", "price": 20}], "seats": 5}
+
+
+def test_the_named_items_of_a_small_document_are_lines_of_their_own_and_another_order_is_no_change() -> None:
+    assert places(SMALL)['{"name": "Team", "price": 10}'] == "plans[Team]"
+    memory = judge(None, reading(SMALL)).memory
+    assert judge(memory, reading({**SMALL, "plans": SMALL["plans"][::-1]})).diff is None  # type: ignore[index]
+
+
+def test_within_an_item_of_a_list_named_items_stay_on_its_line() -> None:
+    found = places([{"name": "A", "of": [{"id": "x"}, {"id": "y"}]}, {"name": "B", "of": []}])
+    assert found['{"name": "A", "of": [{"id": "x"}, {"id": "y"}]}'] == "[A]"
+
+
+def test_a_small_record_may_change_as_a_whole_and_another_one_in_its_place_has_to_stay() -> None:
+    status = {"status": {"indicator": "none", "description": "All Systems Operational"}}
+    memory = judge(None, reading(status)).memory
+    down = {"status": {"indicator": "minor", "description": "Partly down"}}
+    assert judge(memory, reading(down)).kind == "changed"
+    assert judge(memory, reading({"error": {"code": "rate_limited", "message": "Too many requests"}})).kind == "held"

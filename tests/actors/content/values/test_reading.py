@@ -157,7 +157,7 @@ def _decimal(number: object, scale: int) -> Decimal:
 def test_whatever_a_text_is_values_stand_in_it_apart_and_within_bounds(text: str, language: str) -> None:
     for writing in (Writing(language), Writing(exact=True)):
         end = 0
-        for start, until, value, _key in values_in(text, writing):
+        for start, until, value in values_in(text, writing):
             assert end <= start < until <= len(text)
             end = until
             assert len(value.text) <= MOST_VALUE_TEXT
