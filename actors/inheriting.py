@@ -1,8 +1,9 @@
 """The settings that a source inherits of its tags' defaults, and those that hold for it then. Pure.
 
-For each setting: a source's own value; else that of the first of its tags that has one, in the order in which the
-source has them, and for each tag the tag itself before those above it ("news/se" before "news"); else the service's
-default, which is None here. `ignore` adds up. What a source of its kind can't have is passed over.
+For each setting: a source's own value, which is all where it says so (`own_only`); else that of the first of its tags
+that has one, in the order in which the source has them, and for each tag the tag itself before those above it
+("news/se" before "news"); else the service's default, which is None here. `ignore` adds up. What a source of its kind
+can't have is passed over.
 
 The source that is stored is always its own, without anything inherited: whoever writes uses `LiveSource.source`,
 whoever looks or explains uses `LiveSource.effective`, and the storage refuses the latter.
@@ -12,16 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 import msgspec
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.previews import PartShown
 from storage.records.source import Source
-from storage.records.tag_defaults import TagDefaults
+from storage.records.tag_defaults import Inheritable, TagDefaults
 
-Inheritable = Literal["schedule", "hours", "bar", "selector", "ignore"]
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)
 _ONE_VALUE: Final[tuple[Inheritable, ...]] = ("schedule", "hours", "bar", "selector")
 Origins = Mapping[Inheritable, tuple[str, ...]]
@@ -80,11 +80,12 @@ def effective(source: Source, by_tag: Mapping[str, TagDefaults]) -> Source:
     for one in defaults_of(source.tags, by_tag):
         for name in _ONE_VALUE:
             value = getattr(one, name)
-            if value is None or name in origins or getattr(source, name) is not None:
+            if value is None or name in origins or name in source.own_only or getattr(source, name) is not None:
                 continue
             if _fits(source, name, value):
                 values[name], origins[name] = value, (one.tag,)
-        if more := tuple(each for each in one.ignore if each not in ignore and _fits(source, "ignore", each)):
+        theirs = () if "ignore" in source.own_only else one.ignore
+        if more := tuple(each for each in theirs if each not in ignore and _fits(source, "ignore", each)):
             ignore, origins["ignore"] = (*ignore, *more), (*origins.get("ignore", ()), one.tag)
     if not origins:
         return source

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from storage.records.given import given
 from storage.records.managed import Managed
 from storage.records.source import Follow, Render, Source
-from storage.records.tag_defaults import TagDefaults
+from storage.records.tag_defaults import Inheritable, TagDefaults
 from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 
@@ -147,6 +147,15 @@ WaitFor = Annotated[
         examples=["#prices li"],
     ),
 ]
+OwnOnly = Annotated[
+    tuple[Inheritable, ...],
+    Meta(
+        max_length=5,
+        description="The settings that follow no tag: its own value holds, and where it has none, none does. "
+        "Of `ignore` only its own parts are left out",
+        examples=[["hours"]],
+    ),
+]
 DefaultDestinations = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})], ...],
     Meta(max_length=20, description="Ids of destinations of any alert"),
@@ -186,6 +195,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     headers_for: HeadersFor = ()
     follow: Follows = "none"
     follow_hosts: FollowHosts = ()
+    own_only: OwnOnly = ()
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
     screenshots: Screenshots = False
@@ -221,6 +231,7 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     bar: Bar | UnsetType | None = UNSET
     follow: Follows | UnsetType = UNSET
     follow_hosts: FollowHosts | UnsetType = UNSET
+    own_only: OwnOnly | UnsetType = UNSET
     title: Title | UnsetType = UNSET
     managed: ManagedBy | UnsetType = UNSET
 
@@ -262,6 +273,7 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
     tags: Tags = ()
+    own_only: OwnOnly = ()
 
     def __repr__(self) -> str:
         return f"DetectRequest({self.url!r})"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.messages.requests import Headers, Ignore, RenderWish, Selector, Tags, Url, WaitFor
+from actors.messages.requests import Headers, Ignore, OwnOnly, RenderWish, Selector, Tags, Url, WaitFor
 from actors.picks import ActName, BlockKind, ReachName
 from api.schemas.previews import ShownPart
 from api.schemas.sources import Time
@@ -43,6 +43,7 @@ class UrlBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
     render: RenderWish = "auto"
     wait_for: WaitFor | None = None
     tags: Tags = ()
+    own_only: OwnOnly = ()
     first: _First = 0
     find: _Find = ""
     press: PressedBlock | None = None

@@ -16,6 +16,7 @@ from api.problems import Problem
 from storage.records.managed import Managed
 from storage.records.source import Follow, Render
 from storage.records.states import SOURCES, SourceState
+from storage.records.tag_defaults import Inheritable
 from storage.records.tiers import SourceType
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
@@ -87,7 +88,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain ones.
     `headers_from`: the source with whose headers it is looked at, if not with its own.
     `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
-    which of that comes from which of its tags (see PUT /v1/tags/{tag}).
+    which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
     """
 
     id: str
@@ -116,6 +117,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     bar: float | None
     follow: Follow
     follow_hosts: tuple[str, ...]
+    own_only: tuple[Inheritable, ...]
     noise_count: int
     state: NowState
     created_at: Time

@@ -59,7 +59,7 @@ def _pressed(press: wire.PressedBlock | None) -> Press | None:
 async def of_url(call: Call) -> Answer:
     """Show the blocks of a URL's page, without watching it."""
     asked: wire.UrlBlocksRequest = call.body
-    look = (asked.headers, asked.render, asked.wait_for, asked.tags)
+    look = (asked.headers, asked.render, asked.wait_for, asked.tags, asked.own_only)
     request = DetectRequest(asked.url, "html", None, (), None, *look)
     wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, _pressed(asked.press), selectors=True)
     return Answer(_page(await sources.pick_from_url(call, request, wish)))

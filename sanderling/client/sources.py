@@ -55,6 +55,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
         value = source["effective"][setting]
         shown = ", ".join(value) if isinstance(value, list) else value
         yield f"  {setting:<10}  {plain(str(shown))}, from the tag {plain(', '.join(tags))}"
+    if source["own_only"]:
+        yield f"  own only    {', '.join(source['own_only'])}: of these it has nothing of its tags"
     if status["state"] == "disabled":
         yield hinted("  state       paused; `sanderling sources resume` watches it again")
     else:

@@ -115,6 +115,7 @@ def add_sources(
     follow: bool = False,
     follow_hosts: tuple[str, ...] = (),
     headers_for: tuple[str, ...] = (),
+    own_only: tuple[str, ...] = (),
     render: str | None = None,
     wait_for: str | None = None,
     later: bool = False,
@@ -132,6 +133,7 @@ def add_sources(
     body |= {"follow": "new_links"} if follow else {}
     body |= {"follow_hosts": list(follow_hosts)} if follow_hosts else {}
     body |= {"headers_for": list(headers_for)} if headers_for else {}
+    body |= {"own_only": list(own_only)} if own_only else {}
     body |= {"render": render} if render else {}
     body |= {"wait_for": wait_for} if wait_for else {}
     body |= {"verify": "later"} if later else {}

@@ -12,6 +12,7 @@ from sanderling.commands.backup import sizes
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, client_flags, json_flag
 from storage.records.source import Render
+from storage.records.tag_defaults import Inheritable
 from storage.records.tiers import TIERS
 
 
@@ -62,6 +63,12 @@ def sources() -> None:
 )
 @headers_file
 @click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host, too; repeatable.")
+@click.option(
+    "--own-only",
+    multiple=True,
+    type=click.Choice(get_args(Inheritable)),
+    help="This setting follows no tag: without a value of its own the source has none; repeatable.",
+)
 @click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
 @client_flags
@@ -180,6 +187,12 @@ def check(name: str, service: str | None, key_file: str | None) -> int:
 @click.option("--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host; '' for no other.")
 @headers_file
 @click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host; '' for none.")
+@click.option(
+    "--own-only",
+    multiple=True,
+    type=click.Choice((*get_args(Inheritable), "")),
+    help="This setting follows no tag; '' lets all follow; repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
 def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **asked: Any) -> int:
@@ -208,6 +221,7 @@ def changes_of(
     follow: bool | None = None,
     follow_hosts: tuple[str, ...] = (),
     headers_for: tuple[str, ...] = (),
+    own_only: tuple[str, ...] = (),
     render: str | None = None,
     wait_for: str | None = None,
 ) -> dict[str, Any]:
@@ -219,8 +233,8 @@ def changes_of(
     found |= {name: text or None for name, text in empties.items() if text is not None}
     if follow is not None:
         found["follow"] = "new_links" if follow else "none"
-    for name, hosts in (("follow_hosts", follow_hosts), ("headers_for", headers_for)):
-        found |= {name: [host for host in hosts if host]} if hosts else {}
+    lists = {"follow_hosts": follow_hosts, "headers_for": headers_for, "own_only": own_only}
+    found |= {name: [each for each in given if each] for name, given in lists.items() if given}
     if ignore:
         found["ignore"] = [part for part in ignore if part]
     if bar is not None:

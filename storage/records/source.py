@@ -17,6 +17,7 @@ from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.managed import Managed
 from storage.records.picture import Picture
+from storage.records.tag_defaults import Inheritable
 from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
@@ -134,6 +135,8 @@ class Source(Struct, frozen=True):
 
     headers_for: tuple[str, ...] = ()
     """Where its headers are sent for sources that have none of their own; see `actors/sources/lending.py`."""
+    own_only: tuple[Inheritable, ...] = ()
+    """The settings of which its own value holds, or none if it has none, whatever its tags say."""
 
     @property
     def secret(self) -> str | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from storage.records.identity import Millis
 from storage.records.managed import Managed
 
+Inheritable = Literal["schedule", "hours", "bar", "selector", "ignore"]
+"""The settings of a source that may come from its tags."""
 MOST_TAGGED = 1000
 """Tags that may have defaults."""
 

@@ -26,6 +26,7 @@ Setting = Literal[
     "screenshots",
     "follow",
     "follow_hosts",
+    "own_only",
 ]
 """Fields of a source that only some tiers have."""
 Colour = Literal["green", "cyan", "magenta"]
@@ -81,9 +82,10 @@ _PAGE: Final = frozenset[Setting](
         "screenshots",
         "follow",
         "follow_hosts",
+        "own_only",
     }
 )
-_FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts"})
+_FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts", "own_only"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "headers", "headers_for"})
 TIERS: Final[dict[SourceType, Tier]] = {
     "push": Tier((Kind.PUSH,), ("ws", "wss"), False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"),

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from actors.inheriting import TagTable, defaults_of, effective, origins_of, part_of, part_shown
+from actors.inheriting import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_of, part_shown
 from actors.previews import PartShown
 from storage.records.source import Source
-from storage.records.tag_defaults import TagDefaults
+from storage.records.tag_defaults import Inheritable, TagDefaults
 from tests.storage.contract.builders import NOW, a_source
 
 
@@ -47,6 +47,18 @@ def test_a_tag_inherits_of_those_above_it_and_goes_before_them() -> None:
     assert (found.bar, found.schedule) == (0.6, 900)
     assert effective(a_page("label:newspaper"), by_tag).bar is None
     assert [one.tag for one in defaults_of(("label:news/se",), by_tag)] == ["label:news/se", "label:news"]
+
+
+@pytest.mark.parametrize("name", INHERITABLE)
+def test_of_a_setting_that_follows_no_tag_a_source_has_its_own_value_or_none(name: Inheritable) -> None:
+    says = {"schedule": 900, "hours": "weekdays 08-18 UTC", "bar": 0.4, "selector": "main", "ignore": ("nav",)}
+    source = a_page("label:a", own_only=(name,))
+    found = effective(source, of("label:a", **says))
+    assert getattr(found, name) == getattr(source, name) and name not in origins_of(found)
+    assert origins_of(found).keys() == {*INHERITABLE} - {name}
+    assert effective(replace(source, own_only=INHERITABLE), of("label:a", **says)).__class__ is Source
+    own = replace(source, **{name: says[name]}, own_only=(name,))
+    assert getattr(effective(own, of("label:a", **says | {"ignore": ("footer",)})), name) == says[name]
 
 
 def test_what_is_left_out_adds_up_each_once() -> None:

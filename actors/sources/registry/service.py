@@ -124,7 +124,8 @@ class SourceService:
     def as_watched(self, found: Classification, request: DetectRequest) -> Source:
         """Return the source that would be, with what it would inherit of its tags."""
         made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
-        return self._ports.tags.of(replace(made, tags=request.tags, selector=request.selector, ignore=request.ignore))
+        wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
+        return self._ports.tags.of(replace(made, **wished))
 
     async def classified(self, request: DetectRequest) -> Classification:
         """Find out what a URL is for who asks; a body of the last minute will do."""

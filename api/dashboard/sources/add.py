@@ -19,7 +19,7 @@ from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, say, say_many
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources.inherited import inherited_part
-from api.dashboard.sources.options import Options, checked, ignore_of, settings_in, tags_of, words_in
+from api.dashboard.sources.options import Options, checked, ignore_of, own_of, settings_in, tags_of, words_in
 from api.dashboard.sources.words import KINDS
 from api.operations import sources
 from api.operations.batches import Failed
@@ -191,6 +191,7 @@ async def look(visit: Visit) -> Page:
         form.render or "auto",
         form.wait_for,
         tags_of(form),
+        own_of(form),
     )
     try:
         answer = detection_of(urls[0], await sources.detect(visit, wish))

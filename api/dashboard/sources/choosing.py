@@ -27,7 +27,7 @@ from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import Look, again, blamed, lines_of, look
 from api.dashboard.sources.inherited import inherited_part
 from api.dashboard.sources.one import show
-from api.dashboard.sources.options import tags_of
+from api.dashboard.sources.options import own_of, tags_of
 from api.operations import picks, sources
 from api.problems import Refusal
 from storage.records.revision import revision_of
@@ -146,7 +146,7 @@ async def of_url(visit: Visit) -> Page:
 
 def request_of(form: Look, url: str) -> DetectRequest:
     """Return what is fetched to choose from."""
-    look = (form.headers, form.render or "auto", form.wait_for, tags_of(form))
+    look = (form.headers, form.render or "auto", form.wait_for, tags_of(form), own_of(form))
     return DetectRequest(url, "html", None, (), None, *look)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound, Stale, Unprocessable
-from actors.inheriting import Inheritable, origins_of
+from actors.inheriting import origins_of
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.speaking import noted, say
@@ -18,6 +18,7 @@ from api.dashboard.sources.options import Options, settings_in
 from api.operations import tag_defaults as acts
 from storage.records.revision import revision_of
 from storage.records.source import OWN_NAMESPACES, Source
+from storage.records.tag_defaults import Inheritable
 from storage.records.times import interval_text
 
 PATH: Final = "/sources/tags/defaults"

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
+from actors.inheriting import INHERITABLE
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.sentences import translated
 from api.dashboard.sources.words import labels
 from api.refusal_words import plainly
 from storage.records.source import Source
+from storage.records.tag_defaults import Inheritable
 from storage.records.times import interval_text
 
 T = TypeVar("T")
+_OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITABLE}
 _Lines = Annotated[str, Meta(max_length=60_000)]
 
 
 class Options(Form, frozen=True):
     """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event.
-    follow: each new item is told with the text of its page, also on other hosts (`follow_hosts`, as tags)."""
+    follow: each new item is told with the text of its page, also on other hosts (`follow_hosts`, as tags). own_...: a
+    setting that follows no tag."""
 
     title: ask.Title = ""
     tags: Annotated[str, Meta(max_length=6_000)] = ""
@@ -41,6 +45,11 @@ class Options(Form, frozen=True):
     render: ask.RenderWish | None = None
     wait_for: ask.WaitFor | None = None
     screenshots: bool = False
+    own_schedule: bool = False
+    own_hours: bool = False
+    own_bar: bool = False
+    own_selector: bool = False
+    own_ignore: bool = False
 
     @property
     def wanted(self) -> str | None:
@@ -50,18 +59,20 @@ class Options(Form, frozen=True):
 
 def settings_in(form: Options) -> dict[str, Any]:
     """Return what a form says of a source, by the names of a request's fields. Raises Wrong."""
-    plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name != "everything"}
+    asked_otherwise = ("everything", *_OWN.values())
+    plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name not in asked_otherwise}
     if form.render is None:  # it was not asked
         del plain["render"]
     read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
     read["follow_hosts"] = checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts)
     read["headers_for"] = checked("headers_for", words_in(form.headers_for), ask.HeadersFor)
+    read["own_only"] = own_of(form)
     return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
 
 
 def shown_of(source: Source) -> dict[str, Any]:
     """Return a form's fields as a source would have filled them in. Its secret is never shown."""
-    unshown = ("everything", "hello", "headers")
+    unshown = ("everything", "hello", "headers", *_OWN.values())
     plain = {name: getattr(source, name) for name in Options.__struct_fields__ if name not in unshown}
     return plain | {
         "tags": ", ".join(labels(source)),
@@ -73,6 +84,7 @@ def shown_of(source: Source) -> dict[str, Any]:
         "follow_hosts": ", ".join(source.follow_hosts),
         "headers_for": ", ".join(source.headers_for),
         "subprotocols": ", ".join(source.subprotocols),
+        **{field: name in source.own_only for name, field in _OWN.items()},
     }
 
 
@@ -94,6 +106,11 @@ def tags_of(form: Options) -> tuple[str, ...]:
     """Return the tags. Raises Wrong."""
     tags: tuple[str, ...] = checked("tags", words_in(form.tags), ask.Tags)
     return tags
+
+
+def own_of(form: Options) -> tuple[Inheritable, ...]:
+    """Return the settings that are to follow no tag."""
+    return tuple(name for name, field in _OWN.items() if getattr(form, field))
 
 
 def ignore_of(form: Options) -> tuple[str, ...]:

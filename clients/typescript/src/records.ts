@@ -583,6 +583,11 @@ export interface DetectRequest {
   wait_for?: string | null;
   /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
   tags?: Array<string>;
+  /**
+   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+   * own parts are left out. Default: []
+   */
+  own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
 }
 
 /**
@@ -1269,6 +1274,11 @@ export interface NewSource {
    */
   follow_hosts?: Array<string>;
   /**
+   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+   * own parts are left out. Default: []
+   */
+  own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
+  /**
    * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
    * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
    */
@@ -1850,6 +1860,11 @@ export interface SourcePatch {
    * others are told without the text of their page. `headers` never go there
    */
   follow_hosts?: Array<string>;
+  /**
+   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+   * own parts are left out
+   */
+  own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
   /** Your own name for it, of one line */
   title?: string;
   /** The files that describe it; see `sanderling apply` */
@@ -1862,7 +1877,7 @@ export interface SourcePatch {
  * days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
  * ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `schedule`, `hours`,
  * `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited` which of that
- * comes from which of its tags (see PUT /v1/tags/{tag}).
+ * comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
  */
 export interface SourceRecord {
   id: string;
@@ -1891,6 +1906,7 @@ export interface SourceRecord {
   bar: number | null;
   follow: "new_links" | "none" | (string & {});
   follow_hosts: Array<string>;
+  own_only: Array<"bar" | "hours" | "ignore" | "schedule" | "selector" | (string & {})>;
   noise_count: number;
   /**
    * `failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:
@@ -2280,6 +2296,11 @@ export interface UrlBlocksRequest {
   wait_for?: string | null;
   /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
   tags?: Array<string>;
+  /**
+   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+   * own parts are left out. Default: []
+   */
+  own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
   /** How many of the blocks to skip; an answer has 100. Default: 0 */
   first?: number;
   /** Only blocks with all of these words. Default: "" */

@@ -17,6 +17,7 @@ from actors.messages.requests import (
     HeadersFor,
     Hours,
     Ignore,
+    OwnOnly,
     PushFilter,
     RenderWish,
     Schedule,
@@ -34,6 +35,7 @@ from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
 from sanderling.applying.references import Reference
 from storage.records.managed import Managed
 from storage.records.source import OWN_NAMESPACES, Follow, Render, tag_of
+from storage.records.tag_defaults import Inheritable
 from storage.records.tiers import SourceType
 from storage.records.times import interval_text, seconds_of
 
@@ -59,6 +61,7 @@ class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     headers_for: HeadersFor | UnsetType = UNSET
     follow: Follows | UnsetType = UNSET
     follow_hosts: FollowHosts | UnsetType = UNSET
+    own_only: OwnOnly | UnsetType = UNSET
     render: RenderWish | UnsetType = UNSET
     wait_for: WaitFor | UnsetType = UNSET
     screenshots: Screenshots | UnsetType = UNSET
@@ -99,6 +102,7 @@ class SourceSeen(Struct):
     revision: str
     headers_for: tuple[str, ...] = ()
     follow_hosts: tuple[str, ...] = ()
+    own_only: tuple[Inheritable, ...] = ()
     screenshots: bool = False
     detection: DetectionSeen = DetectionSeen()
     updated_by: str = ""
@@ -118,6 +122,7 @@ DEFAULTS: Values = {
     "headers_for": (),
     "follow": "none",
     "follow_hosts": (),
+    "own_only": (),
     "wait_for": None,
     "screenshots": False,
     "enabled": True,
@@ -150,6 +155,7 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     if "url" in values:
         values["url"] = url_of(values["url"])
     values["tags"], values["ignore"] = tags_of(values["tags"]), tuple(sorted(values["ignore"]))
+    values["own_only"] = tuple(sorted({*values["own_only"]}))
     values["title"] = " ".join(values["title"].split())
     with suppress(UrlRefused):  # the service says what is wrong with it
         values["headers_for"] = read_places(values["headers_for"])
@@ -164,7 +170,7 @@ def _there(record: SourceSeen, names: Names) -> There:
     """Return a record as values. All is in the service's own spelling, of which there may be many thousands."""
     values = {name: getattr(record, name) for name in _COMPARED}
     values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
-    values["ignore"] = tuple(sorted(record.ignore))
+    values["ignore"], values["own_only"] = tuple(sorted(record.ignore)), tuple(sorted({*record.own_only}))
     sealed = (("hello", record.has_hello), ("headers", record.has_headers))
     return There(record, values, frozenset(name for name, has in sealed if has))
 

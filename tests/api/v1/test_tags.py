@@ -165,6 +165,10 @@ async def test_a_source_says_what_holds_for_it_and_from_which_tag() -> None:
     assert (told.schedule, told.bar, told.selector, told.ignore) == ("15m", 0.6, None, ("p", "nav"))
     assert record.inherited == {"schedule": ("label:prices",), "ignore": ("label:prices",)}
     assert record_of(SourceView(source, SourceRuntime())).inherited == {}
+    none = replace(source, own_only=("schedule", "ignore"))
+    record = record_of(SourceView(none, SourceRuntime(), inheriting=effective(none, by_tag)))
+    assert (record.effective.schedule, record.effective.ignore, record.inherited) == (None, ("p",), {})
+    assert record.own_only == ("schedule", "ignore")
 
 
 # --- destinations ----------------------------------------------------------------------------------------------------

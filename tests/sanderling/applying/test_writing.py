@@ -11,6 +11,7 @@ from sanderling.applying.writing import write, written
 from sanderling.exits import CommandFailed
 from tests.api.house import make_house, running
 from tests.sanderling.applying.folder import Service, files
+from tests.support.parts import PARTS
 
 CHAT = "https://hooks.slack.com/services/T0/B0/X"
 SECRETS = {"PRICES_SLACK_URL": CHAT, "SHORE_TEST_TERMS_HEADERS": "Cookie: id=1"}
@@ -88,6 +89,45 @@ async def test_an_export_applied_to_an_empty_service_makes_the_same_things(
         await exported(other, tmp_path / "again")
     for path in (tmp_path / "out").iterdir():
         assert (tmp_path / "again" / path.name).read_text() == path.read_text()
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+async def test_a_part_of_a_page_is_the_same_after_a_round_by_files_however_it_is_chosen(
+    service: Service, tmp_path: Path, autojump_clock: object, part: str
+) -> None:
+    """Of a source, of a tag, and of a source of a template beside which it is written."""
+    other = PARTS["css"] if part != PARTS["css"] else PARTS["path"]
+    group = {"params": {"domain": ["acme.example"]}}
+    await service.ask("POST", "/v1/templates/gtm-competitor-watch/instantiate", json=group)
+    (of_group, *_) = await service.ask("GET", "/v1/sources", params={"limit": 1000})
+    await service.ask("PATCH", f"/v1/sources/{of_group['id']}", json={"selector": part})
+    page = {"url": "https://shore.test/fees", "tags": ["fees"], "selector": part, "ignore": [other, part]}
+    await service.ask("POST", "/v1/sources", json=page | {"own_only": ["ignore", "hours"]})
+    await service.ask("PUT", "/v1/tags/fees", json={"selector": part, "ignore": [part, other]})
+    await exported(service, tmp_path / "out")
+    plan = await service.plan(tmp_path / "out", adopt=True)
+    assert not plan.faults and [act.changes for act in plan.acts if act.changes] == []
+    async with running(make_house()) as house:
+        empty = await Service.of(house)
+        await empty.apply(tmp_path / "out")
+        assert parts_of(await empty.everything()) == parts_of(await service.everything())
+        assert (await empty.plan(tmp_path / "out")).empty
+        await exported(empty, tmp_path / "again")
+        fees = next(one for one in (await empty.everything())["sources"] if one["url"] == page["url"])
+    assert (fees["selector"], set(fees["ignore"])) == (part, {other, part})  # type: ignore[call-overload]
+    assert fees["own_only"] == ["hours", "ignore"]
+    for path in (tmp_path / "out").iterdir():
+        assert (tmp_path / "again" / path.name).read_text() == path.read_text()
+
+
+def parts_of(found: dict[str, list[dict[str, object]]]) -> object:
+    """Return what is chosen by sources and tags."""
+    names = ("url", "tag", "selector", "ignore", "own_only")
+    kinds = ("sources", "tags")
+    records = [one for kind in kinds for one in without_marks(found)[kind]]  # type: ignore[index]
+    for one in records:
+        one |= {name: sorted(one.get(name) or ()) for name in ("ignore", "own_only")}
+    return [[one.get(name) for name in names] for one in records]
 
 
 async def test_no_secret_is_in_an_export_and_what_other_files_describe_is_not_either(

@@ -96,6 +96,8 @@ def test_what_is_named_is_changed_and_empty_text_empties_it(capsys: pytest.Captu
     assert changes_of(**nothing, ignore=(), follow_hosts=("a.example",)) == {"follow_hosts": ["a.example"]}
     assert changes_of(**nothing, ignore=(), headers_for=("*.a.example",)) == {"headers_for": ["*.a.example"]}
     assert changes_of(**nothing, ignore=(), follow_hosts=("",)) == {"follow_hosts": []}
+    assert changes_of(**nothing, ignore=(), own_only=("bar", "hours")) == {"own_only": ["bar", "hours"]}
+    assert changes_of(**nothing, ignore=(), own_only=("",)) == {"own_only": []}
     with pytest.raises(CommandFailed, match="--bar"):
         changes_of(title=None, schedule=None, hours=None, selector=None, ignore=(), bar="much", headers=None)
     with pytest.raises(CommandFailed, match="Say what to change"):

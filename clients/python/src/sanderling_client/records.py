@@ -589,6 +589,10 @@ class DetectRequest(Struct, frozen=True, kw_only=True):
     wait_for: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType = UNSET
     """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
+    own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
+    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+    own parts are left out. Default: []
+    """
 
 
 class Detected(Struct, frozen=True, kw_only=True):
@@ -1300,6 +1304,10 @@ class NewSource(Struct, frozen=True, kw_only=True):
     """Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
     others are told without the text of their page. `headers` never go there. Default: []
     """
+    own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
+    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+    own parts are left out. Default: []
+    """
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
     """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
     rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
@@ -1907,6 +1915,10 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     """Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
     others are told without the text of their page. `headers` never go there
     """
+    own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
+    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+    own parts are left out
+    """
     title: str | UnsetType = UNSET
     """Your own name for it, of one line"""
     managed: Managed | UnsetType | None = UNSET
@@ -1919,7 +1931,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
     ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `schedule`,
     `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
-    which of that comes from which of its tags (see PUT /v1/tags/{tag}).
+    which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
     """
 
     id: str
@@ -1948,6 +1960,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     bar: float | None
     follow: str
     follow_hosts: list[str]
+    own_only: list[str]
     noise_count: int
     state: str
     """`failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:
@@ -2350,6 +2363,10 @@ class UrlBlocksRequest(Struct, frozen=True, kw_only=True):
     wait_for: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType = UNSET
     """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
+    own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
+    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
+    own parts are left out. Default: []
+    """
     first: int | UnsetType = UNSET
     """How many of the blocks to skip; an answer has 100. Default: 0"""
     find: str | UnsetType = UNSET

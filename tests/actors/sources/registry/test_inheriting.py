@@ -399,3 +399,32 @@ async def test_choosing_shows_what_tags_say_and_makes_what_is_pressed_the_source
         assert only.selector is not None
         assert (also.selector or "").startswith("#price, ") and also.count == 2
         assert (without.selector, without.count) == (None, 1) and len(without.ignore) == 1
+
+
+async def test_a_source_that_wants_nothing_of_a_tags_part_is_watched_whole_without_news_of_the_switch(
+    autojump_clock: object,
+) -> None:
+    """Before it is added a preview says the same; the tag may choose what this page does not have."""
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = two_parts("10", "1")
+        await put(service, selector="#price", schedule="5m")
+        source = (await service.add(URL, tags=(TAG,))).view.source.id
+        await trio.sleep(1_000)
+        view = await edit(service, source, own_only=("selector",))
+        assert (view.effective.selector, view.source.selector, origins_of(view.effective)) == (
+            None,
+            None,
+            {"schedule": (TAG,)},
+        )
+        await trio.sleep(1_000)
+        origin.bodies["/page"] = two_parts("10", "2")
+        await trio.sleep(2_000)
+        assert len(await service.news()) == 1
+        await put(service, selector="#nowhere")
+        wish = DetectRequest(f"https://{SITE}/other", tags=(TAG,), own_only=("selector",))
+        origin.bodies["/other"] = two_parts("10", "3")
+        shown = await service.registry_box.ask(lambda reply: DetectUrl(wish, reply))
+        assert shown.preview.part == PartShown(None, (), {})
+        with pytest.raises(Unprocessable, match="comes from its tag"):
+            await service.add(wish.url, tags=(TAG,))
+        await service.add(wish.url, tags=(TAG,), own_only=("selector",))

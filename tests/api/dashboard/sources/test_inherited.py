@@ -125,3 +125,18 @@ async def test_a_source_says_what_it_has_of_its_tags(house: House, browser: Brow
         assert "15m from the tag prices" in told and "nav <b> from the tag prices" in told, path
         assert "Told from this score on" not in told
     assert browser.page.xpath("//input[@name='schedule']/@value") == [""], "it is not its own"
+
+
+async def test_a_source_takes_nothing_of_a_setting_of_its_tags_once_that_is_ticked(
+    house: House, browser: Browser
+) -> None:
+    source = put(house, 1, type="html", tags=("label:prices",))
+    edit = f"/sources/{source}/edit"
+    await browser.get(edit)
+    assert "Not from its tags" not in browser.text, "there is nothing to refuse"
+    put(house, 1, type="html", tags=("label:prices",), own_only=("bar",))
+    await browser.get(edit)
+    ticked = browser.page.xpath("//input[starts-with(@name, 'own_')][@checked]/@name")
+    assert ticked == ["own_bar"] and "Not from its tags" in browser.text
+    await browser.submit(edit, {"own_bar": "", "own_ignore": "true", "own_hours": "true"})
+    assert house.registry.views[source].source.own_only == ("hours", "ignore")

@@ -41,6 +41,7 @@ from storage.records.destination import Destination, Private
 from storage.records.event import HEARTBEAT, RESET, Heartbeat
 from storage.records.identity import START, Millis, day_of, seq_of
 from storage.records.publication import hash_of
+from storage.records.tag_defaults import TagDefaults
 from storage.records.tiers import Kind
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.secrets.own_key import NEXT, OWN
@@ -73,6 +74,7 @@ from tests.storage.contract.builders import (
     an_alert,
     an_api_key,
 )
+from tests.support.parts import PARTS
 
 pytestmark = pytest.mark.real
 LAST_ID = "ffffffff-ffff-7000-8000-000000000000"
@@ -302,6 +304,27 @@ async def test_renewed_cookies_travel_as_little_as_the_headers_that_they_renew(t
     assert b"r3newed" not in data and b"g1ven" not in data
     (line,) = lines_of(data, "source")
     assert (line["greets"], line["memory"]["looks"]) == (True, 4)
+
+
+async def test_parts_of_pages_travel_as_they_were_chosen_and_so_does_what_follows_no_tag(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    parts = tuple(PARTS.values())
+    given = [
+        a_source(n, type="html", selector=part, ignore=(parts[n - 1], part), own_only=("selector", "bar"))
+        for n, part in enumerate(parts, 1)
+    ]
+    for n, source in enumerate(given, 1):
+        await storage.sources.add(source, a_state(n), storage.lease)
+        defaults = TagDefaults(f"label:{n}", NOW, selector=source.selector, ignore=source.ignore)
+        await storage.tag_defaults.edit(defaults.tag, lambda _, defaults=defaults: defaults)
+    await storage.aclose()
+    data = await exported(tmp_path / "old")
+    await taken(data, tmp_path / "new")
+    assert lines_of(await exported(tmp_path / "new"), "source") == lines_of(data, "source")
+    there = await opened(tmp_path / "new")
+    assert [one.source for one in await there.sources.page(None, 100)] == given
+    assert {one.selector for one in await there.tag_defaults.all()} == {*parts}
+    await there.aclose()
 
 
 async def test_each_kind_of_event_travels_as_what_it_is(tmp_path: Path) -> None:
