@@ -4,7 +4,9 @@ Kinds: the altered blocks of real pages (the pairs of `bench.churn_material`, an
 whose texts a reader has labelled. `kind_labels.txt` has a line for each, a digest of both texts and its kinds: every
 second one was shown while the rules were made. `kind_labels_blind.txt` were labelled later, in one batch before the
 rules had seen any of them; what their first run found wrong was then looked at, so since then they are no longer
-unseen (docs/figures.md has both). Each kind has its own score as well. Prices: 10,000 strings that CLDR's rules make
+unseen (docs/figures.md has both). `kind_labels_sought.txt` were sought for kinds of which there were few, and
+`kinds_made.txt` are made up, for kinds that real pages hardly had. Each kind has its own score as well. All are read
+with the language of their page, as the product does. Prices: 10,000 strings that CLDR's rules make
 of amounts, in the twelve locales that the reading was written with and in twenty others.
 """
 
@@ -17,6 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+from actors.content.changes.memory import decode_memory, placed
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
 from actors.content.tasks import look_page
@@ -24,6 +27,7 @@ from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
 from actors.content.values.reading import values_in
 from actors.content.wording.fingerprint import digest16
+from actors.content.wording.language import code_of
 from bench import natural
 from bench.churn_material import DEFAULT, Pair, pairs_of
 from storage.records.event import Change, Diff
@@ -32,18 +36,29 @@ from tests.actors.content.values.prices import HELD_OUT, TWELVE, prices
 
 LABELS = Path(__file__).with_name("kind_labels.txt")
 BLIND = Path(__file__).with_name("kind_labels_blind.txt")
+SOUGHT = Path(__file__).with_name("kind_labels_sought.txt")
+MADE = Path(__file__).with_name("kinds_made.txt")
 PRICES = 10_000
 _URL = "https://shore.example/"
 
 
 class Labelled(NamedTuple):
-    """The kinds of a block. look: "p001/7" where it is of a long history, "" where it is of a pair."""
+    """The kinds of a block. look: "p001/7" where it is of a long history, "page/01.html..02.html" where it is of two
+    versions of a page, "" where it is of a pair.
+    """
 
     kinds: frozenset[str]
     look: str = ""
 
 
-Rows = Sequence[tuple[Change, frozenset[str]]]
+class Altered(NamedTuple):
+    """An altered block, and how its page writes: what it declares of its language, else what its words say."""
+
+    change: Change
+    writing: Writing
+
+
+Rows = Sequence[tuple[Altered, frozenset[str]]]
 
 
 def labels(file: Path = LABELS) -> Mapping[str, Labelled]:
@@ -52,18 +67,27 @@ def labels(file: Path = LABELS) -> Mapping[str, Labelled]:
     return {digest: Labelled(frozenset(kinds.split(",")), *look) for digest, kinds, *look in rows}
 
 
+def made(file: Path = MADE) -> Iterator[tuple[Altered, frozenset[str]]]:
+    """Yield the changes that were made up, with their kinds."""
+    for line in file.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            locale, kinds, before, after = line.split(" | ")
+            writing = Writing(locale.replace("_", "-").lower())
+            yield Altered(Change(before, after), writing), frozenset(kinds.split(","))
+
+
 def digest_of(change: Change) -> str:
     return digest16(f"{change.before}\0{change.after}")
 
 
-def changes_in(folder: Path, pairs: Sequence[Pair]) -> Iterator[Change]:
+def changes_in(folder: Path, pairs: Sequence[Pair]) -> Iterator[Altered]:
     """Yield the altered blocks of pairs of looks, as the product tells them."""
     files = _files(folder, {name for pair in pairs for name in (pair.before, pair.after)})
     for pair in pairs:
         yield from _altered(files[pair.before], files[pair.after], "text/html")
 
 
-def changes_in_looks(folder: Path, wanted: set[str]) -> Iterator[Change]:
+def changes_in_looks(folder: Path, wanted: set[str]) -> Iterator[Altered]:
     """Yield the altered blocks between looks of long histories ("p001/7") and those right before them."""
     pages = {page.page: page for page in natural.pages_of(folder)}
     named = {look.partition("/")[0] for look in wanted}
@@ -73,13 +97,28 @@ def changes_in_looks(folder: Path, wanted: set[str]) -> Iterator[Change]:
             yield from _altered(before, after, "text/html; charset=utf-8")
 
 
-def _altered(before: bytes, after: bytes, content_type: str) -> Sequence[Change]:
+def changes_in_versions(folder: Path, wanted: set[str]) -> Iterator[Altered]:
+    """Yield the altered blocks between versions of pages: "page/01.html..02.html"."""
+    named = {
+        look: tuple(f"{look.partition('/')[0]}/{name}" for name in look.partition("/")[2].split(".."))
+        for look in wanted
+    }
+    files = _files(folder, {name for names in named.values() for name in names})
+    for before, after in named.values():
+        yield from _altered(files[before], files[after], "text/html")
+
+
+def _altered(before: bytes, after: bytes, content_type: str) -> Sequence[Altered]:
     try:
         first = look_page(PageRequest(before, content_type, _URL))
-        diff = look_page(PageRequest(after, content_type, _URL, memory=first.memory, number=2)).diff
+        look = look_page(PageRequest(after, content_type, _URL, memory=first.memory, number=2))
     except ContentError:
         return ()
-    return () if diff is None else diff.changed
+    memory = decode_memory(look.memory)
+    if look.diff is None or memory is None:
+        return ()
+    writing = Writing(memory.face.language or code_of(placed(memory).texts))
+    return [Altered(change, writing) for change in look.diff.changed]
 
 
 def _files(folder: Path, wanted: set[str]) -> Mapping[str, bytes]:
@@ -94,12 +133,17 @@ def _files(folder: Path, wanted: set[str]) -> Mapping[str, bytes]:
 
 def score(rows: Rows, only: str = "") -> tuple[float, float, float]:
     """Return precision, recall and F1 over all kinds of all blocks. only: of this kind."""
-    right = told = asked = 0
-    for change, kinds in rows:
-        found = {one.kind for one in kinds_of(Diff((), (), (change,)), Writing())}
+    right = said = asked = 0
+    for altered, kinds in rows:
+        found = told(altered)
         ours, theirs = ({one for one in side if one == only or not only} for side in (found, kinds))
-        right, told, asked = right + len(ours & theirs), told + len(ours), asked + len(theirs)
-    return right / max(1, told), right / max(1, asked), 2 * right / max(1, told + asked)
+        right, said, asked = right + len(ours & theirs), said + len(ours), asked + len(theirs)
+    return right / max(1, said), right / max(1, asked), 2 * right / max(1, said + asked)
+
+
+def told(altered: Altered) -> frozenset[str]:
+    """Return the kinds that the product tells of a block."""
+    return frozenset(one.kind for one in kinds_of(Diff((), (), (altered.change,)), altered.writing))
 
 
 def _print(rows: Rows, name: str, *, by_kind: bool) -> None:
@@ -133,21 +177,32 @@ def main() -> None:
     parser.add_argument("--looks", type=Path, default=natural.DEFAULT)
     parser.add_argument("--list", action="store_true", help="print the blocks of which other kinds are told")
     asked = parser.parse_args()
-    known, blind = labels(), labels(BLIND)
+    known, blind, sought = labels(), labels(BLIND), labels(SOUGHT)
     places = {digest: at for at, digest in enumerate(known)}
     pairs = [pair for pair in pairs_of(asked.folder) if pair.label == "real" and pair.labelled == "read"]
-    looks = {one.look for one in blind.values() if one.look}
-    altered = (*changes_in(asked.folder, pairs), *changes_in_looks(asked.looks, looks))
-    found = {digest_of(change): change for change in altered}
+    looks = {one.look for one in (*blind.values(), *sought.values()) if one.look}
+    versions = {look for look in looks if ".." in look}
+    altered = (
+        *changes_in(asked.folder, pairs),
+        *changes_in_looks(asked.looks, looks - versions),
+        *changes_in_versions(asked.folder, versions),
+    )
+    found = {digest_of(one.change): one for one in altered}
     for half, name in ((0, "shown while the rules were made"), (1, "not shown")):
         rows = [(found[one], known[one].kinds) for one in known if one in found and places[one] % 2 == half]
         _print(rows, name, by_kind=False)
     rows = [(found[one], blind[one].kinds) for one in blind if one in found]
     _print(rows, "labelled blind", by_kind=True)
-    for change, kinds in rows if asked.list else ():
-        told = {one.kind for one in kinds_of(Diff((), (), (change,)), Writing())}
-        if told != kinds:
-            print(f"{digest_of(change)} is {','.join(sorted(kinds))}, told {','.join(sorted(told))}")
+    places = {digest: at for at, digest in enumerate(sought)}
+    for half, name in ((0, "sought, to learn from"), (1, "sought, held out")):
+        of_half = [(found[one], sought[one].kinds) for one in sought if one in found and places[one] % 2 == half]
+        _print(of_half, name, by_kind=True)
+        rows += of_half if half == 0 else []
+    invented = list(made())
+    _print(invented, "made up, twelve locales", by_kind=True)
+    for one, kinds in [*rows, *invented] if asked.list else ():
+        if (said := told(one)) != kinds:
+            print(f"{digest_of(one.change)} is {','.join(sorted(kinds))}, told {','.join(sorted(said))}")
     for locales, name in ((TWELVE, "twelve locales"), (HELD_OUT, "twenty others")):
         wrong, missed = misread(locales, 11)
         print(f"prices, {name}: of {PRICES:,} {wrong} read as another, {missed} as none")

@@ -28,9 +28,8 @@ from actors.content.values.labels import (
     short,
 )
 from actors.content.values.member_pairs import MemberPair, paired
+from actors.content.values.names import names_in, say_the_same
 from actors.content.values.reading import Found, is_price
-from actors.content.wording.patience_diff import gaps
-from actors.content.wording.spans import words_of
 from storage.records.event import Change, Context, Diff
 from storage.records.value import MOST_CHANGES, ChangeKind, TypedChange, Value, ValueType
 
@@ -70,17 +69,9 @@ _NO_ANYWHERE = (
 )
 """Words that are known where the language is not."""
 _NO_SIGNS = "ない|ません|なし|不|没|沒|無|无|未|禁|않|없|ไม่"
-_PART = re.compile(r"[^\W\d_][\w'.-]*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _FEW_WORDS = 8
 """Words that may differ where a negation is what a change is about."""
-_MOST_NAME_WORDS = 5
-_IN_NAMES = frozenset("from van von der den de del della di da dos la le el al bin ibn zu af av und and of y".split())  # noqa: SIM905
-_JOINING = frozenset({"und", "and", "et", "e", "y", "och", "og", "en", "i"})
-"""Words between names, which come and go with them."""
-_FIGURES = re.compile(r"\S*\d\S*")
-_SENTENCE = re.compile(r"[.!?:]\s+$")
-_ENDS = (".", "!", "?", ":")
 _CONTRACTED = re.compile(
     r"\bcannot\b|\b(?:ca|do|does|did|is|are|was|were|wo|would|should|could|have|has|had|must|need|might)n t\b"
 )
@@ -90,8 +81,6 @@ _READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
 _ANY = re.compile(r"\d")
 _OF_ENTRIES = frozenset({"percent", "version"})
 """Values beside prices that an entry is told to name."""
-_CAPITALISED_NOUNS = frozenset({"de", "lb"})
-"""Languages that write every noun like a name."""
 
 
 def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
@@ -252,84 +241,26 @@ def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) ->
         return None if told else ("text", before.text, after.text)
     if told and not (_LETTERS.search(old) and _LETTERS.search(new)):
         return None  # a figure in place of a span of them
+    if told and say_the_same(before.text, after.text):
+        return None
     no = _no(writing.spoken)
     lone = (Counter(old.split()) - Counter(new.split())).total() + (Counter(new.split()) - Counter(old.split())).total()
     if lone <= _FEW_WORDS and _negations(no, old) != _negations(no, new):
         return "negation", before.text, after.text
-    if names := _names(before.text, after.text, writing):
+    if names := names_in(before.text, after.text, writing):
         return "name", *names
     return "text", before.text, after.text
 
 
-def _negations(no: re.Pattern[str], text: str) -> Counter[str]:
-    """Return how often a text says no, however that is spelled: "cannot", "can not" and "can't" are one."""
-    return Counter(no.findall(_CONTRACTED.sub(" not", text)))
+def _negations(no: re.Pattern[str], text: str) -> int:
+    """Return how often a text says no, however it does: "cannot", "can not" and "can't", or "not" and "never"."""
+    return len(no.findall(_CONTRACTED.sub(" not", text)))
 
 
 @cache
 def _no(language: str) -> re.Pattern[str]:
     words = _NO_BY_LANGUAGE.get({"no": "nb", "nn": "nb"}.get(language, language))
     return re.compile(rf"\b(?:{words})\b|{_NO_SIGNS}" if words else f"{_NO_ANYWHERE}|{_NO_SIGNS}")
-
-
-def _names(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
-    """Return which names gave way to which, if that is all that differs in words."""
-    olds, news = words_of(before), words_of(after)
-    found = gaps([before[i:j] for i, j in olds], [after[i:j] for i, j in news])
-    pairs = []
-    for a, b, c, d in found:
-        old = before[olds[a][0] : olds[b - 1][1]] if a < b else ""
-        new = after[news[c][0] : news[d - 1][1]] if c < d else ""
-        first = (a == b or _begins(before, olds[a][0])) and (c == d or _begins(after, news[c][0]))
-        if _joined(old) != _joined(new):
-            pairs.append((old, new, first))
-    if not pairs or not all(_are_names(old, new, before, after, writing, first=first) for old, new, first in pairs):
-        return None
-    if len(pairs) > 1:
-        return before, after
-    return pairs[0][:2]
-
-
-def _begins(text: str, at: int) -> bool:
-    """Return whether a sentence begins at a place, where every word has a capital."""
-    return _SENTENCE.search(text[max(0, at - 3) : at]) is not None or not text[:at].strip()
-
-
-def _joined(text: str) -> tuple[str, ...]:
-    """Return the words of a stretch that are no figures, without those that join it to what stands beside it."""
-    words = [word for word in _PART.findall(_FIGURES.sub(" ", text)) if word.strip(".-")]
-    while words and words[0].lower() in _JOINING:
-        del words[0]
-    while words and words[-1].lower() in _JOINING:
-        del words[-1]
-    return tuple(words)
-
-
-def _are_names(old: str, new: str, before: str, after: str, writing: Writing, *, first: bool) -> bool:
-    """Return whether two stretches are names; the first word of a sentence has a capital whatever it is."""
-    olds, news = _joined(old), _joined(new)
-    if not olds or not news:
-        # What ends like a sentence is a heading that a text begins with, or no longer.
-        words, end = olds or news, (old or new).rstrip()[-1:]
-        capital = sum(word[0].isupper() for word in words)
-        return capital > 1 and end not in _ENDS and _is_name(words, writing, most=3 * _MOST_NAME_WORDS)
-    is_whole = before.strip() == old and after.strip() == new
-    if first and not is_whole and len(olds) < 2 and len(news) < 2:
-        return False
-    had_figures = _FIGURES.search(old) or _FIGURES.search(new)
-    if had_figures and len(olds) < 2 and len(news) < 2:
-        return False  # "10 views" to "12 comments"
-    return _is_name(olds, writing) and _is_name(news, writing)
-
-
-def _is_name(words: Sequence[str], writing: Writing, most: int = _MOST_NAME_WORDS) -> bool:
-    """Return whether words each begin with a capital, or stand in names ("van")."""
-    if not 1 <= len(words) <= most or not words[0][0].isupper() or any("_" in word for word in words):
-        return False
-    capital = [word for word in words if word[0].isupper()]
-    if writing.spoken in _CAPITALISED_NOUNS and len(capital) < 2:
-        return False
-    return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
 
 
 def _change(

@@ -35,6 +35,8 @@ def kinds(before: str, after: str, language: str = "en") -> list[TypedChange]:
         ("It can not be had again", "It cannot be had again", ["text"]),
         ("You can't have it again", "You cannot have it again", ["text"]),
         ("You can have it again", "You can't have it again", ["negation"]),
+        ("It is never shared", "It is not shared", ["text"]),
+        ("Dublin 2, D02 R593", "Dublin 4, D04 X285", ["number"]),
         ("See 2.4 and CHANGES_2.4.54 for all", "See 2.4 and CHANGES_2.4.55 for all", ["version"]),
         ("Referral Program. As a participant you agree", "As a participant you agree", ["text"]),
         ("It rained. Two people came", "It rained. Six people came", ["text"]),

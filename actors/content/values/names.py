@@ -1,0 +1,207 @@
+"""Names that came, went or gave way to others, told from other words by capitals and by what stands beside them.
+
+A capital says little at the beginning of a sentence, in a heading that has one on every word, and in languages that
+write every noun with one. There a name is known by its legal form ("moinbits GbR"), by being an abbreviation ("TDDDG"),
+or by several capitals in a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from actors.content.values.amounts import Writing
+from actors.content.wording.patience_diff import gaps
+from actors.content.wording.spans import words_of
+
+_MOST_WORDS, _MOST_IN_SENTENCE = 5, 15
+_LABEL_WORDS = 20
+_PART = re.compile(r"[^\W\d_][\w'’.-]*")
+_OWNER = re.compile(r"['’]s?$")
+_IN_NAMES = frozenset(
+    "from van von der den de del della du di da dos la le el al bin ibn zu af av und and of y &".split()  # noqa: SIM905
+)
+_AROUND = frozenset({"und", "and", "or", "oder", "et", "ou", "e", "y", "o", "och", "og", "en", "i", "de", "du"})
+"""Words between names, or before one, which come and go with them."""
+_FIGURES = re.compile(r"\S*\d\S*")
+_SENTENCE = re.compile(r"[.!?:]\s+$")
+_ENDS = (".", "!", "?", ":")
+_APART = re.compile(r"[.!?:;]")
+_CAPITALISED_NOUNS = frozenset({"de", "lb"})
+"""Languages that write every noun like a name."""
+_FORMS = frozenset(
+    "GmbH AG KG OHG GbR UG eG e.V LLC LLP Ltd Limited Inc Corp Corporation PLC plc SAS S.A.S SARL S.A S.p.A"  # noqa: SIM905
+    " S.r.l B.V BV N.V NV AB Oy Oyj ApS ASA GK K.K KK Pty Pte s.r.o a.s Kft Zrt Lda Ltda ООО ЗАО ПАО".split()
+)
+"""Legal forms of companies, without a full stop at the end."""
+_OF_THE_YEAR = frozenset(
+    "january february march april may june july august september october november december monday tuesday wednesday"  # noqa: SIM905
+    " thursday friday saturday sunday spring summer autumn fall winter easter christmas".split()
+)
+"""Words that English writes with a capital, and that name no one."""
+_TITLED = 0.7
+_SHORT = 4
+_ABBREVIATED = 2
+
+
+class _Is(IntEnum):
+    NO = 0
+    MAY_BE = 1
+    SURE = 2
+
+
+class _Stretch(NamedTuple):
+    """Words that differ, with those right before and behind them in the same sentence, "" where there are none.
+
+    begins: both sides begin a sentence. figures: there are some in it. ends: it ends like a sentence.
+    """
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    before: str
+    behind: str
+    begins: bool
+    figures: bool
+    ends: bool
+
+
+def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
+    """Return which names gave way to which, if that is all that differs in words."""
+    found = list(_stretches(before, after))
+    stretches = [one for _, _, one in found if one.old != one.new]
+    others = [one for one in stretches if _letters(one.old) != _letters(one.new)]
+    likely = [_likely(one, before, after, writing) for one in others or stretches]
+    if not likely or min(likely) is _Is.NO or max(likely) is not _Is.SURE:
+        return None
+    if len(stretches) > 1:
+        return before, after
+    return next((old, new) for old, new, one in found if one.old != one.new)
+
+
+def say_the_same(before: str, after: str) -> bool:
+    """Return whether texts differ in nothing but figures and words that join others."""
+    return all(one.old == one.new for _, _, one in _stretches(before, after))
+
+
+def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _Stretch]]:
+    olds, news = words_of(before), words_of(after)
+    for a, b, c, d in gaps([before[i:j] for i, j in olds], [after[i:j] for i, j in news]):
+        old = before[olds[a][0] : olds[b - 1][1]] if a < b else ""
+        new = after[news[c][0] : news[d - 1][1]] if c < d else ""
+        text, spans, first, last = (after, news, c, d) if c < d else (before, olds, a, b)
+        begins = (a == b or _begins(before, olds[a][0])) and (c == d or _begins(after, news[c][0]))
+        figures = bool(_FIGURES.search(old) or _FIGURES.search(new))
+        ends = (old or new).rstrip()[-1:] in _ENDS
+        beside = _before(text, spans, first), _behind(text, spans, last)
+        yield old, new, _Stretch(_named(old), _named(new), *beside, begins, figures, ends)
+
+
+def _before(text: str, spans: Sequence[tuple[int, int]], first: int) -> str:
+    if not first or _APART.search(text[spans[first - 1][1] : spans[first][0]]):
+        return ""
+    return text[slice(*spans[first - 1])]
+
+
+def _behind(text: str, spans: Sequence[tuple[int, int]], last: int) -> str:
+    if last >= len(spans) or _APART.search(text[spans[last - 1][1] : spans[last][0]]):
+        return ""
+    return text[slice(*spans[last])]
+
+
+def _begins(text: str, at: int) -> bool:
+    """Return whether a sentence begins at a place, where every word has a capital."""
+    return _SENTENCE.search(text[max(0, at - 3) : at]) is not None or not text[:at].strip()
+
+
+def _named(text: str) -> tuple[str, ...]:
+    """Return the words of a stretch that are no figures, without those that join it to what stands beside it."""
+    words = [
+        word for word in (_OWNER.sub("", each) for each in _PART.findall(_FIGURES.sub(" ", text))) if word.strip(".-")
+    ]
+    while words and words[0].lower() in _AROUND:
+        del words[0]
+    while words and words[-1].lower() in _AROUND:
+        del words[-1]
+    return tuple(words)
+
+
+def _letters(words: Sequence[str]) -> str:
+    return "".join(sign for word in words for sign in word.casefold() if sign.isalnum())
+
+
+def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
+    """Return whether a stretch is of names; the first word of a sentence has a capital whatever it is."""
+    text = after if len(after) >= len(before) else before
+    if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
+        return _Is.SURE
+    if not one.old or not one.new:
+        return _that_came(one, text, writing)
+    is_whole = len(_named(before)) == len(one.old) and len(_named(after)) == len(one.new)
+    is_one_word = len(one.old) < 2 and len(one.new) < 2
+    most = _MOST_WORDS if _is_titled(text) else _MOST_IN_SENTENCE
+    are_names = _is_name(one.old, most) and _is_name(one.new, most)
+    if (
+        not are_names
+        or text.isupper()
+        or _OF_THE_YEAR.issuperset(map(str.lower, (*one.old, *one.new)))
+        or (is_one_word and one.begins and not is_whole)
+    ):
+        return _Is.NO
+    if is_one_word and one.figures:
+        return _Is.MAY_BE  # "01069 Dresden" to "20095 Hamburg", and "10 Views" to "12 Comments"
+    if writing.spoken not in _CAPITALISED_NOUNS:
+        return _Is.SURE
+    several = min(_capitals(one.old), _capitals(one.new)) > 1
+    return _Is.SURE if several or (_is_short_form(one.old, text) and _is_short_form(one.new, text)) else _Is.MAY_BE
+
+
+def _that_came(one: _Stretch, text: str, writing: Writing) -> _Is:
+    """Return the same of words that only one side has: a heading before a text is no name."""
+    words = one.old or one.new
+    if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
+        return _Is.NO
+    if one.begins and _is_capital(one.behind) and not _is_titled(text):
+        return _Is.NO
+    if _capitals(words) > 1:
+        return _Is.SURE
+    beside = _is_capital(one.before) or _is_capital(one.behind)
+    if not beside:
+        return _Is.NO
+    if _is_titled(text):
+        return _Is.SURE if _is_of_company(text) or _is_short_form(words, text) else _Is.NO
+    is_noun = writing.spoken in _CAPITALISED_NOUNS and not _is_short_form(words, text)
+    return _Is.NO if is_noun or one.begins else _Is.SURE
+
+
+def _is_name(words: Sequence[str], most: int) -> bool:
+    """Return whether words each begin with a capital, or stand in names ("van")."""
+    if not 1 <= len(words) <= most or not words[0][0].isupper() or any("_" in word for word in words):
+        return False
+    return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
+
+
+def _capitals(words: Sequence[str]) -> int:
+    return sum(word[0].isupper() for word in words)
+
+
+def _is_capital(word: str) -> bool:
+    return word[:1].isupper()
+
+
+def _is_short_form(words: Sequence[str], text: str) -> bool:
+    """Return whether words are abbreviations, in a text that does not write all words like them."""
+    return not text.isupper() and all(len(word) > _ABBREVIATED and word.isupper() for word in words)
+
+
+def _is_titled(text: str) -> bool:
+    """Return whether nearly every word of a text has a capital, as in headings and addresses."""
+    words = [word for word in _PART.findall(text) if len(word) >= _SHORT]
+    return _capitals(words) >= _TITLED * len(words)
+
+
+def _is_of_company(text: str) -> bool:
+    """Return whether a short text names a legal form, so that it is what a company is called, or where it is."""
+    words = _PART.findall(text)
+    return len(words) <= _LABEL_WORDS and any(word.rstrip(".") in _FORMS for word in words)
