@@ -19,7 +19,7 @@ from random import Random
 import trio
 from msgspec.structs import replace
 
-from actors.errors import NotFound
+from actors.errors import NotFound, TooSoon
 from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourcePage, SourceView
 from actors.selecting import picks
@@ -223,6 +223,15 @@ class SourceIndex:
         if hot.breaker.state == "open" or hot.not_before is not None:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)
+
+    def polite(self, live: LiveSource) -> Millis:
+        """Return the time. Raises TooSoon while politeness forbids a look."""
+        now = self._ports.world.now()
+        earliest = self.earliest(live)
+        if now < earliest:
+            wait = (earliest - now) // 1000 + 1
+            raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
+        return now
 
     async def find(
         self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort = "worst"

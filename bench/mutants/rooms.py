@@ -14,6 +14,8 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "registry": (
         "actors/sources/registry/actor.py",
         "actors/sources/registry/service.py",
+        "actors/sources/registry/previewer.py",
+        "actors/sources/registry/checks.py",
         "actors/sources/index.py",
         "actors/delivery/registry.py",
     ),

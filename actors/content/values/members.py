@@ -70,11 +70,12 @@ def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterato
         return
     at += 1
     is_plain = isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value)
-    key = json_text.key_of(value)
-    for number, each in enumerate(value):
-        name = json_text.on_one_line(each) if isinstance(value, dict) else ""
-        item = value[each] if name else each
-        below = json_text.member(path, each) if name else path + json_text.item_of(value, number, key)
+    if isinstance(value, dict):
+        steps = [(json_text.on_one_line(key), json_text.member(path, key), item) for key, item in value.items()]
+    else:
+        learned = json_text.key_of(value)
+        steps = [("", path + json_text.item_of(value, number, learned), item) for number, item in enumerate(value)]
+    for name, below, item in steps:
         start = at + len(name) + 2 if name else at
         yield from _walk(item, text, start, below, path if is_plain else "")
         at = start + len(json_text.on_one_line(item)) + 2

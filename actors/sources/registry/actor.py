@@ -51,6 +51,7 @@ from actors.sources.registry.inheriting import Inheriting
 from actors.sources.registry.lanes import Lane, Lanes
 from actors.sources.registry.other_nodes import OtherNodes
 from actors.sources.registry.practice import PracticeService
+from actors.sources.registry.previewer import Previewer
 from actors.sources.registry.service import SourceService
 from actors.sources.registry.tallies import TallySweep
 from actors.sources.schedule.budget import Spending
@@ -79,7 +80,8 @@ class Registry:
         self.table = SourceIndex(ports, sources)
         self.watchman = OverdueMonitor()
         self._service = SourceService(ports, self.table)
-        self._chooser = Chooser(ports, self._service)
+        self._previewer = Previewer(ports, self.table)
+        self._chooser = Chooser(ports, self._previewer)
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
         sharing, locks = ports.storage.sharing, self._service.locks
@@ -172,9 +174,9 @@ class Registry:
             case AddSource():
                 return await self._service.add(message)
             case DetectUrl():
-                return await self._service.detect(message.request)
+                return await self._previewer.detect(message.request)
             case PreviewSource():
-                return await self._service.preview(message)
+                return await self._previewer.preview(message)
             case PickFromUrl():
                 return await self._chooser.of_url(message)
             case PickFromSource():

@@ -12,7 +12,7 @@ from actors.picks import Picked, PickWish
 from actors.sources.page.picking import pick_of
 from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
-from actors.sources.registry.service import SourceService
+from actors.sources.registry.previewer import Previewer
 from storage.records.identity import Millis
 from storage.records.source import Source
 
@@ -22,8 +22,8 @@ _FEED = "this is a feed: each entry is told by itself, and there are no parts to
 class Chooser:
     """Shows pages to choose from; nothing is stored and nothing is changed."""
 
-    def __init__(self, ports: Ports, service: SourceService) -> None:
-        self._ports, self._service = ports, service
+    def __init__(self, ports: Ports, previewer: Previewer) -> None:
+        self._ports, self._previewer = ports, previewer
 
     async def of_url(self, message: PickFromUrl) -> Picked:
         """Return the page of a URL that is watched by nobody yet, as a page even where it advertises a feed."""
@@ -31,19 +31,19 @@ class Chooser:
         await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
         # Whoever chooses a part of a page wants the page. The present choice may match nothing any more.
         asked = replace(message.request, type=message.request.type or "html", selector=None, ignore=())
-        found = await self._service.classified(asked)
+        found = await self._previewer.classified(asked)
         if found.fetched is None or found.type != "html":
             raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
         if found.detection.type == "feed":
             raise Unprocessable(_FEED, "body.url")
-        would_be = self._service.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
+        would_be = self._previewer.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
         return await self._picked(found.at, found.fetched, would_be, wish)
 
     async def of_source(self, message: PickFromSource) -> Picked:
         """Return the page of a source as it is now, or was a short while ago."""
         wish = message.wish
-        fetched, at = await self._service.body_of(message.source, Narrowing(wish.selector, wish.ignore))
-        own = self._service.known(message.source)
+        fetched, at = await self._previewer.body_of(message.source, Narrowing(wish.selector, wish.ignore))
+        own = self._previewer.known(message.source)
         return await self._picked(at, fetched, replace(own, selector=wish.selector, ignore=wish.ignore), wish)
 
     async def _picked(self, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:

@@ -1,10 +1,9 @@
-"""The registry's answers to each question about a source: add, detect, edit, delete, check now."""
+"""The registry's answers to who changes the set of sources: add, edit, teach, delete, restore, check now."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -12,8 +11,6 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
-from actors.egress.given_headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
-from actors.egress.host_queue import Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import (
@@ -23,38 +20,36 @@ from actors.errors import (
     NotFound,
     Overloaded,
     Stale,
-    TooSoon,
     Unprocessable,
-    UrlRefused,
 )
-from actors.inheriting import origins_of, part_of, part_shown
+from actors.inheriting import part_of
 from actors.locks import KeyedLocks
-from actors.look_hours import read_hours
 from actors.messages.recorder import Record
-from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
-from actors.messages.sources import AddSource, LookNow, PreviewSource, Teach
+from actors.messages.requests import SourcePatch
+from actors.messages.sources import AddSource, LookNow, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
-from actors.previews import Preview, Previewed
-from actors.query import QueryError, parse
 from actors.sources.detection import newcomer
-from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
+from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
-from actors.sources.following.hosts import read_hosts
 from actors.sources.index import SourceIndex, renewed, stored_anew
-from actors.sources.lending import cookies_at, is_lendable, read_places
-from actors.sources.looks.access import shelved_as
 from actors.sources.looks.fetch import host_of
-from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.looks.pictures import picture_to_keep, without_picture
+from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.reading import Reading, in_jail
-from actors.sources.looks.renewal import Renewal, renewal_of
-from actors.sources.page.preview import Narrowing, check_css, check_selectors, preview_page
-from actors.sources.page.reader import PageReader
+from actors.sources.page.preview import Narrowing, check_selectors, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
-from actors.sources.push.preview import LISTEN
+from actors.sources.registry.checks import (
+    blaming_tags,
+    check_filter,
+    check_headers,
+    check_hours,
+    check_lent,
+    check_only_its_own,
+    check_rendering,
+    requested,
+)
+from actors.sources.registry.opening import opening, tried_as
 from actors.sources.schedule.cadence import START_INTERVAL
-from actors.sources.tiers import BEHAVIOURS
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import note, trail
 from storage.records.health import BreakerState
@@ -75,25 +70,6 @@ from storage.records.tiers import TIERS
 from supervision import MailboxFull
 
 
-class _Opens(NamedTuple):
-    """What a URL is looked at with that is not watched yet, if it is anything; lent: by another source."""
-
-    headers: str | None
-    renewal: Renewal | None
-    lent: bool = False
-
-    def judge(self, found: Classification) -> None:
-        """Say what is known of the cookies by what was found: a field for a password may be on a page for members, too,
-        where that is what is to be watched.
-        """
-        if self.renewal is None:
-            return
-        if not found.detection.asks_password:
-            self.renewal.works(at_once=self.lent)
-        elif self.lent:
-            self.renewal.shut_out()
-
-
 class SourceService:
     """Handles questions. Two about one URL are handled one after the other, by whatever road they came."""
 
@@ -101,117 +77,23 @@ class SourceService:
         self._ports = ports
         self._table = table
         self._chance = ports.world.chance("registry/ids")
-        self.locks, self._showing = KeyedLocks(), KeyedLocks()
+        self.locks = KeyedLocks()
         self._beginning = 0
         """Sources that are being saved, and not yet in the table."""
-
-    async def detect(self, request: DetectRequest) -> Previewed:
-        """Classify a URL without adding it, and show what watching it would tell."""
-        found = await self.classified(request)
-        watched = self.as_watched(found, request)
-        wish = replace(request, selector=watched.selector, ignore=watched.ignore)
-        with _blaming_tags(watched):
-            shown = await BEHAVIOURS[found.type].preview(self._ports, found, wish)
-        if found.type == "html":
-            shown = replace(shown, part=part_shown(watched))
-        known = await self._ports.storage.sources.by_url(parse_url(request.url).text)
-        return Previewed(found.detection, shown, None if known is None else known.id)
-
-    def known(self, source: SourceId) -> Source:
-        """Return a source's own record. Raises NotFound."""
-        return self._table.get(source).source
-
-    def as_watched(self, found: Classification, request: DetectRequest) -> Source:
-        """Return the source that would be, with what it would inherit of its tags."""
-        made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
-        wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
-        return self._ports.tags.of(replace(made, **wished))
-
-    async def classified(self, request: DetectRequest) -> Classification:
-        """Find out what a URL is for who asks; a body of the last minute will do."""
-        url = parse_url(request.url)
-        part = Narrowing(request.selector, request.ignore)
-        _check_filter(request.filter)
-        await check_selectors(self._ports, part)
-        _check_headers(request.headers, polled=url.scheme not in TIERS["push"].schemes)
-        await _check_rendering(self._ports, request)
-        opens = await self._access(url, request.headers)
-        wanted = ClassifyRequest(
-            request.type,
-            narrowed=bool(part),
-            recent=True,
-            listen=LISTEN,
-            headers=opens.headers,
-            render=request.render,
-            wait_for=request.wait_for,
-        )
-        found = await classify(self._ports, url, wanted, opens.renewal)
-        opens.judge(found)
-        return found
-
-    async def preview(self, wish: PreviewSource) -> Preview:
-        """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
-        fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
-        own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
-        shown = self._ports.tags.of(own)
-        with _blaming_tags(shown):
-            page = await preview_page(self._ports, fetched, Narrowing(shown.selector, shown.ignore))
-        return Preview(at, page=page, part=part_shown(shown))
-
-    async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
-        """Return a source's page to show a part of it. Raises Unprocessable: no page, no selectors; TooSoon."""
-        live = self._table.get(source)
-        if "selector" not in live.source.tier.settings:
-            raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
-        await check_selectors(self._ports, part)
-        async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
-            return await self._body(live)
-
-    async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
-        """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
-        shelf, url = self._ports.shelf, live.source.watch_url
-        shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
-        name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self._ports, seen)
-        kept = shelf.find(name, RECENT)
-        try:
-            if kept is not None:
-                return kept.fetched, kept.at
-            self._check_polite(live)
-            claim = Ticket(live.source.id, asked=True)
-            fetched = await look_at(
-                self._ports,
-                claim,
-                seen.source,
-                accept=PageReader.accept,
-                robots=True,
-                rendered=shown,
-                renewal=renewal,
-                lender=seen.lender,
-            )
-            renewal.works()
-        except TooSoon:
-            if (kept := shelf.find(name)) is None:
-                raise
-            return kept.fetched, kept.at
-        except LookFailed as failure:
-            raise refused(failure, url) from None
-        at = self._ports.world.now()
-        shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
-        return fetched, at
 
     async def add(self, message: AddSource) -> AddedSource:
         """Watch a URL, from a baseline that is the look which classified it."""
         new = message.new
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
-        _check_filter(new.filter)
+        check_filter(new.filter)
         polled = url.scheme not in TIERS["push"].schemes
-        _check_only_its_own(polled, new)
-        _check_headers(new.headers, polled=polled)
+        check_only_its_own(polled, new)
+        check_headers(new.headers, polled=polled)
         check_hours(new.hours)
-        _settings_of(new)
-        _check_lent(new)
-        await _check_rendering(self._ports, new)
+        requested(new)
+        check_lent(new)
+        await check_rendering(self._ports, new)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
@@ -219,7 +101,7 @@ class SourceService:
                 await message.reply.commit()
                 return await self._existing(existing, message.mark)
             self._check_room()
-            opens = await self._access(url, new.headers)
+            opens = await opening(self._ports, url, new.headers)
             try:
                 found = await classify(
                     self._ports,
@@ -258,7 +140,7 @@ class SourceService:
     async def _check_part(self, source: Source, fetched: FetchedResponse) -> None:
         """Refuse a part of a page, its own or its tag's, that would match nothing."""
         if part := Narrowing(source.selector, source.ignore):
-            with _blaming_tags(source):
+            with blaming_tags(source):
                 await preview_page(self._ports, fetched, part)
 
     async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
@@ -326,7 +208,7 @@ class SourceService:
                 live = self._table.get(source)
                 _refuse_stale(live.source, expected)
                 try:
-                    return await self._edit(live, _settings_of(patch), by)
+                    return await self._edit(live, requested(patch), by)
                 except StateMoved:  # another node has edited it meanwhile
                     await self._read_back(source)
 
@@ -334,13 +216,13 @@ class SourceService:
         """Set some fields of a source's record; `by`: who asked for it."""
         before, source = live.source, live.source.id
         after = _edited(before, given, self._ports.world.now(), by)
-        _check_filter(after.filter)
-        _check_only_its_own(after.tier.polled, after)
-        _check_headers(after.headers, polled=after.tier.polled)
-        _check_lent(after)
+        check_filter(after.filter)
+        check_only_its_own(after.tier.polled, after)
+        check_headers(after.headers, polled=after.tier.polled)
+        check_lent(after)
         check_hours(given.get("hours"))
         if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
-            await _check_rendering(self._ports, after)
+            await check_rendering(self._ports, after)
         selector, ignore = given.get("selector"), given.get("ignore", ())
         await check_selectors(self._ports, Narrowing(selector, ignore))
         format = before.detection.format if before.detection.format in FORMATS else "html"
@@ -364,23 +246,6 @@ class SourceService:
         if after.headers_for and after.headers != before.headers:
             await self._table.hurry_borrowers(changed)
         return self._table.describe(source)
-
-    async def _access(self, url: Url, headers: str | None) -> _Opens:
-        """Return what a URL is looked at with: headers of its own, else those that others lend.
-
-        Who adds what he has just looked at goes on with what that look has renewed.
-        """
-        ports = self._ports
-        if headers is not None:
-            return _Opens(headers, Renewal(ports, headers, ports.tried.of(_tried_as(url, headers))))
-        lender = ports.lenders.at(url)
-        if lender is None:
-            return _Opens(None, None)
-        kept = cookies_at(lender, url)
-        if kept is not None and not ports.ownership.watches(lender.source):  # another node may have renewed them
-            stored = await ports.storage.sources.get(lender.source.id)
-            kept = kept if stored is None else kept.met(stored.hot.cookies)
-        return _Opens(lender.source.headers, Renewal(ports, lender.source.headers, kept), lent=True)
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
         """Store a source as it is to be, without its memory if another part is watched, and return it.
@@ -502,7 +367,7 @@ class SourceService:
         live = self._table.get(source)
         if not live.source.enabled:
             raise Conflict(f"source {source} is paused: resume it first")
-        now = self._check_polite(live)
+        now = self._table.polite(live)
         if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
             return now
         try:
@@ -517,7 +382,7 @@ class SourceService:
             live, storage = self._table.get(source), self._ports.storage
             if not live.source.enabled:
                 raise Conflict(f"source {source} is paused: resume it first")
-            now, stored = self._check_polite(live), await storage.sources.get(source)
+            now, stored = self._table.polite(live), await storage.sources.get(source)
             if stored is None:
                 raise NotFound(f"there is no source {source}")
             version = drawn(self._ports.world)
@@ -526,17 +391,8 @@ class SourceService:
             live.asked_at = now
             return now
 
-    def _check_polite(self, live: LiveSource) -> Millis:
-        """Return the time. Raises TooSoon while politeness forbids a look."""
-        now = self._ports.world.now()
-        earliest = self._table.earliest(live)
-        if now < earliest:
-            wait = (earliest - now) // 1000 + 1
-            raise TooSoon(f"it was looked at just now, or asked us to wait: again in {wait} s", wait)
-        return now
-
     def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
-        now, given = self._ports.world.now(), _settings_of(message.new)
+        now, given = self._ports.world.now(), requested(message.new)
         given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*message.new.tags, *message.mark)))}
         given["updated_by"] = message.by
         source = Source(
@@ -552,7 +408,7 @@ class SourceService:
         live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
         live.tags = self._ports.tags
         if source.headers is not None:
-            live.cookies = self._ports.tried.give(_tried_as(parse_url(url), source.headers), source.id)
+            live.cookies = self._ports.tried.give(tried_as(parse_url(url), source.headers), source.id)
         return live
 
     async def begin(self, live: LiveSource, found: Classification) -> None:
@@ -591,24 +447,6 @@ class SourceService:
         return await reader.first(self._ports.world.jail, source, fetched, now, found.feed)
 
 
-@contextmanager
-def _blaming_tags(source: Source) -> Iterator[None]:
-    """Say of a selector that matches nothing that it is a tag's, where it is."""
-    tags = origins_of(source).get("selector", ())
-    try:
-        yield
-    except Unprocessable as error:
-        if not tags or error.location != "body.selector":
-            raise
-        says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
-        raise Unprocessable(says, "body.tags", tags[0]) from None
-
-
-def _tried_as(url: Url, headers: str) -> str:
-    """Return the name of the cookies of a URL that somebody has tried out: they tell no WebSocket from a page."""
-    return shelved_as(f"{url.authority} {url.secure}", headers)
-
-
 def _refuse_stale(source: Source, expected: Expected) -> None:
     if not is_expected(source, expected):
         raise Stale
@@ -638,72 +476,3 @@ def _part(source: Source) -> tuple[object, ...]:
     follows = source.type == "html" and source.follow
     asks = source.tier.polled and source.headers is None
     return source.type, source.selector, source.ignore, asks, follows, shown
-
-
-def _check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    push, looked_at = ("subprotocols", "hello"), ("hours", "follow", "follow_hosts")
-    others, whose = (push, "a push source") if polled else (looked_at, "a feed or a page")
-    for name in others:
-        if getattr(asked, name) not in (None, "", (), "none"):
-            raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
-
-
-async def _check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
-    """Raise Unprocessable for what no browser can show: a feed, a frame, what is posted, a selector of other kinds."""
-    is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in TIERS["push"].schemes
-    is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
-    if not is_page and asked.render == "always":
-        raise Unprocessable("body.render: only a page is rendered", "body.render")
-    if not is_page and getattr(asked, "screenshots", False):
-        raise Unprocessable("body.screenshots: only a page has them", "body.screenshots")
-    if not is_page and asked.wait_for:
-        raise Unprocessable("body.wait_for: only a page has it", "body.wait_for")
-    if asked.render == "always" and asked.headers and given_request(asked.headers).body is not None:
-        raise Unprocessable("body.render: what is asked with a POST can't be rendered", "body.render")
-    if asked.wait_for is not None:
-        await check_css(ports, asked.wait_for, "body.wait_for")
-
-
-def _settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
-    """Return what a request sets of a source, hosts in their one spelling. Raises Unprocessable."""
-    given = settings_of(request)
-    for name, read in (("follow_hosts", read_hosts), ("headers_for", read_places)):
-        try:
-            given |= {name: read(given[name])} if name in given else {}
-        except UrlRefused as refusal:
-            raise Unprocessable(f"{name}: {refusal.detail}", f"body.{name}") from None
-    return given
-
-
-def _check_lent(asked: NewSource | Source) -> None:
-    if asked.headers_for and not is_lendable(asked.headers):
-        says = (
-            "what is posted is not sent for other sources" if asked.headers else "it has no headers to send for others"
-        )
-        raise Unprocessable(f"headers_for: {says}", "body.headers_for")
-
-
-def check_hours(text: str | None) -> None:
-    """Raise Unprocessable for hours that can't be read."""
-    try:
-        if text is not None:
-            read_hours(text)
-    except ValueError as error:
-        raise Unprocessable(f"hours: {error}", "body.hours", text) from None
-
-
-def _check_headers(text: str | None, *, polled: bool) -> None:
-    wrong = (
-        wrong_request(text or "", LOOKS_OWN, "the look")
-        if polled
-        else wrong_headers(text or "", HANDSHAKES_OWN, "the handshake")
-    )
-    for says in wrong:
-        raise Unprocessable(f"headers: {says}", "body.headers")
-
-
-def _check_filter(text: str | None) -> None:
-    try:
-        parse(text or "", "simple")
-    except QueryError as error:
-        raise Unprocessable(f"{error.reason} at character {error.position}", "body.filter", text) from None

@@ -12,7 +12,7 @@ from actors.messages.requests import DetectRequest
 from actors.messages.sources import PickFromSource, PickFromUrl
 from actors.picks import Picked, PickWish, Press
 from tests.actors.sources.harness import SITE, Watching, rss, watching
-from tests.actors.sources.registry.test_preview import ADVERTISED, FEED, PAGE, document
+from tests.actors.sources.registry.test_previewer import ADVERTISED, FEED, PAGE, document
 
 TEXTS = ["Home", "Page", "A paragraph", "A paragraph", "A paragraph", "Buy a boat now", "Imprint and more"]
 

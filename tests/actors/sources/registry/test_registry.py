@@ -25,8 +25,8 @@ from actors.messages.views import SourcePage, SourceView
 from actors.selection import SourceSelection
 from actors.settings import Settings
 from actors.sources import index as table
+from actors.sources.index import SourceIndex
 from actors.sources.registry.actor import REPRICE, Registry
-from actors.sources.registry.service import SourceService
 from actors.sources.schedule.look_price import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
@@ -460,11 +460,11 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
 @pytest.mark.parametrize(("now", "allowed"), [(4_999, False), (5_000, True)])
 def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, allowed: bool) -> None:
     desk: Any = SimpleNamespace(
-        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), _table=SimpleNamespace(earliest=lambda _: 5_000)
+        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), earliest=lambda _: 5_000
     )
     live: Any = None
     with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
-        assert SourceService._check_polite(desk, live) == now
+        assert SourceIndex.polite(desk, live) == now
 
 
 @pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])

@@ -1,0 +1,103 @@
+"""What may be asked of a source, checked before anything is looked at or stored; what is wrong is said where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from actors.egress.given_headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
+from actors.egress.url import parse_url
+from actors.errors import Unprocessable, UrlRefused
+from actors.inheriting import origins_of
+from actors.look_hours import read_hours
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
+from actors.query import QueryError, parse
+from actors.sources.following.hosts import read_hosts
+from actors.sources.lending import is_lendable, read_places
+from actors.sources.page.preview import check_css
+from actors.sources.ports import Ports
+from storage.records.source import Source
+from storage.records.tiers import TIERS
+
+
+def check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
+    push, looked_at = ("subprotocols", "hello"), ("hours", "follow", "follow_hosts")
+    others, whose = (push, "a push source") if polled else (looked_at, "a feed or a page")
+    for name in others:
+        if getattr(asked, name) not in (None, "", (), "none"):
+            raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
+
+
+async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
+    """Raise Unprocessable for what no browser can show: a feed, a frame, what is posted, a selector of other kinds."""
+    is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in TIERS["push"].schemes
+    is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
+    if not is_page and asked.render == "always":
+        raise Unprocessable("body.render: only a page is rendered", "body.render")
+    if not is_page and getattr(asked, "screenshots", False):
+        raise Unprocessable("body.screenshots: only a page has them", "body.screenshots")
+    if not is_page and asked.wait_for:
+        raise Unprocessable("body.wait_for: only a page has it", "body.wait_for")
+    if asked.render == "always" and asked.headers and given_request(asked.headers).body is not None:
+        raise Unprocessable("body.render: what is asked with a POST can't be rendered", "body.render")
+    if asked.wait_for is not None:
+        await check_css(ports, asked.wait_for, "body.wait_for")
+
+
+def requested(request: NewSource | SourcePatch) -> dict[str, Any]:
+    """Return what a request sets of a source, hosts in their one spelling. Raises Unprocessable."""
+    given = settings_of(request)
+    for name, read in (("follow_hosts", read_hosts), ("headers_for", read_places)):
+        try:
+            given |= {name: read(given[name])} if name in given else {}
+        except UrlRefused as refusal:
+            raise Unprocessable(f"{name}: {refusal.detail}", f"body.{name}") from None
+    return given
+
+
+def check_lent(asked: NewSource | Source) -> None:
+    if asked.headers_for and not is_lendable(asked.headers):
+        says = (
+            "what is posted is not sent for other sources" if asked.headers else "it has no headers to send for others"
+        )
+        raise Unprocessable(f"headers_for: {says}", "body.headers_for")
+
+
+def check_hours(text: str | None) -> None:
+    """Raise Unprocessable for hours that can't be read."""
+    try:
+        if text is not None:
+            read_hours(text)
+    except ValueError as error:
+        raise Unprocessable(f"hours: {error}", "body.hours", text) from None
+
+
+def check_headers(text: str | None, *, polled: bool) -> None:
+    wrong = (
+        wrong_request(text or "", LOOKS_OWN, "the look")
+        if polled
+        else wrong_headers(text or "", HANDSHAKES_OWN, "the handshake")
+    )
+    for says in wrong:
+        raise Unprocessable(f"headers: {says}", "body.headers")
+
+
+def check_filter(text: str | None) -> None:
+    try:
+        parse(text or "", "simple")
+    except QueryError as error:
+        raise Unprocessable(f"{error.reason} at character {error.position}", "body.filter", text) from None
+
+
+@contextmanager
+def blaming_tags(source: Source) -> Iterator[None]:
+    """Say of a selector that matches nothing that it is a tag's, where it is."""
+    tags = origins_of(source).get("selector", ())
+    try:
+        yield
+    except Unprocessable as error:
+        if not tags or error.location != "body.selector":
+            raise
+        says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
+        raise Unprocessable(says, "body.tags", tags[0]) from None

@@ -1,0 +1,133 @@
+"""The registry's answers to who wants to see first: what a URL is, what watching it would tell, a source's page now."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.egress.failures import LookFailed
+from actors.egress.host_queue import Ticket
+from actors.egress.http import FetchedResponse
+from actors.egress.url import parse_url
+from actors.errors import TooSoon, Unprocessable
+from actors.inheriting import part_shown
+from actors.locks import KeyedLocks
+from actors.messages.requests import DetectRequest
+from actors.messages.sources import PreviewSource
+from actors.previews import Preview, Previewed
+from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
+from actors.sources.index import SourceIndex
+from actors.sources.looks.looking import look_at, shelf_name
+from actors.sources.looks.pictures import without_picture
+from actors.sources.looks.renewal import renewal_of
+from actors.sources.page.preview import Narrowing, check_selectors, preview_page
+from actors.sources.page.reader import PageReader
+from actors.sources.ports import LiveSource, Ports
+from actors.sources.push.preview import LISTEN
+from actors.sources.registry.checks import blaming_tags, check_filter, check_headers, check_rendering
+from actors.sources.registry.opening import opening
+from actors.sources.tiers import BEHAVIOURS
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Source
+from storage.records.tiers import TIERS
+
+
+class Previewer:
+    """Looks and shows; nothing is stored, and no change of a source waits for it."""
+
+    def __init__(self, ports: Ports, table: SourceIndex) -> None:
+        self._ports, self._table = ports, table
+        self._showing = KeyedLocks()
+
+    async def detect(self, request: DetectRequest) -> Previewed:
+        """Classify a URL without adding it, and show what watching it would tell."""
+        found = await self.classified(request)
+        watched = self.as_watched(found, request)
+        wish = replace(request, selector=watched.selector, ignore=watched.ignore)
+        with blaming_tags(watched):
+            shown = await BEHAVIOURS[found.type].preview(self._ports, found, wish)
+        if found.type == "html":
+            shown = replace(shown, part=part_shown(watched))
+        known = await self._ports.storage.sources.by_url(parse_url(request.url).text)
+        return Previewed(found.detection, shown, None if known is None else known.id)
+
+    def known(self, source: SourceId) -> Source:
+        """Return a source's own record. Raises NotFound."""
+        return self._table.get(source).source
+
+    def as_watched(self, found: Classification, request: DetectRequest) -> Source:
+        """Return the source that would be, with what it would inherit of its tags."""
+        made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
+        wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
+        return self._ports.tags.of(replace(made, **wished))
+
+    async def classified(self, request: DetectRequest) -> Classification:
+        """Find out what a URL is for who asks; a body of the last minute will do."""
+        url = parse_url(request.url)
+        part = Narrowing(request.selector, request.ignore)
+        check_filter(request.filter)
+        await check_selectors(self._ports, part)
+        check_headers(request.headers, polled=url.scheme not in TIERS["push"].schemes)
+        await check_rendering(self._ports, request)
+        opens = await opening(self._ports, url, request.headers)
+        wanted = ClassifyRequest(
+            request.type,
+            narrowed=bool(part),
+            recent=True,
+            listen=LISTEN,
+            headers=opens.headers,
+            render=request.render,
+            wait_for=request.wait_for,
+        )
+        found = await classify(self._ports, url, wanted, opens.renewal)
+        opens.judge(found)
+        return found
+
+    async def preview(self, wish: PreviewSource) -> Preview:
+        """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
+        fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
+        own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
+        shown = self._ports.tags.of(own)
+        with blaming_tags(shown):
+            page = await preview_page(self._ports, fetched, Narrowing(shown.selector, shown.ignore))
+        return Preview(at, page=page, part=part_shown(shown))
+
+    async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
+        """Return a source's page to show a part of it. Raises Unprocessable: no page, no selectors; TooSoon."""
+        live = self._table.get(source)
+        if "selector" not in live.source.tier.settings:
+            raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
+        await check_selectors(self._ports, part)
+        async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
+            return await self._body(live)
+
+    async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
+        """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
+        shelf, url = self._ports.shelf, live.source.watch_url
+        shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
+        name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self._ports, seen)
+        kept = shelf.find(name, RECENT)
+        try:
+            if kept is not None:
+                return kept.fetched, kept.at
+            self._table.polite(live)
+            claim = Ticket(live.source.id, asked=True)
+            fetched = await look_at(
+                self._ports,
+                claim,
+                seen.source,
+                accept=PageReader.accept,
+                robots=True,
+                rendered=shown,
+                renewal=renewal,
+                lender=seen.lender,
+            )
+            renewal.works()
+        except TooSoon:
+            if (kept := shelf.find(name)) is None:
+                raise
+            return kept.fetched, kept.at
+        except LookFailed as failure:
+            raise refused(failure, url) from None
+        at = self._ports.world.now()
+        shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
+        return fetched, at
