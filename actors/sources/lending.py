@@ -10,16 +10,18 @@ other places its headers are sent as they were given.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
 from actors.egress.given_headers import given_request
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.sources.kept_cookies import KeptCookies
 from storage.records.identity import SourceId
 from storage.records.source import Source
+
+if TYPE_CHECKING:  # they are stored by an actor; places are also read by what reaches none
+    from actors.sources.kept_cookies import KeptCookies
 
 BELOW: Final = "*."
 _OWN: Final = 1 << 16

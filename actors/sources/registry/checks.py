@@ -1,4 +1,4 @@
-"""What may be asked of a source, checked before anything is looked at or stored; what is wrong is said where it is."""
+"""Checks of what is asked of a source, before anything is looked at or stored; what is wrong is said where it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opens a URL that is not watched yet: headers that are given with it, or those that another source lends."""
+"""Access to a URL that is not watched yet: headers that are given with it, or those that another source lends."""
 
 from __future__ import annotations
 
