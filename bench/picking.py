@@ -2,46 +2,68 @@
 
 On the first version of each page blocks are drawn that are there once and no furniture. The selector of each is made
 there, and used on later versions: it is right where it chooses this block and nothing else. Only versions count that
-have the block's text exactly once, so that nobody has to say which block is the same. Beside it stands the way from the
-top of the page, as tools in browsers copy it.
+have the block's text exactly once, so that nobody has to say which block is the same. What chooses nothing is told as a
+part that has gone; what chooses something else is worse, for nobody is told. Beside it stands the way from the top of
+the page, as tools in browsers copy it.
+
+A selector that is made of the words of its block would do well there, and choose nothing once these are others, which
+is what it is watched for. So blocks whose text was *altered*, as the product's own difference pairs them, are counted
+too. Redesigns, of whose names in `class` and `id` less than half are left, are counted apart as well.
+
+FOLDER holds pairs of pages (`bench.churn_material`); with `--natural`, long histories (`bench.natural`).
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
 from actors.content.errors import ContentError
+from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.traits import ASIDE
 from actors.content.picking.deriving import from_top
 from actors.content.picking.reaching import HtmlReaches
 from actors.content.picking.standing import standing_blocks
+from actors.content.tasks import look_page
+from bench import natural
 from bench.churn_material import DEFAULT, halves, histories, pairs_of
 
 BLOCKS = 8
 """Blocks of a page."""
 SHORTEST = 4
 GOAL = 0.95
+URL = "https://shore.example/"
+_NAMES = re.compile(rb'(?:class|id)="([^"]*)"')
 WHEN = ("the next version", "half of the history later", "the newest version")
 
 
 class Score(NamedTuple):
-    """How many uses of selectors there were, how many were right, and how many of those from the top."""
+    """How many uses of selectors there were, how many were right, chose nothing, and were right from the top."""
 
     uses: int = 0
     right: int = 0
+    nothing: int = 0
     by_place: int = 0
 
-    def plus(self, *, right: bool, by_place: bool) -> Score:
-        return Score(self.uses + 1, self.right + right, self.by_place + by_place)
+    def plus(self, wanted: str, chosen: Sequence[str], by_place: Sequence[str]) -> Score:
+        right = list(chosen) == [wanted]
+        return Score(
+            self.uses + 1, self.right + right, self.nothing + (not chosen), self.by_place + (list(by_place) == [wanted])
+        )
+
+    def __str__(self) -> str:
+        right, nothing, by_place = (share / max(1, self.uses) for share in self[1:])
+        wrong = 1 - right - nothing
+        return f"{right:.3f} of {self.uses} (nothing {nothing:.3f}, wrong {wrong:.3f}; from the top {by_place:.3f})"
 
 
 def _parsed(body: bytes) -> tuple[str, markup.Element]:
@@ -77,36 +99,78 @@ def _later(bodies: Sequence[bytes]) -> list[bytes]:
     return [bodies[1], bodies[len(bodies) // 2], bodies[-1]]
 
 
-def score(folder: Path, pairs: Sequence[Any]) -> list[Score]:
-    """Return the score for each of `WHEN`."""
-    chance, scores = random.Random(7), [Score()] * len(WHEN)
-    for _, by_name in histories(folder, pairs):
-        bodies = [by_name[name] for name in sorted(by_name)]
+def _altered(before: bytes, after: bytes) -> Mapping[str, str]:
+    """Return which texts became which, by the difference that the product tells."""
+    try:
+        first = look_page(PageRequest(before, "text/html", URL))
+        diff = look_page(PageRequest(after, "text/html", URL, memory=first.memory, number=2)).diff
+    except ContentError:
+        return {}
+    return {} if diff is None else {change.before: change.after for change in diff.changed}
+
+
+def _is_redesign(before: bytes, after: bytes) -> bool:
+    old, new = ({name for names in _NAMES.findall(body) for name in names.split()} for body in (before, after))
+    return len(old & new) < len(old) / 2
+
+
+def _rows(folder: Path, half: int) -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the versions of each page of a half, the oldest first."""
+    for of_page, by_name in histories(folder, halves(pairs_of(folder))[half]):
+        yield of_page[0].page, [by_name[name] for name in sorted(by_name)]
+
+
+def _natural(folder: Path, pages: Mapping[str, natural.Page]) -> Iterator[tuple[str, list[bytes]]]:
+    for page, by_name in natural.bodies(folder, pages):
+        yield page.page, [by_name[look.file] for look in page.looks]
+
+
+def score(rows: Iterable[tuple[str, Sequence[bytes]]], *, tell: bool = False) -> dict[str, Score]:
+    """Return the score for each of `WHEN`, of the altered blocks and of redesigns. tell: print what was not right."""
+    chance, scores = random.Random(7), defaultdict[str, Score](Score)
+    for name, bodies in rows:
         if len(bodies) < 2:
             continue
         try:
             made = list(_made(bodies[0], chance))
-            versions = [_parsed(body)[1] for body in _later(bodies)]
+            versions = [(body, _parsed(body)[1]) for body in _later(bodies)]
         except ContentError:
             continue
-        for number, root in enumerate(versions):
-            count = Counter(read_blocks(root).texts)
+        for when, (body, root) in zip(WHEN, versions, strict=True):
+            count, altered = Counter(read_blocks(root).texts), _altered(bodies[0], body)
+            is_redesign = when == WHEN[-1] and _is_redesign(bodies[0], body)
             for text, selector, place in made:
-                if count[text] == 1:
-                    right, by_place = _chosen(root, selector) == [text], _chosen(root, place) == [text]
-                    scores[number] = scores[number].plus(right=right, by_place=by_place)
+                wanted = text if count[text] else altered.get(text, "")
+                if count[wanted] != 1:
+                    continue
+                chosen = _chosen(root, selector)
+                kinds = [when if wanted == text else f"{when}, altered blocks", *["redesigns alone"] * is_redesign]
+                for kind in kinds:
+                    scores[kind] = scores[kind].plus(wanted, chosen, _chosen(root, place))
+                if tell and chosen != [wanted]:
+                    print(f"{name} {kinds} {wanted[:90]!r} {selector} -> {[one[:60] for one in chosen[:3]]}")
     return scores
 
 
 def main() -> None:
-    """Print the shares for both halves of the pages."""
+    """Print the shares for both halves of the pages, or for those of long histories."""
     parser = argparse.ArgumentParser(prog="python -m bench.picking", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
+    parser.add_argument("--natural", action="store_true", help="the folder holds long histories")
+    parser.add_argument("--pages", default="", help="of long histories only these: p001,p002")
+    parser.add_argument("--half", type=int, default=None, help="0 is the half that is read, 1 the one held out")
+    parser.add_argument("--tell", action="store_true", help="print what was not right")
     asked = parser.parse_args()
-    for half, pairs in zip(("looked at", "held out"), halves(pairs_of(asked.folder)), strict=True):
-        for when, one in zip(WHEN, score(asked.folder, pairs), strict=True):
-            right, by_place = one.right / max(1, one.uses), one.by_place / max(1, one.uses)
-            print(f"{half}, {when}: {right:.3f} of {one.uses} (from the top: {by_place:.3f}), goal {GOAL}")
+    if asked.natural:
+        wanted = set(filter(None, asked.pages.split(",")))
+        pages = {page.page: page for page in natural.pages_of(asked.folder) if not wanted or page.page in wanted}
+        parts = {"long histories": _natural(asked.folder, pages)}
+    else:
+        names = {0: "looked at", 1: "held out"}
+        parts = {names[half]: _rows(asked.folder, half) for half in names if asked.half in (None, half)}
+    for name, rows in parts.items():
+        for when, one in sorted(score(rows, tell=asked.tell).items()):
+            print(f"{name}, {when}: {one}, goal {GOAL}")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,16 @@ from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.event_text import event_text
 from actors.content.pages.offers import keys_of
-from actors.content.pages.page import Head, PageReading, blocks_in, head_of, open_page, read_page, reading_of
+from actors.content.pages.page import (
+    Head,
+    OpenedPage,
+    PageReading,
+    blocks_in,
+    head_of,
+    open_page,
+    read_page,
+    reading_of,
+)
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.pages.preview import preview_page
 from actors.content.picking.picker import pick
@@ -141,13 +150,22 @@ def _look_page(request: bytes) -> bytes:
     return _encode(look_page(asked))
 
 
+def _opened(asked: PageRequest) -> OpenedPage:
+    try:
+        return open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    except ContentError as error:
+        if not (error.chose_nothing and asked.memory):
+            raise
+        raise ContentError(f"The chosen part has gone, or is built otherwise now. {error.reason}") from None
+
+
 def look_page(asked: PageRequest) -> PageLook:
     """Read a page and judge it against its memory, no more of it than it takes.
 
     Where nothing that is read of it has changed its blocks are not made; the main text is sought only where an event
     may carry it.
     """
-    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
+    opened = _opened(asked)
     if asked.memory and not asked.was and format_of(opened.root) == FILE:
         raise ContentError("The page has become a file that is no text.")
     if asked.was and not is_same(format_of(opened.root), asked.was):

@@ -136,18 +136,16 @@ def open_page(
         return OpenedPage(root, (root,), text, offers=offers_of(root, text))
     chosen = selectors.select(root, selector)
     if not chosen:
-        raise ContentError(f"The selector {selector!r} matches nothing on this page.")
+        raise ContentError(f"The selector {selector!r} matches nothing on this page.", chose_nothing=True)
     return OpenedPage(root, tuple(chosen), text, judged=False)
 
 
 def _part(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Plain:
     found, matched, _ = part_of(text, document, selector, ignore)
     if found is None:
-        raise ContentError(
-            f"The selector {selector!r} matches nothing in this document."
-            if not matched
-            else f"What the selector {selector!r} chooses in this document is empty."
-        )
+        if not matched:
+            raise ContentError(f"The selector {selector!r} matches nothing in this document.", chose_nothing=True)
+        raise ContentError(f"What the selector {selector!r} chooses in this document is empty.")
     return found
 
 

@@ -34,12 +34,25 @@ _LANDMARKS = frozenset({"main", "h1", "article", "table", "dl", "address", "head
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary")
 _TAG = re.compile(r"[a-z][a-z0-9-]*")
 _QUOTABLE = re.compile(r"[^\"'\\\x00-\x1f]{1,120}")
-_WORDS = re.compile(r"[^\W\d_]{2}")
+_SPOKEN = re.compile(r"[^\"\x00-\x1f]{1,120}|[^'\x00-\x1f]{1,120}")
+"""Words that XPath can say: it has no way to write both quotes in one text."""
+_WORDS = re.compile(r"[^\W\d_]{2}|\d\.\d")
+"""What says something: two letters, or a version."""
+_COUNTED = re.compile(r"\(\d|(?<![\w.,/-])\d{1,6}(?: [^\W\d_]|$)")
+"""A number that counts something ("Comments (12)", "12 comments"); in "3.2.0" it is a part of a name."""
 _PREFIX = re.compile(r"[^\d:：\"'\\]{2,40}[:：]")
 _LONGEST_WORDS = 80
 _AFTER_HEADING = 4
+_OVER = 3
+"""What it costs to count from a heading over the next one: a part that is put in between is counted, too."""
+_PLACE, _PLACE_ON = 4.5, 0.3
+"""What the place among those beside it costs, and each that stands before it."""
 _FIRST_WORDS = 50
 _BESIDE = 6.5
+_FAR = 2
+"""How many paragraphs before or behind an element are asked how they begin."""
+_LONG, _OWN = 160, 7.0
+"""Characters of a text that keeps its beginning when it is edited, as a rule; and the cost of naming it by that."""
 _CLAUSE = re.compile(r"(?:§ ?)?\d{1,3}(?:\.\d{1,3})*[.)]? (?=[^\W\d_])")
 """The number of a clause: what a contract calls it, though a new one before it moves it on the page."""
 _LINK_PATH = re.compile(r"(?:https?://[^/]+)?/?[^?#]{3,100}")
@@ -201,22 +214,45 @@ def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
     if step is None or tag in _HEADINGS:
         return
     before = bisect_left(index.headings, at, key=index.order.__getitem__)
-    for heading in reversed(index.headings[max(0, before - 2) : before]):
+    for far, heading in enumerate(reversed(index.headings[max(0, before - 2) : before])):
         words = words_of(heading)
         if not words or heading in target.iterancestors():
             continue
+        spoken = f"//{heading.tag}[normalize-space()={_literal(words)}]/following::"
+        cost = 6 + _of_numbers(words) + _OVER * far
         nth = index.count(step, index.last[heading] + 1, at)
         if 0 < nth <= _AFTER_HEADING:
-            spoken = f"//{heading.tag}[normalize-space()='{words}']/following::{tag}[{nth}]"
-            yield Way(7 + 2 * nth + 2 * _unsteady(words), "", spoken, sure=False)
+            yield Way(cost + 1.5 * nth, "", f"{spoken}{tag}[{nth}]", sure=False)
+        for label in _labels(target):
+            yield Way(cost + 1.5, "", f"{spoken}{label}", sure=False)
+
+
+def _labels(target: Element) -> Iterator[str]:
+    """Yield how an element is called in a part of a page: by the first cell of its row, or by the label that it has."""
+    tag, parent = target.tag, target.getparent()
+    if tag in ("td", "th") and parent is not None and parent.tag == "tr" and parent[0] is not target:
+        if words := words_of(parent[0]):
+            yield f"tr[*[1][normalize-space()={_literal(words)}]][1]/*[{parent.index(target) + 1}]"
+    elif prefix := _prefix_of(target):
+        yield f"{tag}[starts-with(normalize-space(),{_literal(prefix)})][1]"
 
 
 def words_of(element: Element) -> str:
     """Return what an element says, "" for what can't stand in a selector or is no words."""
     words = " ".join("".join(islice(element.itertext(), 20)).split())
-    if len(words) > _LONGEST_WORDS or not _QUOTABLE.fullmatch(words) or not _WORDS.search(words):
+    if len(words) > _LONGEST_WORDS or not _SPOKEN.fullmatch(words) or not _WORDS.search(words):
         return ""
     return words
+
+
+def _literal(words: str) -> str:
+    """Return words as a text of XPath."""
+    return f'"{words}"' if "'" in words else f"'{words}'"
+
+
+def _of_numbers(words: str) -> float:
+    """Return what it costs that a heading has numbers in it."""
+    return 0 if not _unsteady(words) else 4 if _COUNTED.search(words) else 1.5
 
 
 def _unsteady(words: str) -> int:
@@ -233,11 +269,11 @@ def _by_labels(target: Element) -> Iterator[Way]:
         first = parent[0]
         if words := words_of(first):
             place = parent.index(target) + 1
-            row = f"//tr[*[1][normalize-space()='{words}']]/*[{place}]"
+            row = f"//tr[*[1][normalize-space()={_literal(words)}]]/*[{place}]"
             yield Way(4.5 + 0.5 * _unsteady(words), "", row, sure=False)
     elif (words := words_of(before)) and not _unsteady(words):
         cost = 4.5 if tag == "dd" and before.tag == "dt" else 8.0
-        beside = f"//{before.tag}[normalize-space()='{words}']/following-sibling::*[1]"
+        beside = f"//{before.tag}[normalize-space()={_literal(words)}]/following-sibling::*[1]"
         if _TAG.fullmatch(before.tag):
             yield Way(cost, "", beside, sure=False)
 
@@ -247,20 +283,33 @@ def _by_neighbours(target: Element) -> Iterator[Way]:
     if not isinstance(target.tag, str) or not _TAG.fullmatch(target.tag) or target.tag in ("td", "th"):
         return
     for preceding, axis in ((True, "following"), (False, "preceding")):
-        beside = next(target.itersiblings("*", preceding=preceding), None)
-        if beside is None or not _TAG.fullmatch(beside.tag) or not (words := _beginning(beside)):
-            continue
-        found = f"//{beside.tag}[starts-with(normalize-space(),'{words}')]/{axis}-sibling::*[1]"
-        yield Way(_BESIDE if preceding else _BESIDE + 1, "", found, sure=False)
+        for far, beside in enumerate(islice(target.itersiblings("*", preceding=preceding), _FAR), 1):
+            if not _TAG.fullmatch(beside.tag) or not (words := _beginning(beside)):
+                continue
+            found = f"//{beside.tag}[starts-with(normalize-space(),{_literal(words)})]/{axis}-sibling::*[{far}]"
+            yield Way(_BESIDE + 1.5 * far - 0.5 * preceding - 1, "", found, sure=False)
+            break
 
 
 def _beginning(element: Element) -> str:
     """Return the first words of a text that goes on, "" where they can't stand in a selector, or say little."""
-    said = " ".join("".join(islice(element.itertext(), 20)).split())
+    said = said_by(element)
     words = said[:_FIRST_WORDS].rpartition(" ")[0]
-    if len(said) <= _FIRST_WORDS or not _QUOTABLE.fullmatch(words) or _unsteady(words):
+    if len(said) <= _FIRST_WORDS or not _SPOKEN.fullmatch(words) or _unsteady(words):
         return ""
     return words
+
+
+def said_by(element: Element) -> str:
+    """Return the beginning of what an element says."""
+    return " ".join("".join(islice(element.itertext(), 20)).split())
+
+
+def _prefix_of(element: Element) -> str:
+    """Return the label that a text begins with ("Version: 2.1"), "" where it has none."""
+    said = said_by(element)
+    prefix = _PREFIX.match(said)
+    return prefix[0] if prefix and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]) else ""
 
 
 def _by_own_words(target: Element) -> Iterator[Way]:
@@ -271,11 +320,13 @@ def _by_own_words(target: Element) -> Iterator[Way]:
     href = target.get("href") or "" if tag == "a" else ""
     if href and _QUOTABLE.fullmatch(href) and _LINK_PATH.fullmatch(href):
         yield Way(6, f'a[href="{href}"]', f"//a[@href='{href}']", sure=False)
-    said = " ".join("".join(islice(target.itertext(), 20)).split())
+    said = said_by(target)
     if (clause := _CLAUSE.match(said)) and len(said) > _LONGEST_WORDS:
         yield Way(5.5, "", f"//{tag}[starts-with(normalize-space(),'{clause[0]}')]", sure=False)
-    if (prefix := _PREFIX.match(said)) and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]):
-        yield Way(6.5, "", f"//{tag}[starts-with(normalize-space(),'{prefix[0]}')]", sure=False)
+    if prefix := _prefix_of(target):
+        yield Way(6.5, "", f"//{tag}[starts-with(normalize-space(),{_literal(prefix)})]", sure=False)
+    if len(said) > _LONG and (words := _beginning(target)):
+        yield Way(_OWN, "", f"//{tag}[starts-with(normalize-space(),{_literal(words)})]", sure=False)
 
 
 def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> Iterator[Way]:
@@ -302,7 +353,7 @@ def _nth(element: Element) -> tuple[str, str, float]:
     before = sum(1 for _ in element.itersiblings(tag, preceding=True))
     if not before and next(element.itersiblings(tag), None) is None:
         return tag, tag, 1.0
-    return f"{tag}:nth-of-type({before + 1})", f"{tag}[{before + 1}]", 2.5 + 0.2 * before
+    return f"{tag}:nth-of-type({before + 1})", f"{tag}[{before + 1}]", _PLACE + _PLACE_ON * before
 
 
 def from_top(target: Element) -> Way:

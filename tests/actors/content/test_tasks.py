@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from actors.content.bodies.frames import Frame
 from actors.content.errors import ContentError
 from actors.content.messages.readings import FeedReading, Finding
 from actors.content.messages.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
 from actors.content.pages.page import PageReading
-from actors.content.tasks import TASKS
+from actors.content.tasks import TASKS, look_page
 from actors.content.wording.fingerprint import content_hash
 from tests.actors.content.written_pages import PROSE, URL, html
 
@@ -55,3 +56,14 @@ def test_a_wall_at_the_first_look_is_refused_and_later_a_failed_look_that_keeps_
     later = msgspec.msgpack.decode(run("look_page", msgspec.structs.replace(wall, memory=first.memory)), type=PageLook)
     assert later.trouble is not None
     assert later.memory == first.memory
+
+
+def test_a_chosen_part_that_was_there_before_is_told_as_gone() -> None:
+    page = b"<html><body><main><h1>Prices</h1><p class=fee>Adults pay 12 euros a day.</p></main></body></html>"
+    asked = PageRequest(page, "text/html", "https://shore.example/", selector="p.fee")
+    memory = look_page(asked).memory
+    other = replace(asked, body=page.replace(b"class=fee", b"class=x1"))
+    with pytest.raises(ContentError, match=r"^The chosen part has gone, .* 'p.fee' matches nothing on this page\.$"):
+        look_page(replace(other, memory=memory, number=2))
+    with pytest.raises(ContentError, match=r"^The selector 'p.fee' matches nothing"):
+        look_page(other)

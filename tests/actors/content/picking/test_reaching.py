@@ -49,13 +49,62 @@ def chosen(body: str, selector: str) -> list[str]:
         ("9 to 5", "//dt[normalize-space()='Open']/following-sibling::*[1]"),
         ("Museum", 'a[href="/n/museum"]'),
         ("Version: 2.1", "//p[starts-with(normalize-space(),'Version:')]"),
-        ("And this.", "//main/p[1]/text()[normalize-space()][2]"),
+        ("And this.", "//h1[normalize-space()='Day tickets']/following::p[1]/text()[normalize-space()][2]"),
     ],
 )
 def test_a_block_is_named_by_what_lasts(block: str, selector: str) -> None:
     found = reaches(SHOP)
     assert found.this(at(found, block)) == selector
     assert chosen(SHOP, selector) == [block]
+
+
+RELEASES = """
+<main><h1>All releases</h1><h3>2.5.1</h3><ul><li>Released 4 May</li><li>Source: a.tgz</li></ul>
+<h3>2.5.0</h3><ul><li>Released 2 April</li><li>Source: b.tgz</li></ul>
+<h2>CVE-2018-1288 of us</h2><table><tr><td>Affected</td><td>1.0</td></tr><tr><td>Fixed</td><td>1.1</td></tr></table>
+<h2>CVE-2017-1261 of us</h2><table><tr><td>Affected</td><td>0.9</td></tr><tr><td>Fixed</td><td>0.10</td></tr></table>
+<h2>L'usage du site</h2><p>Short.</p><h2>More</h2><p>Other.</p></main>
+"""
+FIRST = "We may share what you tell us with those who work for us and who may use it for nothing else"
+OTHERS = f"<p>{FIRST}, and only if it's needed.</p><p>Short 1.</p><p>Another.</p>"
+
+
+@pytest.mark.parametrize(
+    ("block", "selector"),
+    [
+        ("Released 2 April", "//h3[normalize-space()='2.5.0']/following::li[1]"),
+        ("Source: b.tgz", "//h3[normalize-space()='2.5.0']/following::li[starts-with(normalize-space(),'Source:')][1]"),
+        (
+            "0.10",
+            "//h2[normalize-space()='CVE-2017-1261 of us']/following::tr[*[1][normalize-space()='Fixed']][1]/*[2]",
+        ),
+        ("Short.", """//h2[normalize-space()="L'usage du site"]/following::p[1]"""),
+    ],
+)
+def test_what_stands_in_parts_that_are_alike_is_named_by_its_own_heading(block: str, selector: str) -> None:
+    found = reaches(RELEASES)
+    assert found.this(at(found, block)) == selector
+    put_in = RELEASES.replace(
+        "<h3>2.5.1", "<h3>2.6.0</h3><ul><li>Released 9 June</li><li>Source: c.tgz</li></ul><h3>2.5.1"
+    )
+    put_in = put_in.replace(
+        "<h2>CVE-2018", "<h2>CVE-2020-7 of us</h2><table><tr><td>Fixed</td><td>9</td></tr></table><h2>CVE-2018"
+    )
+    assert chosen(put_in, selector) == [block]
+
+
+def test_a_short_text_is_named_by_a_paragraph_that_is_not_right_beside_it() -> None:
+    found = reaches(f"<main>{OTHERS}</main>")
+    selector = found.this(at(found, "Another."))
+    assert selector.endswith("/following-sibling::*[2]")
+    assert chosen(f"<main><p>New.</p>{OTHERS}</main>", selector) == ["Another."]
+
+
+def test_a_long_text_is_known_by_how_it_begins_and_may_change_behind_that() -> None:
+    long = f"{FIRST}, as it says in the terms that hold since the first of May and that you have agreed to"
+    found = reaches(f"<main><p>One 1</p><p>{long} in 2024.</p><p>Two 2</p></main>")
+    selector = found.this(at(found, f"{long} in 2024."))
+    assert chosen(f"<main><p>One 1</p><p>New</p><p>{long} in 2025.</p></main>", selector) == [f"{long} in 2025."]
 
 
 @pytest.mark.parametrize(
