@@ -20,10 +20,10 @@ from functools import cached_property
 from msgspec import Struct
 
 from actors.content.changes.memory import HeldPage, PageIdentity, SettledState, packed, unpack_keys
-from actors.content.pages import json_text
 from actors.content.pages.evidence import LITTLE, kind_of, kind_of_head, path_of, titles_differ
 from actors.content.pages.page import PageReading
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
+from actors.content.wording import json_text
 from actors.content.wording.language import language_of
 from actors.content.wording.words import words_in
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-Location = tuple[str | int, ...]
+from actors.content.wording.json_text import Location
+
 MOST_NODES: Final = 100_000
 _NOTHING: Final = object()
 _NAME: Final = re.compile("[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")

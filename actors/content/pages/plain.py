@@ -36,13 +36,14 @@ from actors.content.documents.tree import MOST_COLUMNS
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
-from actors.content.pages import json_text, selectors
+from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.calendars import entries_of
-from actors.content.pages.json_path import Location
 from actors.content.pages.paths import Stand, chosen_by, stands_of
 from actors.content.pages.places import Place
 from actors.content.pages.traits import CELL, HEADING, ITEM
+from actors.content.wording import json_text
+from actors.content.wording.json_text import Location
 
 ROOT: Final = "plain"
 """The tag of the tree that stands in for that of a page."""

@@ -18,8 +18,9 @@ from lxml.cssselect import CSSSelector
 from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, XPATH, selector_kind
-from actors.content.pages.json_path import BadPath, JsonPath, Location, TooMany
+from actors.content.pages.json_path import BadPath, JsonPath, TooMany
 from actors.content.pages.paths import path_of
+from actors.content.wording.json_text import Location
 
 _SHOWN = 200
 _RANGE = re.compile(r"([1-9]\d{0,6})?(-)?([1-9]\d{0,6})?")

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from actors.content.pages import json_text, selectors
+from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph
-from actors.content.pages.json_path import Location
+from actors.content.wording import json_text
+from actors.content.wording.json_text import Location
 
 _NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][\w]*", re.A)
 _LONGEST: Final = 600

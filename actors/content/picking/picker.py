@@ -14,7 +14,6 @@ from actors.content.errors import ContentError
 from actors.content.messages.listings import item_form
 from actors.content.messages.picking import PickRequest
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
-from actors.content.pages import json_text
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph
 from actors.content.pages.listing import items_of
@@ -29,6 +28,7 @@ from actors.content.picking.in_xml import XmlReaches
 from actors.content.picking.reaching import HtmlReaches
 from actors.content.picking.trying import Earlier, Trial, names_of, room_of
 from actors.content.picking.values import values_of, writing_of
+from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.searching import folded
 from actors.picks import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from actors.content.pages import json_text
+from actors.content.wording import json_text
 
 ROOT: Final = "$"
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from actors.content.pages import json_text, selectors
+from actors.content.pages import selectors
 from actors.content.pages.plain import read_plain
 from actors.content.picking.in_json import JsonReaches
+from actors.content.wording import json_text
 
 ABOUT = (
     "for teams that want every change within minutes, by day and by night and a person whom they may call at noon, "

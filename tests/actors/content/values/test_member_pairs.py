@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from actors.content.pages import json_text
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
+from actors.content.wording import json_text
 from storage.records.event import Change, Context, Diff
 
 TEAM = {"name": "Team", "price": 10, "limits": {"seats": 5, "gb": 2}}

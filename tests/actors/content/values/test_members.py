@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from actors.content.pages import json_text
 from actors.content.values.members import members_of, path_at, path_of_block
+from actors.content.wording import json_text
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from actors.content.changes.churn import judge
-from actors.content.pages import json_text
 from actors.content.pages.page import PageReading, read_page
+from actors.content.wording import json_text
 from storage.records.event import Context
 
 LONG = (

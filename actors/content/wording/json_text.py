@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from actors.content.pages.json_path import Location
-
+Location = tuple[str | int, ...]
+"""The way to a value: names of members and numbers of items."""
 LONGEST: Final = 2_000
 """Characters of a value that is not taken apart any more."""
 NO_VALUE: Final = object()
