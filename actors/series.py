@@ -1,6 +1,7 @@
 """Series: the values of one thing over time, as a source's events told them; and how long a price has been a record.
 
-Nothing is stored for it: the events are. A value holds from the event that told it to the next one; what the first
+Prices, numbers and shares have series, and so have states, versions and dates. Nothing is stored for it: the events
+are. A value holds from the event that told it to the next one, or until an event told that it went; what the first
 event had before holds from when the page was first looked at, from when its row came, or from as far back as the log
 goes. What came or went is a point as well, of a thing that also changed or stands on the page now.
 """
@@ -8,7 +9,7 @@ goes. What came or went is a point as well, of a thing that also changed or stan
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import trio
@@ -20,21 +21,30 @@ from storage.records.event import Delta
 from storage.records.identity import Millis, Seq, SourceId, millis_of
 from storage.records.value import MOST_CHANGES, TypedChange, Value, ValueType
 
+NAMED: Final = ("availability", "version", "date")
+"""Types of values that are no numbers, and have series."""
 SeriesKey = tuple[str, str, str]
 """Type, unit, and what it is of."""
 
 
 class Point(NamedTuple):
-    """A value from a moment on, in milliseconds."""
+    """A value from a moment on, in milliseconds. number: None of what is none, of which `value` says what it is, and
+    `text` how the page writes it. until: when it went, if that was told before another value came.
+    """
 
     at: int
-    number: int
+    number: int | None
     scale: int
+    value: str = ""
+    text: str = ""
+    until: int | None = None
 
     def is_value(self, value: Value | UnsetType) -> bool:
-        """Return whether a value is the same number, however many decimals it is written with."""
-        if not isinstance(value, Value) or not isinstance(value.number, int):
+        """Return whether a value means the same, however it is written, and with however many decimals."""
+        if not isinstance(value, Value):
             return False
+        if self.number is None or not isinstance(value.number, int):
+            return self.number is None and self.value == value.value
         return Value("", number=self.number, scale=self.scale).meaning()[:2] == value.meaning()[:2]
 
 
@@ -55,11 +65,30 @@ class Series(Struct):
     def key(self) -> SeriesKey:
         return self.type, self.unit, self.path or self.label
 
+    def go_on(self, point: Point) -> None:
+        """Take another value; what went at the same moment has become it."""
+        if self.points and self.points[-1].until == point.at:
+            self.points[-1] = self.points[-1]._replace(until=None)
+        self.points.append(point)
+
+    def end(self, at: int) -> None:
+        """Take note of when the thing went."""
+        if self.points and self.points[-1].until is None:
+            self.points[-1] = self.points[-1]._replace(until=at)
+
+    def lacks(self, before: Value | UnsetType, cut: int) -> bool:
+        """Return whether the thing has become what it is known to have been before a change, and nobody told it."""
+        last = self.points[-1]
+        return last.until is not None or (last.at < cut and not last.is_value(before))
+
 
 def key_of(change: TypedChange) -> SeriesKey | None:
-    """Return of which series a change is a point; None for what has no number."""
-    value = change.before if change.after is UNSET else change.after
-    if not isinstance(value, Value) or not isinstance(value.number, int) or value.type is UNSET:
+    """Return of which series a change is a point; None for what has none."""
+    return _key(change, change.before if change.after is UNSET else change.after)
+
+
+def _key(change: TypedChange, value: Value | UnsetType) -> SeriesKey | None:
+    if not isinstance(value, Value) or point_of(value) is None:
         return None
     return str(value.type), value.unit, change.path or change.label
 
@@ -86,16 +115,22 @@ def series_of(
             if (key := key_of(change)) is None:
                 continue
             series = found.get(key)
-            before = _point(change.before)
+            before, was = _point(change.before), _key(change, change.before)
+            if was is not None and was != key:  # it is called by another unit now, or of another kind
+                before = None
+                if was in found:
+                    found[was].end(at)
             if series is None:
                 type, unit, place = key
                 series = found[key] = Series(type, unit, change.label, change.path, [])  # type: ignore[arg-type]
                 if before is not None:
                     series.points.append(before._replace(at=min(max(first, came.get(place, 0)), at)))
-            elif before is not None and series.points[-1].at < cut and not series.points[-1].is_value(change.before):
-                series.points.append(before._replace(at=cut))
+            elif before is not None and series.lacks(change.before, cut):
+                series.points.append(before._replace(at=max(cut, series.points[-1].until or 0)))
             if (after := _point(change.after)) is not None:
-                series.points.append(after._replace(at=at))
+                series.go_on(after._replace(at=at))
+            else:
+                series.end(at)
             series.altered |= change.kind not in {"added", "removed"}
         if len(changes) >= MOST_CHANGES - 1:  # of two states that were told as one, one less
             cut = max(cut, at)  # it may have left out that this came, or what it became
@@ -103,10 +138,16 @@ def series_of(
 
 
 def _point(value: Value | UnsetType) -> Point | None:
-    """Return a number as a point at no moment yet; None for what is none."""
-    if not isinstance(value, Value) or not isinstance(value.number, int):
+    return point_of(value) if isinstance(value, Value) else None
+
+
+def point_of(value: Value) -> Point | None:
+    """Return a value as a point at no moment yet; None for what has no series: a time of day, a text."""
+    if value.type is UNSET:
         return None
-    return Point(0, value.number, value.scale)
+    if isinstance(value.number, int):
+        return Point(0, value.number, value.scale)
+    return Point(0, None, 0, value.value, value.text) if value.type in NAMED and value.value else None
 
 
 def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: bool) -> int | None:
@@ -114,6 +155,8 @@ def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: boo
     if not points or not isinstance(value.number, int):
         return None
     for point, until in zip(reversed(points), (now, *(point.at for point in reversed(points))), strict=False):
+        if point.number is None:
+            continue
         scale = max(point.scale, value.scale)
         then, told = point.number * 10 ** (scale - point.scale), value.number * 10 ** (scale - value.scale)
         if then < told if lowest else then > told:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 Figure = float | int
@@ -48,12 +48,21 @@ def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> Line:
 
 
 def steps(
-    values: Sequence[Figure], starts: Sequence[Figure], end: Figure, labels: Sequence[str], size: tuple[int, int]
+    values: Sequence[Figure],
+    starts: Sequence[Figure],
+    end: Figure,
+    labels: Sequence[str],
+    size: tuple[int, int],
+    *,
+    gone: Mapping[int, Figure] = {},
 ) -> Steps:
-    """Return values that hold from their starts on, the last to the end, the lowest at the bottom.
+    """Return values that hold from their starts on, the last to the end, the lowest at the bottom. gone: by the number
+    of a value, where it ends before the next one begins.
 
     >>> steps([1, 3], [0, 5], 10, ["a", "b"], (100, 12)).path
     'M0 11H50V1H100'
+    >>> steps([1, 3], [0, 5], 10, ["a", "b"], (100, 12), gone={0: 2, 1: 6}).path
+    'M0 11H20M50 1H60'
     """
     low, high, first, (width, height) = min(values), max(values), starts[0], size
     across = width / max(1, end - first)
@@ -62,7 +71,12 @@ def steps(
         (round((start - first) * across, 1), round(height - 1 - (value - low) * up, 1) if up else height / 2)
         for value, start in zip(values, starts, strict=True)
     ]
-    path = f"M{placed[0][0]:g} {placed[0][1]:g}" + "".join(f"H{x:g}V{y:g}" for x, y in placed[1:]) + f"H{width}"
+    path = f"M{placed[0][0]:g} {placed[0][1]:g}"
+    for number, (x, y) in enumerate(placed[1:]):
+        over = gone.get(number)
+        path += f"H{x:g}V{y:g}" if over is None else f"H{round((over - first) * across, 1):g}M{x:g} {y:g}"
+    last = gone.get(len(placed) - 1)
+    path += f"H{width}" if last is None else f"H{round((last - first) * across, 1):g}"
     return Steps(path, [(*at, label) for at, label in zip(placed, labels, strict=True)], width, height)
 
 

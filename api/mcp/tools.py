@@ -238,12 +238,17 @@ async def _values(api: Service, asked: OneSource) -> Result:
     if answer["more"]:
         lines.append(f"and {answer['more']:,} more")
     for series in answer["series"]:
-        course = ", ".join(f"{point['at'][:10]} {point['value']}" for point in series["points"][-20:])
+        course = ", ".join(map(_stood, series["points"][-20:]))
         if len(series["points"]) > 1:
             lines.append(f"{series['path'] or series['label']} ({series['unit'] or series['type']}): {course}")
-    text = "\n".join(lines) or "It says no price and no number, and none of it has changed."
+    text = "\n".join(lines) or "It says no price, number, state, version or date, and none of it has changed."
     found = {"current": answer["current"], "series": answer["series"]}
     return Result(quoted(text, f"source {answer['id']}", 8_000), found)
+
+
+def _stood(point: Mapping[str, Any]) -> str:
+    gone = f" until {point['until'][:10]}, then gone" if point["until"] else ""
+    return f"{point['at'][:10]} {point['value']}{gone}"
 
 
 def _standing(one: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The values of a source: what its page says now, and what its prices, numbers and shares were over time.
+"""The values of a source: what its page says now, and what its prices, figures, states, versions and dates were.
 
 What it says now is read from the page as it was last told; what it was, from the source's events. Nothing is stored
 for either, and nobody reads it but who asks.
@@ -6,22 +6,23 @@ for either, and nobody reads it but who asks.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 from msgspec import Raw
 
 from actors.messages.views import ToldPage
-from actors.series import Point, Series, SeriesKey, delta_of, series_of, told_before
+from actors.series import Point, Series, SeriesKey, delta_of, point_of, series_of, told_before
 from actors.versions import Arrivals
 from api.operations import sources
 from api.operations.context import OperationContext
 from storage.records.identity import Millis, SourceId
-from storage.records.value import StandingValue, StandingValues, Value
+from storage.records.value import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
 
-_ORDER = ("money", "percent", "number")
+_ORDER = ("money", "availability", "percent", "number", "version", "date")
 
 
 class CurrentValue(NamedTuple):
@@ -60,8 +61,11 @@ async def values(call: OperationContext, id: str) -> SourceValues:
     told, since = await told_before(call.context.storage.log, source.id, source.created_at, see)
     first = max(since, standing.began)
     current = [_current(one, arrivals, first) for one in standing.values]
-    keys = {key for key, _, _ in _numbers(current)}
-    series = _with_current(series_of(told, since, standing.began, keys), current)
+    keys = {key for key, _, _ in _points(current)}
+    found = series_of(told, since, standing.began, keys)
+    if page is not None and standing.began and not standing.more:
+        _end_what_is_gone(found, keys, max(standing.began, told[-1][0] if told else 0))
+    series = _with_current(found, current)
     series.sort(key=lambda one: (_ORDER.index(one.type), -one.points[-1].at))
     in_order = sorted(zip(standing.values, current, strict=True), key=lambda one: one[0].block)
     return SourceValues(source.id, Millis(since), [one for _, one in in_order], standing.more, series)
@@ -77,48 +81,75 @@ def _current(one: StandingValue, arrivals: Arrivals, first: int) -> CurrentValue
     return CurrentValue(one.value, one.label, one.path, Millis(first if came is None else came))
 
 
+def _end_what_is_gone(found: Sequence[Series], standing: Container[SeriesKey], at: int) -> None:
+    """Take note of what does not stand on the page any more, though no event says when it went: by the newest event, or
+    by the first look at another part of the page.
+    """
+    for series in found:
+        if series.key not in standing and series.points[-1].at < at:
+            series.end(at)
+
+
 def _with_current(found: list[Series], current: Sequence[CurrentValue]) -> list[Series]:
     """Return the series of the past with those of what never changed, and each as far as what stands there now.
 
     Of several values that are called alike nobody can say which one a change was of: each begins by itself.
     """
     series = {one.key: one for one in found}
-    standing = list(_numbers(current))
+    standing = list(_points(current))
     named = Counter(key for key, _, _ in standing)
     for key, one, point in standing:
         before = series.get(key) if named[key] == 1 else None
         if before is None:
             found.append(Series(one.value.type, one.value.unit, one.label, one.path, [point]))  # type: ignore[arg-type]
-        elif not before.points[-1].is_value(one.value):
-            before.points.append(point._replace(at=max(point.at, before.points[-1].at)))
+        elif (last := before.points[-1]).until is not None or not last.is_value(one.value):
+            before.points.append(point._replace(at=max(point.at, last.at, last.until or 0)))
     return found
 
 
-def _numbers(current: Sequence[CurrentValue]) -> Iterator[tuple[SeriesKey, CurrentValue, Point]]:
+def _points(current: Sequence[CurrentValue]) -> Iterator[tuple[SeriesKey, CurrentValue, Point]]:
     for one in current:
-        if one.value.type in _ORDER and isinstance(one.value.number, int):
+        if (point := point_of(one.value)) is not None:
             key = str(one.value.type), one.value.unit, one.path or one.label
-            yield key, one, Point(one.since, one.value.number, one.value.scale)
+            yield key, one, point._replace(at=one.since)
 
 
 def decimal_of(point: Point) -> Decimal:
     """Return a value as the number that it is."""
-    return Decimal(point.number).scaleb(-point.scale)
+    return Decimal(point.number or 0).scaleb(-point.scale)
 
 
 def written(point: Point) -> str:
-    """Return a value in digits, with a point before its decimals.
+    """Return a number in digits, with a point before its decimals; of what is no number, what it says.
 
-    >>> written(Point(0, 29950, 2)), written(Point(0, -5, 0))
-    ('299.50', '-5')
+    >>> written(Point(0, 29950, 2)), written(Point(0, -5, 0)), written(Point(0, None, 0, "2.10"))
+    ('299.50', '-5', '2.10')
     """
-    return f"{decimal_of(point):f}"
+    return point.value if point.number is None else f"{decimal_of(point):f}"
 
 
-def ends(series: Series) -> tuple[Point, Point]:
-    """Return the lowest and the highest value of a series, the newest of those that are alike."""
+def place(type: ValueType, point: Point) -> tuple[Decimal | int, ...]:
+    """Return where a value stands among those of its type: the better state, the later date, the higher version.
+
+    >>> place("version", Point(0, None, 0, "2.10")) > place("version", Point(0, None, 0, "2.9"))
+    True
+    >>> place("availability", Point(0, None, 0, "in_stock")) > place("availability", Point(0, None, 0, "out_of_stock"))
+    True
+    """
+    if point.number is not None:
+        return (decimal_of(point),)
+    if type == "availability":
+        return (-AVAILABILITIES.index(point.value),) if point.value in AVAILABILITIES else (-len(AVAILABILITIES),)
+    parts = tuple(int(part) for part in re.findall(r"[0-9]{1,18}", point.value))
+    return (0, *parts) if type == "date" and len(point.value) == len("MM-DD") else parts
+
+
+def ends(series: Series) -> tuple[Point, Point] | None:
+    """Return the lowest and the highest value of a series, the newest of those that are alike; None of states."""
+    if series.type == "availability":
+        return None
     newest = series.points[::-1]
-    return min(newest, key=decimal_of), max(newest, key=decimal_of)
+    return min(newest, key=lambda at: place(series.type, at)), max(newest, key=lambda at: place(series.type, at))
 
 
 def said(value: Value) -> str:

@@ -17,25 +17,31 @@ class ValuesQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ValuePoint(Struct, frozen=True, kw_only=True):
-    """A value, from a moment on until the next one. `value` are its digits; `number` is it without the point."""
+    """A value, from a moment on. `value` are its digits, and `number` is it without the point; of a state, a version or
+    a date `number` is null, `value` as in `current`, and `text` how the page wrote it. `until`: when it went from the
+    page, where it did; null while it stands there, or until the next one.
+    """
 
     at: Time
-    number: int
+    number: int | None
     scale: int
     value: str
+    text: str = ""
+    until: Time | None = None
 
 
 class ValueSeries(Struct, frozen=True, kw_only=True):
     """One thing's values, oldest first. `label` says of what, in the page's own words; `path` where in a document that
-    has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known.
+    has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known. `lowest` and `highest`:
+    of dates the earliest and the latest; null of states.
     """
 
     type: ValueType
     label: str
     path: str
     unit: str
-    lowest: ValuePoint
-    highest: ValuePoint
+    lowest: ValuePoint | None
+    highest: ValuePoint | None
     points: tuple[ValuePoint, ...]
 
 

@@ -1,8 +1,6 @@
-"""Values: what a source's page says now, and what its prices, numbers and shares were, as JSON or for a spreadsheet."""
+"""Values: what a source's page says now, and what they were over time, as JSON or for a spreadsheet."""
 
 from __future__ import annotations
-
-from msgspec import UNSET
 
 from actors.series import Point, Series
 from api.operations import values as operations
@@ -16,18 +14,26 @@ from storage.records.times import rfc3339
 
 
 def _point(point: Point) -> wire.ValuePoint:
-    return wire.ValuePoint(at=rfc3339(Millis(point.at)), number=point.number, scale=point.scale, value=written(point))
+    return wire.ValuePoint(
+        at=rfc3339(Millis(point.at)),
+        number=point.number,
+        scale=point.scale,
+        value=written(point),
+        text=point.text,
+        until=None if point.until is None else rfc3339(Millis(point.until)),
+    )
 
 
 def _series(series: Series) -> wire.ValueSeries:
-    lowest, highest = ends(series)
+    extremes = ends(series)
+    lowest, highest = (None, None) if extremes is None else map(_point, extremes)
     return wire.ValueSeries(
         type=series.type,
         label=series.label,
         path=series.path,
         unit=series.unit,
-        lowest=_point(lowest),
-        highest=_point(highest),
+        lowest=lowest,
+        highest=highest,
         points=tuple(map(_point, series.points)),
     )
 
@@ -48,14 +54,13 @@ def _current(one: CurrentValue) -> wire.CurrentValue:
 
 
 def _spreadsheet(found: SourceValues) -> bytes:
-    lines = ["at,label,path,type,value,unit"]
+    lines = ["at,label,path,type,value,unit,until"]
     for series in found.series:
         what = f"{cell(series.label)},{cell(series.path)},{series.type}"
-        lines += (f"{rfc3339(Millis(at.at))},{what},{written(at)},{cell(series.unit)}" for at in series.points)
-    for one in found.current:
-        if one.value.number is UNSET:  # what is no number has no series
-            what = f"{cell(one.label)},{cell(one.path)},{one.value.type}"
-            lines.append(f"{rfc3339(one.since)},{what},{cell(said(one.value))},")
+        for at in series.points:
+            until = "" if at.until is None else rfc3339(Millis(at.until))
+            value = cell(at.value) if at.number is None else written(at)
+            lines.append(f"{rfc3339(Millis(at.at))},{what},{value},{cell(series.unit)},{until}")
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
@@ -81,7 +86,7 @@ ROUTES = (
         path="/v1/sources/{id}/values",
         scope="sources:read",
         run=values,
-        says="Read its prices and numbers: those of now, and what they were.",
+        says="Read its values: prices, numbers, states, versions and dates of now, and what they were.",
         answers={200: wire.Values},
         query=wire.ValuesQuery,
         also=("text/csv",),

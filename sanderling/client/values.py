@@ -1,4 +1,4 @@
-"""`sanderling sources values`: what a source's page says now, and what its prices and numbers were over time."""
+"""`sanderling sources values`: what a source's page says now, and what its values were over time."""
 
 from __future__ import annotations
 
@@ -45,17 +45,20 @@ def show(client: Client, name: str, *, form: Literal["lines", "json", "csv"]) ->
 def lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
     """Yield what the page says now, prices first; then each series that changed: its extremes, its newest values."""
     yield from _current(answer, zone)
-    changed = [series for series in answer["series"] if len(series["points"]) > 1]
+    changed = [one for one in answer["series"] if len(one["points"]) > 1 or one["points"][-1].get("until")]
     if not changed:
-        yield f"No price or number has changed since {moment(answer['since'], zone)}."
+        yield f"No price, number, state, version or date has changed since {moment(answer['since'], zone)}."
     for series in changed:
         yield plain(series["path"] or series["label"] or series["type"])
-        ends = ((end, series[end]) for end in ("lowest", "highest"))
-        said = (f"{name} {_with_unit(at, series)}, {moment(at['at'], zone)}" for name, at in ends)
-        yield f"  {'; '.join(said)}"
+        names = ("earliest", "latest") if series["type"] == "date" else ("lowest", "highest")
+        ends = zip(names, (series["lowest"], series["highest"]), strict=True)
+        said = [f"{name} {_with_unit(at, series)}, {moment(at['at'], zone)}" for name, at in ends if at is not None]
+        if said:
+            yield f"  {'; '.join(said)}"
         points = series["points"][::-1]
         for point in points[:MOST_POINTS]:
-            yield f"  {moment(point['at'], zone)}  {_with_unit(point, series)}"
+            gone = f", gone since {moment(point['until'], zone)}" if point.get("until") else ""
+            yield f"  {moment(point['at'], zone)}  {_with_unit(point, series)}{gone}"
         if len(points) > MOST_POINTS:
             yield f"  and {len(points) - MOST_POINTS:,} before"
 
@@ -73,4 +76,5 @@ def _current(answer: Mapping[str, Any], zone: tzinfo | None) -> Iterator[str]:
 
 
 def _with_unit(point: Mapping[str, Any], series: Mapping[str, Any]) -> str:
-    return plain(f"{point['value']} {series['unit']}".rstrip())
+    says = point.get("text") if series["type"] == "availability" else point["value"]
+    return plain(f"{says or point['value']} {series['unit']}".rstrip())

@@ -124,7 +124,7 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer, with all values.")
 @client_flags
 def values(name: str, service: str | None, key_file: str | None, *, as_csv: bool, as_json: bool) -> int:
-    """Show what a source's page says now, in values, and what its prices and numbers were over time.
+    """Show what a source's page says now, in values, and what they were over time.
 
     \b
     sanderling sources values example.org/shop

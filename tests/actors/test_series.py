@@ -70,7 +70,44 @@ def test_a_row_that_came_later_begins_when_it_came() -> None:
 def test_a_row_that_went_and_came_back_is_one_series() -> None:
     told = [(10, (came(2, "removed"),)), (20, (came(9),)), (30, (price(9, 5),))]
     (series,) = series_of(told, since=3)
-    assert series.points == [Point(3, 2, 0), Point(20, 9, 0), Point(30, 5, 0)]
+    assert series.points == [Point(3, 2, 0, until=10), Point(20, 9, 0), Point(30, 5, 0)]
+    (series,) = series_of([*told, (40, (came(5, "removed"),))], since=3)
+    assert series.points[-1] == Point(30, 5, 0, until=40), "it is gone"
+    (series,) = series_of([(10, (price(1, 2),)), (20, (came(2, "removed"), came(9)))], since=3)
+    assert series.points[-2:] == [Point(10, 2, 0), Point(20, 9, 0)], "in the place of the other"
+    (series,) = series_of([*told[:1], (30, (price(9, 5),))], since=3)
+    assert series.points == [Point(3, 2, 0, until=10), Point(10, 9, 0), Point(30, 5, 0)], "that it came was not told"
+
+
+def test_what_is_paid_in_another_currency_is_another_series_and_ends_the_first() -> None:
+    other = TypedChange(
+        "price", "Team", before=Value("6", "money", 6, 0, "EUR"), after=Value("7", "money", 7, 0, "USD")
+    )
+    euro, dollar = series_of([(10, (price(5, 6),)), (20, (other,))], since=3)
+    assert euro.points == [Point(3, 5, 0), Point(10, 6, 0, until=20)]
+    assert (dollar.unit, dollar.points) == ("USD", [Point(20, 7, 0)])
+
+
+def test_states_versions_and_dates_have_series_and_times_and_texts_have_none() -> None:
+    def change(kind: ChangeKind, *values: Value) -> TypedChange:
+        return TypedChange(kind, kind, before=values[0], after=values[1])
+
+    stock = [
+        Value(text, "availability", value=value) for text, value in (("Sold out", "out_of_stock"), ("Ja", "in_stock"))
+    ]
+    version = [Value(text, "version", value=text) for text in ("2.9", "2.10")]
+    days = [Value(text, "date", value=value) for text, value in (("1 May", "05-01"), ("2. Mai", "05-02"))]
+    hours = [Value(text, "time", value=text) for text in ("10:00", "11:00")]
+    told = (change("availability", *stock), change("version", *version), change("date", *days), change("text", *hours))
+    found = series_of([(10, told)], since=3)
+    assert [(one.type, [at.value for at in one.points], one.points[1].text) for one in found] == [
+        ("availability", ["out_of_stock", "in_stock"], "Ja"),
+        ("version", ["2.9", "2.10"], "2.10"),
+        ("date", ["05-01", "05-02"], "2. Mai"),
+    ]
+    again = Value("In stock", "availability", value="in_stock")
+    assert found[0].points[1].is_value(again) and not found[0].points[0].is_value(again)
+    assert not found[0].points[0].is_value(Value("5", "number", 5)) and not Point(0, 5, 0).is_value(again)
 
 
 def test_after_a_change_too_large_to_name_it_all_a_first_value_is_known_from_there_on() -> None:

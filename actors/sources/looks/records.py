@@ -57,7 +57,7 @@ def _recorded(change: TypedChange, known: Mapping[SeriesKey, Sequence[Point]], n
     key, before = key_of(change), change.before
     assert isinstance(before, Value)
     assert isinstance(change.after, Value)
-    if key is None or not isinstance(before.number, int):
+    if key is None or not isinstance(before.number, int) or not isinstance(change.after.number, int):
         return change
     points = [point for point in known.get(key, ()) if point.at < now]
     if points and not points[-1].is_value(before):

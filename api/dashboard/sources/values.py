@@ -8,7 +8,7 @@ from typing import NamedTuple
 from actors.series import Point, Series
 from api.dashboard.language.speaking import say
 from api.dashboard.pictures import Steps, steps
-from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, said, written
+from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, place, said, written
 from storage.records.identity import Millis
 
 MOST_SERIES = 8
@@ -19,14 +19,20 @@ SIZE = 640, 48
 
 
 class DrawnSeries(NamedTuple):
-    """A series as the page shows it. title: what it is of. lowest, highest: with their moments; picture: its course."""
+    """A series as the page shows it. title: what it is of. gone: when it went from the page, if it did; now: what it
+    is, or was last. lowest, highest: with their moments, None of states. levels: of states, from the lowest up.
+    picture: its course.
+    """
 
     title: str
+    is_date: bool
     now: str
+    gone: int | None
     before: str
     at: int
-    lowest: tuple[str, int]
-    highest: tuple[str, int]
+    lowest: tuple[str, int] | None
+    highest: tuple[str, int] | None
+    levels: Sequence[str]
     picture: Steps
     says: str
 
@@ -62,38 +68,69 @@ def _listed(one: CurrentValue) -> ListedValue:
 
 
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> Sequence[DrawnSeries]:
-    """Return the first series of a source that have changed. moment: writes a time for the reader."""
-    changed = [series for series in found.series if len(series.points) > 1]
+    """Return the first series of a source that have changed, or are gone. moment: writes a time for the reader."""
+    changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
     return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
 
 
 def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> DrawnSeries:
     def shown(point: Point) -> str:
-        return with_unit(written(point), series.unit)
+        return point.text if series.type == "availability" and point.text else with_unit(written(point), series.unit)
 
     points = series.points[-_MOST_POINTS:]
-    lowest, highest = ends(series)
     labels = [f"{moment(point.at)}: {shown(point)}" for point in points]
-    picture = steps([float(decimal_of(point)) for point in points], [point.at for point in points], now, labels, SIZE)
-    title = series.path or series.label or say("Value")
-    says = say(
-        "%(title)s: %(count)s values, from %(lowest)s to %(highest)s, now %(now)s",
-        title=title,
-        count=len(points),
-        lowest=shown(lowest),
-        highest=shown(highest),
-        now=shown(points[-1]),
-    )
+    gone = {number: point.until for number, point in enumerate(points) if point.until is not None}
+    picture = steps(_heights(series, points), [point.at for point in points], now, labels, SIZE, gone=gone)
+    title, last = series.path or series.label or say("Value"), points[-1]
+    extremes = ends(series)
+    lowest, highest = (None, None) if extremes is None else ((shown(one), one.at) for one in extremes)
+    by_state = {point.value: shown(point) for point in sorted(points, key=lambda at: place(series.type, at))}
     return DrawnSeries(
         title,
-        shown(points[-1]),
+        series.type == "date",
+        shown(last),
+        last.until,
         shown(points[-2]) if len(points) > 1 else "",
-        points[-1].at,
-        (shown(lowest), lowest.at),
-        (shown(highest), highest.at),
+        last.at,
+        lowest,
+        highest,
+        list(by_state.values()) if extremes is None else [],
         picture,
-        says,
+        _says(
+            title,
+            [*map(shown, points)],
+            None if lowest is None or highest is None else (lowest[0], highest[0]),
+            "" if last.until is None else moment(last.until),
+        ),
     )
+
+
+def _says(title: str, values: Sequence[str], ends: tuple[str, str] | None, gone: str) -> str:
+    """Return a series in one sentence, for whom the picture says nothing."""
+    said = {"title": title, "count": len(values), "last": values[-1]}
+    if gone:
+        return say("%(title)s: %(count)s values, the last %(last)s, gone since %(gone)s", **said, gone=gone)
+    if ends is None:
+        return say("%(title)s: %(count)s values, now %(last)s", **said)
+    lowest, highest = ends
+    return say(
+        "%(title)s: %(count)s values, from %(lowest)s to %(highest)s, now %(last)s",
+        **said,
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def _heights(series: Series, points: Sequence[Point]) -> list[float]:
+    """Return how high each value is drawn: figures by what they are, dates by the day, others one above the other."""
+    if points[0].number is not None:
+        return [float(decimal_of(point)) for point in points]
+    places = [place(series.type, point) for point in points]
+    if series.type == "date":
+        weights = (372, 31, 1)
+        return [float(sum(part * by for part, by in zip(each, weights, strict=False))) for each in places]
+    levels = sorted({*places})
+    return [float(levels.index(each)) for each in places]
 
 
 def with_unit(digits: str, unit: str) -> str:

@@ -109,7 +109,7 @@ export abstract class Operations implements Asks {
     return this.ask<r.Lesson>("POST", `/v1/events/${part(id)}/feedback`, { body });
   }
 
-  /** Read its prices and numbers: those of now, and what they were. */
+  /** Read its values: prices, numbers, states, versions and dates of now, and what they were. */
   readValues(id: string, options: { format?: "csv" | "json" } = {}): Promise<r.Values> {
     return this.ask<r.Values>("GET", `/v1/sources/${part(id)}/values`, { query: { format: options.format } });
   }

@@ -2332,25 +2332,32 @@ export interface Value {
   value?: string;
 }
 
-/** A value, from a moment on until the next one. `value` are its digits; `number` is it without the point. */
+/**
+ * A value, from a moment on. `value` are its digits, and `number` is it without the point; of a state, a version
+ * or a date `number` is null, `value` as in `current`, and `text` how the page wrote it. `until`: when it went
+ * from the page, where it did; null while it stands there, or until the next one.
+ */
 export interface ValuePoint {
   at: string;
-  number: number;
+  number: number | null;
   scale: number;
   value: string;
+  text?: string;
+  until?: string | null;
 }
 
 /**
  * One thing's values, oldest first. `label` says of what, in the page's own words; `path` where in a document that
- * has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known.
+ * has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known. `lowest` and
+ * `highest`: of dates the earliest and the latest; null of states.
  */
 export interface ValueSeries {
   type: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
   label: string;
   path: string;
   unit: string;
-  lowest: ValuePoint;
-  highest: ValuePoint;
+  lowest: ValuePoint | null;
+  highest: ValuePoint | null;
   points: Array<ValuePoint>;
 }
 

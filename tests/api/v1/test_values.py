@@ -8,7 +8,8 @@ import httpx
 
 from actors.content.changes.diff import compare
 from actors.messages.views import SourceView
-from storage.records.identity import Millis
+from storage.records.cursor import EVERYTHING
+from storage.records.identity import START, Millis, millis_of
 from storage.records.source import SourceRuntime
 from storage.records.times import rfc3339
 from storage.records.value import StandingValue, StandingValues, TypedChange, Value
@@ -71,8 +72,8 @@ async def test_a_spreadsheet_has_a_line_for_each_value_and_no_formula(house: Hou
     answer = await client.get(f"/v1/sources/{a_source_id()}/values?format=csv")
     assert answer.headers["content-type"].startswith("text/csv")
     header, *lines = answer.text.splitlines()
-    assert header == "at,label,path,type,value,unit"
-    assert [line.partition(",")[2] for line in lines] == ["'=1+1,,money,20,EUR", "'=1+1,,money,30.50,EUR"]
+    assert header == "at,label,path,type,value,unit,until"
+    assert [line.partition(",")[2] for line in lines] == ["'=1+1,,money,20,EUR,", "'=1+1,,money,30.50,EUR,"]
 
 
 async def test_an_unknown_source_has_no_values(client: httpx.AsyncClient) -> None:
@@ -108,12 +109,16 @@ async def test_what_never_changed_is_there_since_the_first_look(house: House, cl
     ]
     assert found["more"] == 7
     points = [(one["label"], [(point["at"], point["value"]) for point in one["points"]]) for one in found["series"]]
-    assert points == [("Team · Price", [(first, "20")]), *2 * [("Other", [(first, "30")])]]
+    assert points == [
+        ("Team · Price", [(first, "20")]),
+        *2 * [("Other", [(first, "30")])],
+        ("Team · Stock", [(first, "out_of_stock")]),
+    ]
     text = (await client.get(f"/v1/sources/{a_source_id()}/values?format=csv")).text
     assert text.splitlines()[1:] == [
-        f"{first},Team · Price,,money,20,EUR",
-        *2 * [f"{first},Other,,money,30,EUR"],
-        f"{first},Team · Stock,,availability,out_of_stock,",
+        f"{first},Team · Price,,money,20,EUR,",
+        *2 * [f"{first},Other,,money,30,EUR,"],
+        f"{first},Team · Stock,,availability,out_of_stock,,",
     ]
 
 
@@ -149,4 +154,48 @@ async def test_what_went_and_came_back_with_another_price_is_one_series(
     await told(house, (went,), (came, other))
     stands(house)
     found = {one["label"]: [at["value"] for at in one["points"]] for one in (await values(client))["series"]}
-    assert found == {"Team · Price": ["25", "20"], "Other": ["30"]}, "what came, and stands nowhere now, is no thing"
+    stock = {"Team · Stock": ["out_of_stock"]}
+    wanted = {"Team · Price": ["25", "20"], "Other": ["30"]} | stock
+    assert found == wanted, "what came, and stands nowhere now, is no thing"
+
+
+async def test_what_the_page_has_no_more_says_until_when_it_stood(house: House, client: httpx.AsyncClient) -> None:
+    went = TypedChange("removed", "Bike · Price", before=money("12", "EUR"))
+    bike, boat = price("10", "12", "Bike · Price"), price("90", "80", "Boat · Price")
+    await told(house, (bike, boat), (price("15", "20"), went), (price("20", "20.00"),))
+    stands(house)
+
+    async def ended() -> dict[str, str | None]:
+        return {one["label"]: one["points"][-1]["until"] for one in (await values(client))["series"]}
+
+    events = [rfc3339(millis_of(event.seq)) for event in (await house.storage.log.read(START, 10, EVERYTHING)).events]
+    assert await ended() == {
+        "Team · Price": None,
+        "Other": None,
+        "Team · Stock": None,
+        "Bike · Price": events[1],
+        "Boat · Price": events[2],
+    }, "the boat has gone by the newest event, and none said when"
+    text = (await client.get(f"/v1/sources/{a_source_id()}/values?format=csv")).text
+    assert f"Bike · Price,,money,12,EUR,{events[1]}" in text
+    stands(house, more=1)
+    assert (await ended())["Boat · Price"] is None, "it may be among the values that are not kept"
+
+
+async def test_states_versions_and_dates_are_series_with_what_the_page_wrote(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    stock = [Value(text, "availability", value=value) for text, value in (("Ja", "in_stock"), ("Slut", "out_of_stock"))]
+    days = [
+        Value(text, "date", value=value) for text, value in (("1 maj 2027", "2027-05-01"), ("3 mars", "2027-03-03"))
+    ]
+    changes = [("availability", "Stock", stock), ("date", "Opens", days)]
+    typed = [TypedChange(kind, name, before=before, after=after) for kind, name, (before, after) in changes]  # type: ignore[arg-type]
+    await told(house, (*typed, price("1", "2")))
+    money, states, dates = (await values(client))["series"]
+    assert [(at["value"], at["text"], at["number"]) for at in states["points"]] == [
+        ("in_stock", "Ja", None),
+        ("out_of_stock", "Slut", None),
+    ]
+    assert states["lowest"] is states["highest"] is None and money["points"][0]["text"] == ""
+    assert (dates["lowest"]["value"], dates["highest"]["value"]) == ("2027-03-03", "2027-05-01")

@@ -55,7 +55,27 @@ def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
 def test_where_nothing_has_changed_a_sentence_says_so() -> None:
     unchanged = {**SERIES, "points": POINTS[:1]}
     (said,) = lines({**ANSWER, "series": [unchanged]}, UTC)
-    assert said == "No price or number has changed since 1 May 2026 00:00."
+    assert said == "No price, number, state, version or date has changed since 1 May 2026 00:00."
+
+
+def test_a_state_is_said_in_the_pages_words_and_what_is_gone_until_when_it_stood() -> None:
+    point = {"number": None, "scale": 0, "value": "in_stock", "text": "Yes\x1b", "at": "2026-05-01T10:00:00Z"}
+    ended = {
+        **point,
+        "value": "out_of_stock",
+        "text": "No",
+        "at": "2026-05-02T10:00:00Z",
+        "until": "2026-05-03T10:00:00Z",
+    }
+    state = {**SERIES, "type": "availability", "unit": "", "lowest": None, "highest": None, "points": [point, ended]}
+    assert list(lines({**ANSWER, "series": [state]}, UTC))[1:] == [
+        "  2 May 2026 10:00  No, gone since 3 May 2026 10:00",
+        "  1 May 2026 10:00  Yes\\x1b",
+    ]
+    dates = {**state, "type": "date", "points": [ended], "lowest": {**ended, "value": "2026"}, "highest": ended}
+    assert list(lines({**ANSWER, "series": [dates]}, UTC))[1].startswith(
+        "  earliest 2026, 2 May 2026 10:00; latest out"
+    )
 
 
 def test_what_the_page_says_now_comes_first_prices_before_all() -> None:

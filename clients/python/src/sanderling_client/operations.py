@@ -303,7 +303,7 @@ class Operations(Asks):
         *,
         format: Literal["csv", "json"] | None = None,
     ) -> r.Values:
-        """Read its prices and numbers: those of now, and what they were."""
+        """Read its values: prices, numbers, states, versions and dates of now, and what they were."""
         found: r.Values = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/values",
@@ -1574,7 +1574,7 @@ class AsyncOperations(AsyncAsks):
         *,
         format: Literal["csv", "json"] | None = None,
     ) -> r.Values:
-        """Read its prices and numbers: those of now, and what they were."""
+        """Read its values: prices, numbers, states, versions and dates of now, and what they were."""
         found: r.Values = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/values",

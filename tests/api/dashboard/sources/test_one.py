@@ -21,7 +21,7 @@ from storage.records.identity import Millis, day_of
 from storage.records.note import Note, StoredMemory
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.records.trail import Verdict, look
-from storage.records.value import StandingValue, StandingValues, TypedChange, Value
+from storage.records.value import ChangeKind, StandingValue, StandingValues, TypedChange, Value, ValueType
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
 from tests.api.dashboard.sources.test_listing import put
@@ -409,6 +409,33 @@ async def test_prices_are_drawn_with_what_they_were(house: House, browser: Brows
     assert said == "Team · Price: 3 values, from 10 EUR to 30 EUR, now 10 EUR"
     assert len(browser.page.xpath("//svg[@class='steps']/path[@class='mark']/title")) == 3
     for words in ("10 EUR", "before 30 EUR", "lowest 10 EUR", "highest 30 EUR"):
+        assert words in browser.text
+
+
+async def test_states_versions_and_dates_are_drawn_as_steps_and_what_is_gone_says_until_when(
+    house: House, browser: Browser
+) -> None:
+    put(house, hot=HOT, type="html", created_at=NOW)
+
+    def changed(kind: ChangeKind, type: ValueType, *says: tuple[str, str]) -> TypedChange:
+        before, after = (Value(text, type, value=value) for text, value in says)
+        return TypedChange(kind, kind.title(), before=before, after=after)
+
+    state = changed("availability", "availability", ("In stock", "in_stock"), ("Sold <out>", "out_of_stock"))
+    version = changed("version", "version", ("v2.9", "2.9"), ("v2.10", "2.10"))
+    date = changed("date", "date", ("1 May 2027", "2027-05-01"), ("3 March 2027", "2027-03-03"))
+    went = TypedChange("removed", "Version", before=version.after)
+    for number, changes in enumerate(((state, version, date), (went,)), 1):
+        at = Millis(NOW + number * 60_000)
+        told_so = a_draft(f"Plans {number}", source_type="html", diff=DIFF, delta=DELTA, fetched_at=at, changes=changes)
+        await told(house, told_so)
+    await browser.get(here())
+    says = browser.page.xpath("//svg[@class='steps']/@aria-label")
+    assert says[0] == "Availability: 2 values, now Sold <out>" and "the last 2.10, gone since" in says[1]
+    assert says[2] == "Date: 2 values, from 2027-03-03 to 2027-05-01, now 2027-03-03"
+    paths = [path.rpartition("H")[2] for path in browser.page.xpath("//svg[@class='steps']/path[@class='line']/@d")]
+    assert paths[0] == paths[2] == "640" and float(paths[1]) < 640, "its line ends where it went"
+    for words in ("From below: Sold <out>, In stock", "then gone", "earliest 2027-03-03", "lowest 2.9", "highest 2.10"):
         assert words in browser.text
 
 
