@@ -27,12 +27,15 @@ ActName = Literal["only", "also", "without"]
 
 
 class Press(Struct, frozen=True):
-    """A block that was pressed: its number and mark, what is to be done with it, and how far that reaches."""
+    """A block that was pressed: its number and mark, what is to be done with it, and how far that reaches. cell: which
+    of its cells is meant, from 1; 0 for the block itself.
+    """
 
     block: int
     mark: str
     act: ActName = "only"
     reach: ReachName = "this"
+    cell: int = 0
 
 
 class PastChange(Struct, frozen=True):
@@ -80,13 +83,21 @@ class PickedValue(Struct, frozen=True):
     place: str
 
 
+class PickCell(Struct, frozen=True):
+    """A cell of a block that is a row: its number from 1, its column's head, and what it says."""
+
+    number: int
+    column: str
+    text: str
+
+
 class PickBlock(Struct, frozen=True):
     """A block of a page. `number` counts from 0, `mark` is by what it is known again.
 
     length: characters of the whole text. heading: the one above it; row, column: of a table or a document with paths.
     why: of what it is left out when the whole page is watched ("furniture", "control"), else "". watched: by the
     present choice. selector: of this block alone, "" where nothing can choose it, or nobody asked. item: it leads to
-    an item of the page, read as a list.
+    an item of the page, read as a list. cells: of a row that can be chosen cell by cell.
     """
 
     number: int
@@ -102,6 +113,7 @@ class PickBlock(Struct, frozen=True):
     selector: str
     item: bool
     values: tuple[PickedValue, ...]
+    cells: tuple[PickCell, ...] = ()
 
 
 class PickHeld(Struct, frozen=True):

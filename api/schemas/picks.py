@@ -25,12 +25,15 @@ _Reach = Annotated[
 
 
 class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
-    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do."""
+    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. `cell`: one of its
+    `cells`, by its number; 0 for the block itself.
+    """
 
     number: Annotated[int, Meta(ge=0, le=100_000)]
     mark: Annotated[str, Meta(min_length=1, max_length=16)]
     act: _Act = "only"
     reach: _Reach = "this"
+    cell: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
 
 class UrlBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,12 +79,21 @@ class BlockValue(Struct, frozen=True):
     condition: str
 
 
+class BlockCell(Struct, frozen=True):
+    """A cell of a row of a CSV document: its number from 1, its column's head, and what it says."""
+
+    number: int
+    column: str
+    text: str
+
+
 class PageBlock(Struct, frozen=True):
     """A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
 
     `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is left out
     of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses this block alone
-    if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`).
+    if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`). `cells`: of a row of
+    CSV, each of which can be pressed alone.
     """
 
     number: int
@@ -97,6 +109,7 @@ class PageBlock(Struct, frozen=True):
     selector: str
     item: bool
     values: tuple[BlockValue, ...]
+    cells: tuple[BlockCell, ...] = ()
 
 
 class HeldVersions(Struct, frozen=True):

@@ -24,7 +24,9 @@ def _value(found: made.PickedValue) -> wire.BlockValue:
 
 
 def _block(block: made.PickBlock) -> wire.PageBlock:
-    return wire.PageBlock(**mirrored(block, wire.PageBlock) | {"values": tuple(map(_value, block.values))})
+    cells = tuple(wire.BlockCell(**mirrored(cell, wire.BlockCell)) for cell in block.cells)
+    parts = {"values": tuple(map(_value, block.values)), "cells": cells}
+    return wire.PageBlock(**mirrored(block, wire.PageBlock) | parts)
 
 
 def _kept(kept: made.PickKept | None) -> wire.KeptBlocks | None:
@@ -53,7 +55,7 @@ def _page(picked: made.Picked) -> wire.PageBlocks:
 
 
 def _pressed(press: wire.PressedBlock | None) -> Press | None:
-    return None if press is None else Press(press.number, press.mark, press.act, press.reach)
+    return None if press is None else Press(press.number, press.mark, press.act, press.reach, press.cell)
 
 
 async def of_url(call: Call) -> Answer:

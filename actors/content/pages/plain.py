@@ -207,15 +207,29 @@ def _some(blocks: Blocks, left: Mapping[int, str]) -> Blocks:
     )
 
 
-def _cells(text: str) -> Blocks:
-    """Return the cells of a table of characters, each with its row and column: the first row heads the columns."""
+class TableCell(NamedTuple):
+    """A cell of a table of characters. at: the number of its row, from 0 for the heads; number: in its row, from 1."""
+
+    at: int
+    number: int
+    text: str
+    place: Place
+
+
+def cells_of(text: str) -> list[TableCell]:
+    """Return the cells of a table of characters that say something: the first row heads the columns."""
     heads, *rows = _table(text, known=True) or [[]]
-    placed = [
-        (cell, Place(row[0] if at else "", head))
-        for row in rows
-        for at, (cell, head) in enumerate(zip_longest(row[:MOST_COLUMNS], heads[:MOST_COLUMNS], fillvalue=""))
+    return [
+        TableCell(at, number, cell, Place(row[0] if number > 1 else "", head))
+        for at, row in enumerate(rows, 1)
+        for number, (cell, head) in enumerate(zip_longest(row[:MOST_COLUMNS], heads[:MOST_COLUMNS], fillvalue=""), 1)
         if cell
     ]
+
+
+def _cells(text: str) -> Blocks:
+    """Return the cells of a table of characters, each with its row and column."""
+    placed = [(cell.text, cell.place) for cell in cells_of(text)]
     shown = placed[:MOST_BLOCKS]
     texts = tuple(cell for cell, _ in shown)
     places = tuple(place for _, place in shown)

@@ -9,13 +9,16 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
+from actors.content.bodies.text import normalise
 from actors.content.messages.readings import selector_kind
 from actors.content.pages import selectors
-from actors.content.pages.blocks import Blocks
+from actors.content.pages.blocks import MOST_BLOCKS, Blocks
 from actors.content.pages.earlier import Paragraph
 from actors.content.pages.paths import Stand, chosen_by, heading_of, stands_of, written
+from actors.content.pages.plain import TableCell, cells_of
 from actors.content.pages.traits import HEADING
 from actors.content.picking.in_documents import PastBlocks
+from actors.picks import ReachName
 
 _PREFIX: Final = re.compile(r"[^\d:=,;|\t]{2,40}[:=,;|\t]")
 _DELIMITERS: Final = (";", "\t", ",", "|")
@@ -31,6 +34,8 @@ class LineReaches:
         self.blocks = blocks
         self._spans = tuple(_spans(self._lines, blocks.texts))
         self._stands = stands_of(format, blocks)
+        self._cells = _cells(text, blocks) if format == "csv" else []
+        self._cell_stands = [Stand("", *map(normalise, cell.place)) for cell in self._cells]
 
     def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
         return next(self.ways(at), "")
@@ -67,7 +72,9 @@ class LineReaches:
 
     def chosen(self, selector: str) -> frozenset[int]:
         if selector_kind(selector) == "path":
-            return frozenset(chosen_by(selector, self._stands))  # of a table the rows; in a look it is their cells
+            if self._cells:  # of a table it chooses cells: the rows that have one of these
+                return frozenset(self._cells[one].at for one in chosen_by(selector, self._cell_stands))
+            return frozenset(chosen_by(selector, self._stands))
         test = selectors.line_test(selector)
         hit = frozenset(number for number, line in enumerate(self._lines, 1) if test(number, line) is not None)
         return frozenset(
@@ -76,6 +83,24 @@ class LineReaches:
 
     def link(self, at: int) -> str | None:
         return None
+
+    def cells(self, at: int) -> list[TableCell]:
+        """Return the cells of a row of a table; none of its heads, or of a text."""
+        return [cell for cell in self._cells if cell.at == at]
+
+    def cell(self, at: int, number: int) -> Mapping[ReachName, str]:
+        """Return the paths of a cell of a row: of it alone, of its column, of its row. "" where there is none."""
+        one = next((n for n, cell in enumerate(self._cells) if (cell.at, cell.number) == (at, number)), None)
+        if one is None:
+            return {}
+        stand, row = self._cell_stands[one], self._cells[one].place.row or self._cells[one].text
+        alike = chosen_by(written(stand), self._cell_stands) if any(stand) else list(range(len(self._cells)))
+        column, whole = Stand(column=stand.column), Stand(row=normalise(row))
+        return {
+            "this": written(stand, alike.index(one) + 1 if len(alike) > 1 else 0),
+            "like": written(column) if stand.column and len(chosen_by(written(column), self._cell_stands)) > 1 else "",
+            "part": written(whole) if len(chosen_by(written(whole), self._cell_stands)) > 1 else "",
+        }
 
     def earlier(self, names: Sequence[object]) -> PastLines:
         return PastLines(self._lines, self._spans, names, PastBlocks(names, self.blocks, self._stands))
@@ -115,6 +140,13 @@ class PastLines:
                 lines += [(each.thread, said) for each in lost.get(name, ()) for said in _like(each.text, held[:1])]
         self._lines = lines
         self._blocks.back(after, before)
+
+
+def _cells(text: str, blocks: Blocks) -> list[TableCell]:
+    """Return the cells of a table whose rows are its blocks; none where a row is so long that it is several."""
+    cells = cells_of(text)[:MOST_BLOCKS]
+    rows = dict(enumerate(blocks.texts))
+    return cells if all(" ".join(one.text.split()) in rows.get(one.at, one.text) for one in cells) else []
 
 
 def _lost(before: Sequence[Paragraph], now: Mapping[object, str]) -> dict[object, list[Paragraph]]:

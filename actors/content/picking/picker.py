@@ -35,7 +35,9 @@ from actors.picks import (
     EXCERPT,
     MOST_BLOCKS,
     BlockKind,
+    PastPage,
     PickBlock,
+    PickCell,
     PickChoice,
     PickedValue,
     PickHeld,
@@ -177,7 +179,12 @@ class _Picking:
             selector=selector,
             item=link is not None and item_form(absolute(link, self._asked.url) or "") in self._items,
             values=self._values(at),
+            cells=self._cells(at),
         )
+
+    def _cells(self, at: int) -> tuple[PickCell, ...]:
+        cells = self._reaches.cells(at) if isinstance(self._reaches, LineReaches) else ()
+        return tuple(PickCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
 
     def _values(self, at: int) -> tuple[PickedValue, ...]:
         reading = self._reading
@@ -197,7 +204,11 @@ class _Picking:
             "like": [reaches.like(at, kind)],
             "part": [reaches.part(at, kind)],
         }
-        known = self._known(reaches, at, {name: ways for name, ways in made.items() if any(ways)})
+        past = self._wish.past
+        if press.cell:
+            of_cell = reaches.cell(at, press.cell) if isinstance(reaches, LineReaches) else {}
+            made, past = {name: [path] for name, path in of_cell.items()}, None  # rows are what is kept of versions
+        known = self._known(reaches, at, {name: ways for name, ways in made.items() if any(ways)}, past)
         wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
         if wanted is None:
             return PickChoice(self._block(at), (), press.reach, None)
@@ -205,9 +216,11 @@ class _Picking:
         fits = all(len(one) <= LONGEST for one in (selector or "", *ignore))
         return PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
 
-    def _known(self, reaches: Reaches, at: int, made: Mapping[ReachName, Sequence[str]]) -> tuple[PickReach, ...]:
+    def _known(
+        self, reaches: Reaches, at: int, made: Mapping[ReachName, Sequence[str]], past: PastPage | None
+    ) -> tuple[PickReach, ...]:
         """Return each reach with the selector that held best over the earlier versions, the likeliest of several."""
-        past, count = self._wish.past, {way: len(reaches.chosen(way)) for ways in made.values() for way in ways}
+        count = {way: len(reaches.chosen(way)) for ways in made.values() for way in ways}
         held: Mapping[str, PickHeld] = {}
         if past is not None and past.changes:
             told = [Paragraph(text) for text in past.told]

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from actors.errors import DomainError, Stale
 from actors.messages import requests as ask
 from actors.messages.requests import DetectRequest, SourcePatch
-from actors.picks import ActName, Picked, PickPage, PickWish, Press, ReachName
+from actors.picks import ActName, PickCell, Picked, PickPage, PickWish, Press, ReachName
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Go, Page, Screen, Visit
@@ -49,7 +49,7 @@ SUBJECTS: Final[Mapping[str, str]] = {
     "version": noted("version"),
     "availability": noted("availability"),
 }
-_BLOCK: Final = re.compile(r"(\d{1,6})-([0-9a-f]{1,16})")
+_BLOCK: Final = re.compile(r"(\d{1,6})-([0-9a-f]{1,16})(?:-(\d{1,4}))?")
 _Button = Annotated[str, Meta(max_length=24)]
 _Lines = Annotated[str, Meta(max_length=60_000)]
 
@@ -114,7 +114,7 @@ def press_of(pressed: Pressing) -> Press | None:
             if block is None:
                 raise Wrong(say("The form was not as it was sent to you. Open the page anew."))
             reach: ReachName = "part" if name == "links" else "this"
-            return Press(int(block[1]), block[2], act, pressed.reach or reach)
+            return Press(int(block[1]), block[2], act, pressed.reach or reach, int(block[3] or 0))
     return None
 
 
@@ -231,6 +231,7 @@ def shown(
         "ignore": form.ignore,
         "follow": form.follow or bool(pressed.links),
         "pressed": pressed,
+        "cell": _cell(page, press_of(pressed)),
         "act": next((name for name in ("only", "also", "without", "links") if getattr(pressed, name)), ""),
         "reaches": {name: say(text) for name, text in REACHES.items()},
         "inherited": inherited_part(picked.selector, picked.ignore, inherited),
@@ -252,6 +253,13 @@ def shown(
 def _chosen_of(page: PickPage) -> str | None:
     """Return the selector that would become the source's own by what was pressed, None where none would."""
     return None if page.choice is None or page.choice.kept is None else page.choice.kept.selector
+
+
+def _cell(page: PickPage, press: Press | None) -> PickCell | None:
+    """Return the cell that was pressed, None where it was a whole block."""
+    if page.choice is None or press is None:
+        return None
+    return next((cell for cell in page.choice.block.cells if cell.number == press.cell), None)
 
 
 def _amount(page: PickPage) -> str:

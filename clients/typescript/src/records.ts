@@ -170,6 +170,13 @@ export interface BinRecord {
   expires_at: string;
 }
 
+/** A cell of a row of a CSV document: its number from 1, its column's head, and what it says. */
+export interface BlockCell {
+  number: number;
+  column: string;
+  text: string;
+}
+
 /**
  * The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps; null
  * where nothing can choose it.
@@ -1403,7 +1410,8 @@ export interface PacePreview {
  * A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
  * `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is left
  * out of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses this block
- * alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`).
+ * alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`). `cells`: of a
+ * row of CSV, each of which can be pressed alone.
  */
 export interface PageBlock {
   number: number;
@@ -1419,6 +1427,7 @@ export interface PageBlock {
   selector: string;
   item: boolean;
   values: Array<BlockValue>;
+  cells?: Array<BlockCell>;
 }
 
 /**
@@ -1480,7 +1489,10 @@ export interface PracticeRecord {
   source: SourceRecord;
 }
 
-/** A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. */
+/**
+ * A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. `cell`: one of its
+ * `cells`, by its number; 0 for the block itself.
+ */
 export interface PressedBlock {
   number: number;
   mark: string;
@@ -1488,6 +1500,8 @@ export interface PressedBlock {
   act?: "also" | "only" | "without";
   /** `this` block alone; all that are `like` it; the `part` of the page that it stands in. Default: "this" */
   reach?: "like" | "part" | "this";
+  /** Default: 0 */
+  cell?: number;
 }
 
 /** What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page. */

@@ -161,6 +161,14 @@ class BinRecord(Struct, frozen=True, kw_only=True):
     expires_at: str
 
 
+class BlockCell(Struct, frozen=True, kw_only=True):
+    """A cell of a row of a CSV document: its number from 1, its column's head, and what it says."""
+
+    number: int
+    column: str
+    text: str
+
+
 class BlockChoice(Struct, frozen=True, kw_only=True):
     """The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps;
     null where nothing can choose it.
@@ -1435,6 +1443,7 @@ class PageBlock(Struct, frozen=True, kw_only=True):
     `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is
     left out of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses
     this block alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`).
+    `cells`: of a row of CSV, each of which can be pressed alone.
     """
 
     number: int
@@ -1450,6 +1459,7 @@ class PageBlock(Struct, frozen=True, kw_only=True):
     selector: str
     item: bool
     values: list[BlockValue]
+    cells: list[BlockCell] | None = None
 
 
 class PageBlocks(Struct, frozen=True, kw_only=True):
@@ -1514,7 +1524,9 @@ class PracticeRecord(Struct, frozen=True, kw_only=True):
 
 
 class PressedBlock(Struct, frozen=True, kw_only=True):
-    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do."""
+    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. `cell`: one of its
+    `cells`, by its number; 0 for the block itself.
+    """
 
     number: int
     mark: str
@@ -1522,6 +1534,8 @@ class PressedBlock(Struct, frozen=True, kw_only=True):
     """`only` this; this `also`, beside what `selector` chooses; all `without` this. Default: "only" """
     reach: Literal["like", "part", "this"] | UnsetType = UNSET
     """`this` block alone; all that are `like` it; the `part` of the page that it stands in. Default: "this" """
+    cell: int | UnsetType = UNSET
+    """Default: 0"""
 
 
 class Preview(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from actors.content.errors import ContentError
 from actors.content.messages.picking import PickRequest
@@ -173,6 +174,26 @@ def test_other_documents_are_pressed_as_well(
     assert choice is not None
     assert choice.kept is not None
     assert (choice.kept.selector, choice.kept.texts) == (selector, kept or (block,))
+
+
+def test_a_cell_of_a_table_of_characters_is_pressed_alone_with_its_column_and_its_row_within_reach() -> None:
+    body = b"name,price\nTeam,10\nPro,20\n"
+    rows = picked(body=body).blocks
+    assert [[cell.text for cell in row.cells] for row in rows] == [[], ["Team", "10"], ["Pro", "20"]]
+    wish = Press(1, rows[1].mark, "only", "this", 2)
+    choice = picked(PickWish(press=wish), body).choice
+    assert choice is not None and choice.kept is not None
+    assert (choice.kept.selector, choice.kept.texts) == ("path:Team · price", ("10",))
+    assert [(one.name, one.selector, one.blocks) for one in choice.reaches] == [
+        ("this", "path:Team · price", 1),
+        ("like", "path:* · price", 2),
+    ], "its row has no other cell with a column"
+    out = picked(PickWish(press=replace(wish, act="without")), body).choice
+    assert out is not None and out.kept is not None and out.kept.texts == ("Team", "Pro", "20")
+    gone = picked(PickWish(press=replace(wish, cell=7)), body).choice
+    assert gone is not None and gone.kept is None
+    now = picked(PickWish("path:* · price", first=0), body)
+    assert [row.watched for row in now.blocks] == [False, True, True]
 
 
 def test_of_an_image_no_part_can_be_pressed_and_it_says_why() -> None:

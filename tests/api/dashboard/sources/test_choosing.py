@@ -9,7 +9,18 @@ from msgspec.structs import replace
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import DetectUrl, EditSource, PickFromSource, PickFromUrl
-from actors.picks import PickBlock, PickChoice, Picked, PickedValue, PickHeld, PickKept, PickPage, PickReach, Press
+from actors.picks import (
+    PickBlock,
+    PickCell,
+    PickChoice,
+    Picked,
+    PickedValue,
+    PickHeld,
+    PickKept,
+    PickPage,
+    PickReach,
+    Press,
+)
 from storage.records.identity import SourceId
 from storage.records.value import Value
 from tests.api.dashboard.browser import Browser
@@ -292,3 +303,20 @@ async def test_what_a_tag_says_is_shown_as_the_tags_and_what_is_pressed_takes_it
     said = " ".join(browser.text.split())
     assert "becomes this source's own, and its tag's choice of a part no longer holds" in said
     assert "Only this part: main" not in said and "Not these parts: .ad from the tag shop" in said
+
+
+async def test_a_cell_of_a_row_is_pressed_alone(house: House, browser: Browser) -> None:
+    cells = (PickCell(1, "name", "Team <b>"), PickCell(2, "price", "10"), PickCell(3, "", "x"))
+    row = a_block(1, "Team <b> | 10 | x", kind="cell", cells=cells)
+    id = await opened(house, browser, replace(PAGE, format="csv", blocks=(row,)))
+    buttons = browser.page.xpath("//details//button[@name='pick.only']")
+    assert [(one.get("value"), " ".join(one.text_content().split())) for one in buttons] == [
+        ("1-00000001-1", "name: Team <b>"),
+        ("1-00000001-2", "price: 10"),
+        ("1-00000001-3", "x"),
+    ]
+    house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(row, REACHES, "this", KEPT)))
+    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001-2"})
+    assert wishes(house)[-1].press == Press(1, "00000001", "only", "this", 2)
+    assert "Of this row the cell: 10 price" in " ".join(browser.text.split())
+    assert browser.page.xpath("//input[@name='pick.only']/@value") == ["1-00000001-2"]
