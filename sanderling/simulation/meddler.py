@@ -39,12 +39,13 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What a user has picked of a page, from when he began until it was answered. place: as in `Meddling`."""
+    """What a user has picked of a page, from when he began until it was answered. place, only: as in `Meddling`."""
 
     url: str
     at: float
     until: float
     place: int | None
+    only: bool = False
 
 
 @dataclass(slots=True)
@@ -147,22 +148,22 @@ class Meddler:
                 await self._pick(plan, path)
 
     async def _pick(self, plan: Meddling, path: str) -> None:
-        """Press a paragraph of the page to leave it out, or take all of the page again."""
+        """Press a paragraph of the page to leave it out, or to watch it alone; or take all of the page again."""
         began = trio.current_time()
         chosen: dict[str, Any] = {"selector": None, "ignore": []}
         if plan.place is not None:
-            kept = await self._pressed(f"{path}/blocks", plan.place)
+            kept = await self._pressed(f"{path}/blocks", plan.place, "only" if plan.only else "without")
             chosen = {"selector": kept["selector"], "ignore": kept["ignore"]}
         await self._insist("PATCH", path, chosen)
-        self.picked.append(Picked(plan.url, began, trio.current_time(), plan.place))
+        self.picked.append(Picked(plan.url, began, trio.current_time(), plan.place, plan.only))
 
-    async def _pressed(self, path: str, place: int) -> dict[str, Any]:
-        """Return what leaving a paragraph out would keep. The one that was shown may be gone when it is pressed."""
+    async def _pressed(self, path: str, place: int, act: str) -> dict[str, Any]:
+        """Return what pressing a paragraph would keep. The one that was shown may be gone when it is pressed."""
         whole: dict[str, Any] = {"selector": None, "ignore": []}
         while True:
             shown = await self._insist("POST", path, whole)
             block = [each for each in shown["blocks"] if each["kind"] == "text" and not each["why"]][place]
-            press = {"number": block["number"], "mark": block["mark"], "act": "without", "reach": "this"}
+            press = {"number": block["number"], "mark": block["mark"], "act": act, "reach": "this"}
             choice = (await self._insist("POST", path, whole | {"press": press}))["choice"]
             if choice is not None and choice["kept"] is not None:
                 kept: dict[str, Any] = choice["kept"]

@@ -290,7 +290,7 @@ class Meddling:
     """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, imports a
     list with all that nobody deletes, or picks the parts of a page.
 
-    place: of the paragraph that he leaves out of the page; None: he watches all of it again.
+    place: of the paragraph that he leaves out of the page, or watches alone (`only`); None: he watches all of it again.
     """
 
     at: float
@@ -298,6 +298,7 @@ class Meddling:
     do: Do
     lasts: float = 0.0
     place: int | None = None
+    only: bool = False
 
 
 @dataclass(frozen=True)

@@ -417,7 +417,7 @@ def draw_members(seed: str) -> Program:
         Ending(at, dice.uniform(0.05, 3), dice.random() < 0.2) for at in moments(dice, 100, CALM, calm.ends - CALM / 4)
     )
     picks = [
-        Meddling(at, board.url, "pick", place=None if number % 3 == 2 else dice.randrange(board.window))
+        Meddling(at, board.url, "pick", 0.0, None if number % 3 == 2 else dice.randrange(board.window), number % 3 == 1)
         for number, at in enumerate(moments(dice, 40, CALM, calm.ends - CALM / 2))
     ]
     return replace(

@@ -108,12 +108,12 @@ def chain(facts: Facts) -> Iterator[str]:
 
 
 def left_out(facts: Facts) -> Iterator[str]:
-    """What a user has left out of a page is not told while it is."""
+    """What a user has left out of a page is not told while it is, nor what stands beside what he watches alone."""
     for plan in _pages(facts):
         picks = _picks(facts, plan)
         for pick, over in zip(picks, [*(after.at for after in picks[1:]), math.inf], strict=False):
             for logged in facts.of(plan) if pick.place is not None else ():
-                told = [n for n in brought(plan, logged) if n % plan.window == pick.place]
+                told = [n for n in brought(plan, logged) if _is_without(pick, n % plan.window)]
                 if told and pick.until + _UNDER_WAY < logged.at < over:
                     yield f"{plan.name}: change {told[0]} is told, though its place was left out at {pick.until:.0f} s"
 
@@ -128,7 +128,12 @@ def _picked_away(facts: Facts, plan: OriginPlan, number: int) -> bool:
     if any(at - 60 < pick.until and pick.at < at + _SEEN_WITHIN for pick in picks):
         return True
     last = next((pick for pick in reversed(picks) if pick.until <= at), None)
-    return last is not None and last.place == number % plan.window
+    return last is not None and _is_without(last, number % plan.window)
+
+
+def _is_without(pick: Picked, place: int) -> bool:
+    """Return whether a place is not watched after a choice."""
+    return pick.place is not None and (place == pick.place) is not pick.only
 
 
 def _pages(facts: Facts) -> list[OriginPlan]:

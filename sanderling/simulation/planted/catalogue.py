@@ -138,6 +138,7 @@ PLANTS: tuple[Plant, ...] = (
     members.pictures_outlive_their_events,
     members.picks_are_compared_with_the_whole,
     members.picks_are_for_show,
+    members.what_is_alone_is_watched_with_the_rest,
     traces.commits_told_before_they_are_made,
     traces.deliveries_in_traces_of_their_own,
     traces.attempts_called_otherwise_at_their_end,

@@ -139,6 +139,16 @@ def picks_are_compared_with_the_whole() -> Plant:
     return patch.object(SourceService, "_forgotten", wrong)
 
 
+def what_is_alone_is_watched_with_the_rest() -> Plant:
+    """Of a page of which one part is to be watched, all is read."""
+    right = PageReader.read
+
+    async def wrong(self: PageReader, jail: Any, source: Any, *args: Any, **named: Any) -> Any:
+        return await right(self, jail, replace(source, selector=None), *args, **named)
+
+    return patch.object(PageReader, "read", wrong)
+
+
 def picks_are_for_show() -> Plant:
     """What a user has left out is left out of what he is shown, and not of the looks."""
     right = PageReader.read

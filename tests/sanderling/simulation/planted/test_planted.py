@@ -188,6 +188,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "pictures_outlive_their_events": (draw_members, "2", "G2"),
     "picks_are_compared_with_the_whole": (draw_members, "2", "W2"),
     "picks_are_for_show": (draw_members, "2", "U1"),
+    "what_is_alone_is_watched_with_the_rest": (draw_members, "2", "U1"),
     "commits_told_before_they_are_made": (draw_traced_disk, "4", "Y1"),
     "deliveries_in_traces_of_their_own": (draw_traced_disk, "4", "Y2"),
     "attempts_called_otherwise_at_their_end": (draw_traced_disk, "4", "Y1"),
