@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import msgspec
 
@@ -12,9 +12,10 @@ from actors.signatures.event import KeySet, check
 from sanderling.simulation.auditor import Audited
 from sanderling.simulation.facts import Facts, LifeSpan
 from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.origins.texts import EPOCH
 from sanderling.simulation.program import DISK_FAULTS, Fault, OriginPlan
 from storage.records.member import LEASE
-from storage.records.shift import UNSTORED
+from storage.records.shift import UNSEEN, UNSTORED
 
 SLACK = 2.0
 """Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
@@ -119,11 +120,16 @@ def on_record(facts: Facts) -> Iterator[str]:
 
 
 def reasons(facts: Facts) -> Iterator[str]:
-    """Nothing is unknown without a reason that the world knows of."""
+    """Nothing is unknown without a reason that the world knows of, and for no longer than the receipt's own words give.
+
+    A clock that is set excuses what it left out and what it showed twice, and two minutes on both sides, since it is
+    looked at once a minute. Only a crash that finds it behind where it was excuses 65 minutes more.
+    """
     if facts.program.point_crash:
         return  # the last sweep of a stop may not have been heard of
+    known = list(_excuses(facts))
     for audited in facts.audited:
-        excuses = [*_excuses(facts), (-1e12, facts.shown(facts.added[audited.url].at) + 120)]
+        excuses = [*known, (-1e12, facts.shown(facts.added[audited.url].at) + 120), *_undivided(facts, audited)]
         if facts.program.nodes > 1:  # of the others a node knows what they have stored
             excuses.append((audited.at - NEAR, audited.at + NEAR))
         for span in audited.receipt["unknown"]:
@@ -141,11 +147,45 @@ def _excuses(facts: Facts) -> Iterator[Time]:
                 # The last one has written it, however brief it was: the receipts are its own.
                 begun = next(lasting, max(life.ended, lives[-1].began))
                 yield from _shown(facts, _unswept(facts, life.ended), _written(facts, begun))
+                yield from _behind(facts, life.ended, [each.began for each in lives[number + 1 :]])
     for trouble in facts.program.troubles:
         yield from _shown(facts, _unswept(facts, trouble.at), trouble.ends + 2 * LEASE + NEAR)
+    yield from _set(facts)
+
+
+def _set(facts: Facts) -> Iterator[Time]:
+    """Yield what the service's clock left out, or showed twice, as it was set."""
+    unseen = UNSEEN / 1000
     for (_, before), (at, after) in pairwise(facts.clock):
-        # Up to where it was before it was set back, and what a crash after it may have left unstored.
-        yield at + min(before, after) - HOUR, max(_furthest(facts, at), at + max(before, after)) + UNSTORED / 1000
+        if after > before:
+            yield at + before - unseen, at + after + unseen
+    for one, other in combinations(_shown(facts, 0.0, facts.ends + HOUR), 2):
+        start, end = max(one[0], other[0]), min(one[1], other[1])
+        if start < end:
+            yield start - unseen, end + unseen
+
+
+def _behind(facts: Facts, crashed: float, begun: Sequence[float]) -> Iterator[Time]:
+    """Yield what nobody knows after a crash when the clock is behind where it was: it may have gone on unstored.
+
+    It was there in the minutes before, or looks on record say that it was, which can't be of an older time than that.
+    begun: when the lives after it began.
+    """
+    unstored = UNSTORED / 1000
+    shown = list(_shown(facts, 0.0, crashed))
+    late = list(_shown(facts, _unswept(facts, crashed) + SWEPT - NEAR, crashed))
+    older = [end for _, end in shown if end <= facts.shown(crashed) + unstored]
+    reach = max((*older, *(end for _, end in late)), default=0.0)
+    for since in map(facts.shown, begun):
+        if since < reach:
+            yield since - UNSEEN / 1000, reach + unstored
+
+
+def _undivided(facts: Facts, audited: Audited) -> Iterator[Time]:
+    """Yield the hour in which a receipt ends, if the clock has been further: looks of one hour can't be told apart."""
+    _, end = audited.span()
+    if _furthest(facts, facts.ends + HOUR) > end:
+        yield (EPOCH + end) // HOUR * HOUR - EPOCH, end
 
 
 def _lives_of_nodes(facts: Facts) -> Sequence[Sequence[LifeSpan]]:

@@ -27,7 +27,11 @@ _PUBLIC = "93.184."
 
 
 def rate(facts: Facts) -> Iterator[str]:
-    """A host is asked at most once a second, whatever its name and however many sources it has."""
+    """A host is asked at most once a second, whatever its name and however many sources it has.
+
+    Two names of a machine are strangers until this life's resolver has answered for both: before that nobody can know,
+    and no longer, so a service that forgets or never sees that they are one is found from then on.
+    """
     for machine in facts.program.machines:
         asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
         met = _first_meetings(facts, machine)
@@ -214,7 +218,11 @@ def _first_meetings(facts: Facts, machine: str) -> list[float]:
 
 
 def _known_as_one(facts: Facts, machine: str, at: float) -> bool:
-    """Return whether the life of a moment had found a machine by two names: while the resolver fails nobody can."""
+    """Return whether the life of a moment had found a machine by two names: while the resolver fails nobody can.
+
+    Of several nodes it is the one that began last: a host may be its own by now, and it finds the names anew. So in the
+    minutes after a node's start P1 says nothing of two names; of one name it always does.
+    """
     began = max((span.began for span in facts.lives if span.began <= at), default=0.0)
     return len({name for found, name in facts.found if began <= found < at and machine_of(name) == machine}) > 1
 

@@ -117,6 +117,7 @@ PLANTS: tuple[Plant, ...] = (
     coverage.failures_see_the_source,
     coverage.days_count_twice,
     coverage.edges_have_no_gap,
+    coverage.clocks_take_the_sweep_along,
     heartbeats.restarts_wait_anew,
     heartbeats.starts_beat_at_once,
     rendering.shells_read_as_they_are_sent,

@@ -1,4 +1,4 @@
-"""Bugs of the record of looks: more is claimed than is known."""
+"""Bugs of the record of looks: more is claimed than is known, or less."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from actors import shifts
 from storage.records import coverage, tally
 from storage.records.coverage import Kept
 from storage.records.identity import Millis
-from storage.records.shift import Shift, following
+from storage.records.shift import Shift, following, stepped
 from storage.records.tally import Hour
 from storage.records.trail import Verdict
 from storage.sql.stores import coverage as store
@@ -62,3 +63,13 @@ def edges_have_no_gap() -> AbstractContextManager[Any]:
         return list(right(start, end, seen))[1:-1]
 
     return patch.object(coverage, "_gaps", wrong)
+
+
+def clocks_take_the_sweep_along() -> AbstractContextManager[Any]:
+    """A clock that is set makes all unknown since the last sweep, as a crash does, and not since it was last right."""
+
+    def wrong(shift: Shift, checked: Millis, passed: int, now: Millis) -> tuple[Shift, Shift]:
+        ended, begun = stepped(shift, checked, passed, now)
+        return ended._replace(until=shift.saved), begun
+
+    return patch.object(shifts, "stepped", wrong)

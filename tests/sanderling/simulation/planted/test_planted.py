@@ -167,6 +167,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "failures_see_the_source": (draw_coverage, "2", "C2"),
     "days_count_twice": (draw_coverage, "1", "C1"),
     "edges_have_no_gap": (draw_coverage, "1", "C2"),
+    "clocks_take_the_sweep_along": (draw_coverage, "1", "C4"),
     "restarts_wait_anew": (draw_heartbeats, "104", "E2"),
     "starts_beat_at_once": (draw_heartbeats, "104", "E3"),
     "shells_read_as_they_are_sent": (draw_rendered, "1", "H1"),
