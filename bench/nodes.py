@@ -1,10 +1,12 @@
-"""The figures of the engine on PostgreSQL, and of several nodes on it (SC1, SC2, SC5, SC11), each beside its limit.
+"""The figures of the engine on PostgreSQL, and of several nodes on it (SC1, 2, 5, 11 and 14), each beside its limit.
 
 The server is a cluster of its own from Debian's package, with `fsync`. Without the package there are no rows.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 import threading
 import time
@@ -18,6 +20,7 @@ from typing import Any
 import psycopg
 import trio
 
+from bench.idle import tree
 from bench.log_loads import median, opened, percentile
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, seeded, signed, source_id, unsigned
 from storage.interface import Storage
@@ -26,11 +29,18 @@ from storage.records.identity import START, id_of
 from storage.records.key import ApiKey
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.secrets.vault import SIZE, Vault
+from tests.e2e.service import a_service
+from tests.e2e.test_postgres import variables
 from tests.support.postgres import Cluster, durable, is_here
 
 BATCH, BATCHES, ROUNDS = 64, 40, 5
 WAKES = 200
 AT_ONCE, LOOKS = 200, 20
+SETTLED, IDLE, COUNTED = 20.0, 60.0, 30.0
+"""Seconds until a node that watches nothing is idle, in which its CPU is taken, and in which its statements are."""
+_ASKED = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*)")
+_BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname=current_database() AND pid<>pg_backend_pid()"
+_COMMITS = "SELECT xact_commit+xact_rollback FROM pg_stat_database WHERE datname=current_database()"
 
 
 def rows() -> list[dict[str, Any]]:
@@ -41,7 +51,12 @@ def rows() -> list[dict[str, Any]]:
 async def _measured() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         cluster = durable()
-        return [*await _commits(Path(folder), cluster), *await _wakes(cluster), *await _look_ups(cluster)]
+        return [
+            *await _commits(Path(folder), cluster),
+            *await _wakes(cluster),
+            *await _look_ups(cluster),
+            *await _idle(cluster),
+        ]
 
 
 @asynccontextmanager
@@ -204,6 +219,58 @@ async def _look_ups(cluster: Cluster) -> list[dict[str, Any]]:
             f"SC11 CPU of a look-up, {AT_ONCE} at once", "<= 15 us", ("-", f"{each:.0f} us"), each / 15, met=each <= 15
         ),
     ]
+
+
+async def _idle(cluster: Cluster) -> list[dict[str, Any]]:
+    """SC14: what a node asks for and takes that watches nothing: a service of its own process, and its backends."""
+    with tempfile.TemporaryDirectory() as folder:
+        named = await variables(Path(folder), cluster)
+        address = (await trio.Path(named["SANDERLING_STORAGE_URL_FILE"]).read_text("utf-8")).strip()
+        settings = {"SANDERLING_NODE_NAME": "idle", "SANDERLING_WORKER_IDLE": "3", **named}
+        async with a_service(Path(folder, "data"), **settings) as service:
+            await trio.sleep(SETTLED)
+            with psycopg.connect(address, autocommit=True) as watcher:
+                before, began = await trio.to_thread.run_sync(_taken, watcher, service.process.pid), time.perf_counter()
+                await trio.sleep(IDLE)
+                after, took = _taken(watcher, service.process.pid), time.perf_counter() - began
+            statements = await _counted(cluster)
+            await service.end()
+    ours, theirs, commits = ((one - other) / took for one, other in zip(after, before, strict=True))
+    cpu = f"{100 * ours:.1f} % + {100 * theirs:.1f} %"
+    work = [each for each in statements if each.split()[0].upper() not in ("BEGIN", "COMMIT")]
+    asked = f"{len(statements) / COUNTED:.2f}/s ({len(work) / COUNTED:.2f}/s without BEGIN and COMMIT)"
+    rate = len(statements) / COUNTED / 10
+    return [
+        _row("SC14 an idle node: transactions", "<= 10/s", ("-", f"{commits:.1f}/s"), commits / 10, met=commits <= 10),
+        _row("SC14 an idle node: statements", "<= 10/s", ("-", asked), rate, met=rate <= 1),
+        _row("SC14 its CPU, with PostgreSQL's share", "<= 1 % of a core", ("-", cpu), ours * 100, met=ours <= 0.01),
+    ]
+
+
+def _taken(watcher: psycopg.Connection[Any], service: int) -> tuple[float, float, int]:
+    """Return seconds of processor time, of a service and of its backends, and transactions so far."""
+    backends = [pid for (pid,) in watcher.execute(_BACKENDS).fetchall()]
+    (commits,) = watcher.execute(_COMMITS).fetchone() or (0,)
+    return sum(map(_seconds, tree(service))), sum(map(_seconds, backends)), commits
+
+
+def _seconds(pid: int) -> float:
+    user, system = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+async def _counted(cluster: Cluster) -> Sequence[str]:
+    """Return the statements that come to a cluster in a time, from its own log."""
+    log = cluster.folder / "log"
+    for statement in ("ALTER SYSTEM SET log_statement='all'", "SELECT pg_reload_conf()"):
+        cluster.run(statement)
+    await trio.sleep(2)
+    start = log.stat().st_size
+    await trio.sleep(COUNTED)
+    found = _ASKED.findall(log.read_bytes()[start:].decode("utf-8", "replace"))
+    for statement in ("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()"):
+        cluster.run(statement)
+    return found
 
 
 def _row(figure: str, goal: str, beside: tuple[str, str], ratio: float, *, met: bool) -> dict[str, Any]:
