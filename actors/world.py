@@ -124,14 +124,16 @@ class RenderFailed(Exception):
     """A browser could not show a page; `reason` is a sentence.
 
     blame: "remote" (the page or its host), "refused" (the guard let a needed request not out), "local" (the browser
-    died, hung, or is not there). status: of the document, None when it never came.
+    died, hung, or is not there). status: of the document, None when it never came. set_cookies: what became of those
+    that were given, as of a page that was shown; of a document that broke off only.
     """
 
-    def __init__(self, reason: str, *, blame: str, status: int | None = None) -> None:
+    def __init__(self, reason: str, *, blame: str, status: int | None = None, set_cookies: Sequence[str] = ()) -> None:
         super().__init__(reason)
         self.reason = reason
         self.blame = blame
         self.status = status
+        self.set_cookies = set_cookies
 
 
 class RenderRequest(NamedTuple):

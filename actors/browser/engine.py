@@ -315,7 +315,8 @@ class Engine:
 def _outcome(look: Look, wire_bytes: int, elapsed: float) -> Rendered:
     """Return what a look that is over has shown. Raises RenderFailed."""
     if look.failure is not None:
-        raise RenderFailed(look.failure.reason, blame=look.failure.blame, status=look.failure.status)
+        reason, blame, status = look.failure
+        raise RenderFailed(reason, blame=blame, status=status, set_cookies=look.set_cookies)
     return Rendered(
         url=look.at,
         status=look.status or 0,

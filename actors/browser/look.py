@@ -139,6 +139,8 @@ class Look:
         self._failed = ""
         self._heading = request.url
         """Where the tab is on its way to."""
+        self._coming = ""
+        """The request by which its document comes."""
         self._loaded = self._committed = self._asking = False
         self._moved_at, self._broke_off = now, math.inf
         self._open: dict[str, float] = {}
@@ -318,6 +320,7 @@ class Look:
     def _responded(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         answer, number = params.get("response", {}), str(params.get("requestId"))
         if params.get("type") == "Document" and params.get("frameId") == self._frame:
+            self._coming = number
             self._document(answer)
         kind = str(answer.get("mimeType", "")).lower()
         if (kind == "application/json" or kind.endswith("+json")) and len(self._filling) < MOST_TRACKED:
@@ -346,12 +349,16 @@ class Look:
         yield from ()
 
     def _broke(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        self._filling.pop(str(params.get("requestId")), None)
-        if params.get("type") == "Document" and not (params.get("canceled") and self._committed):
+        number = str(params.get("requestId"))
+        self._filling.pop(number, None)
+        if number == self._coming and not params.get("canceled"):
+            self._fail_loading(str(params.get("errorText", "")), self._heading)  # a part of a page is no page
+            yield from self._last()
+        elif params.get("type") == "Document" and not (params.get("canceled") and self._committed):
             self._failed = str(params.get("errorText", ""))
             if self._held_back and params.get("canceled"):
                 self._broke_off = now
-        return self._finished(params, now)
+        yield from self._finished(params, now)
 
     def _downloads(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """A file comes. Once there is a document, that is its own affair: it is refused."""
@@ -469,7 +476,7 @@ class Look:
     def _end_of_time(self) -> None:
         """The deadline has come. What was read counts; else it is said what kept the page."""
         seconds = f"{self.request.deadline:g} s"
-        if self.html is not None:
+        if self.html is not None or self.failure is not None:
             self.state = State.OVER
         elif self.request.wait_for and self._committed:
             self._fail(f"nothing on the page matched {self.request.wait_for!r} within {seconds}", "remote")

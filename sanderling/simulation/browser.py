@@ -7,7 +7,7 @@ troubles are faults of the service's machine: it dies, says nothing for as long 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -47,17 +47,16 @@ class SimBrowser:
             await trio.sleep_forever()
         try:
             with trio.fail_after(request.deadline):
-                status, body = await self._ask(request.url)
-                if status != 200:
-                    raise RenderFailed(f"answered {status}", blame="remote", status=status)
-                html = await self._filled(request.url, body)
+                status, sets, body = await self._ask(request)
+                html = await self._filled(request.url, body) if status == 200 else body
         except trio.TooSlowError:
             raise RenderFailed(f"not there after {request.deadline:g} s", blame="remote") from None
         if self._side.host.suffers(DIES):
             raise RenderFailed("the browser died", blame="local")
         elapsed = round(1000 * (trio.current_time() - began))
         picture = picture_showing(html) if request.screenshot else b""
-        return Rendered(request.url, 200, html, True, 2, len(body) + len(html), elapsed, screenshot=picture)
+        page = Rendered(request.url, status, html, True, 2, len(body) + len(html), elapsed, screenshot=picture)
+        return page._replace(set_cookies=sets if _cookie(request) else ())  # else nobody asks the browser for them
 
     async def _filled(self, url: str, body: bytes) -> bytes:
         """Return what a page is once its scripts have run; one without any, or whose scripts fail, stays as it is."""
@@ -66,16 +65,17 @@ class SimBrowser:
         await trio.sleep(0.3)
         return body if script is None or host.suffers(UNFILLED) else script(body)
 
-    async def _ask(self, url: str) -> tuple[int, bytes]:
-        """Return status and body of a GET. Raises RenderFailed."""
-        parts = urlsplit(url)
+    async def _ask(self, request: RenderRequest) -> tuple[int, Sequence[str], bytes]:
+        """Return status, cookies and body of a GET. Raises RenderFailed."""
+        parts = urlsplit(request.url)
         try:
             (address, *_) = await self._side.resolve(parts.hostname or "")
             if not self._network.is_public(address):
                 raise RenderFailed(f"{address} is no public address", blame="refused")
             stream = await self._side.connect(address, 443 if parts.scheme == "https" else 80)
             try:
-                head = f"GET {parts.path or '/'} HTTP/1.1\r\nhost: {parts.hostname}\r\nconnection: close\r\n\r\n"
+                given = f"cookie: {cookie}\r\n" if (cookie := _cookie(request)) else ""
+                head = f"GET {parts.path or '/'} HTTP/1.1\r\nhost: {parts.hostname}\r\nconnection: close\r\n{given}\r\n"
                 await stream.send_all(head.encode())
                 return _read(await _everything(stream))
             finally:
@@ -111,10 +111,15 @@ async def _everything(stream: trio.abc.Stream) -> bytes:
     return received
 
 
-def _read(received: bytes) -> tuple[int, bytes]:
+def _cookie(request: RenderRequest) -> str:
+    return next((value for name, value in request.headers if name.lower() == "cookie"), "")
+
+
+def _read(received: bytes) -> tuple[int, Sequence[str], bytes]:
     head, end, body = received.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
+    sets = [line.partition(":")[2].strip() for line in lines if line.startswith("set-cookie:")]
     length = next((int(line.partition(":")[2]) for line in lines if line.startswith("content-length:")), len(body))
     if not end or len(body) < length:
-        raise RenderFailed("the answer was cut off", blame="remote")
-    return int(first.split(" ")[1]), body
+        raise RenderFailed("the answer was cut off", blame="remote", set_cookies=sets)
+    return int(first.split(" ")[1]), sets, body

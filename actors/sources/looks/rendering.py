@@ -29,7 +29,7 @@ from actors.errors import UrlRefused
 from actors.sources.looks.access import Access
 from actors.sources.looks.fetch import answered, ask_robots, tell_host
 from actors.sources.looks.reading import in_jail, page_patience
-from actors.sources.looks.renewal import Renewal
+from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.ports import Ports
 from actors.tracing.steps import step
 from actors.world import Rendered, RenderFailed, RenderRequest
@@ -95,16 +95,14 @@ async def show(
         await ask_robots(ports, claim, url)
     async with ports.egress.hosts.turn(url.host, claim):
         try:
-            access = access if renewal is None else renewal.opening(access)
+            opened = Opened(ports, url, access, renewal)
             with step(claim.steps, "render", {"url.full": url.text, "server.address": url.host}):
-                rendered = await _render(ports, url, access, wait_for, screenshot=screenshot)
+                rendered = await _render(opened, wait_for, screenshot=screenshot)
         except LookFailed as error:
             raise _told(ports, claim, url, error) from None
         answered(ports, url)
-        said = SetCookies(tuple(rendered.set_cookies))
-        after = access.after(url, said, ports.world.now()) if renewal is None else renewal.heard(access, url, said)
     await _check_where(ports, claim, url, rendered)
-    fetched = replace(_as_fetched(url, rendered), cookies=after.cookies)
+    fetched = replace(_as_fetched(url, rendered), cookies=opened.access.cookies)
     if why := await emptiness(ports, fetched):
         raise NotRendered(Blame.CONTENT, f"{EMPTY_STILL}: {why}", status=fetched.status)
     return fetched
@@ -120,8 +118,9 @@ async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
     return msgspec.msgpack.decode(answer, type=Finding).shell
 
 
-async def _render(ports: Ports, url: Url, access: Access, wait_for: str | None, *, screenshot: bool) -> Rendered:
-    """Have the browser show a page. Raises LookFailed."""
+async def _render(opened: Opened, wait_for: str | None, *, screenshot: bool) -> Rendered:
+    """Have the browser show a page. What it sets is taken also where its status is a failure. Raises LookFailed."""
+    ports, url, access = opened.ports, opened.url, opened.begin()
     browser, deadline = ports.world.browser, ports.settings.look_timeout
     assert browser is not None, "what lacks was asked before"
     request = RenderRequest(
@@ -136,10 +135,12 @@ async def _render(ports: Ports, url: Url, access: Access, wait_for: str | None, 
         with trio.fail_after(PATIENCE * deadline):
             rendered = await browser.render(request)
     except RenderFailed as error:
+        opened.take(SetCookies(tuple(error.set_cookies)), error.status or 0)
         raise _blamed(error) from None
     except trio.TooSlowError:
         why = f"it could not be rendered: the browser said nothing for {PATIENCE * deadline:g} s"
         raise NotRendered(Blame.LOCAL, why) from None
+    opened.take(SetCookies(tuple(rendered.set_cookies)), rendered.status)
     if rendered.status != 200:
         raise failure(rendered.status, None)
     if len(rendered.html) > ports.settings.body_limit:

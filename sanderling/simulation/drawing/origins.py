@@ -184,7 +184,9 @@ def a_page(dice: random.Random, number: int, ends: float, per_day: float = 48.0)
 
 
 def members(seed: str, ends: float) -> tuple[OriginPlan, ...]:
-    """Draw a list with sessions, a page with sessions, one with pictures, and one of which parts are picked."""
+    """Draw a list with sessions, a page with sessions, one with sessions and pictures that a browser shows, and one of
+    which parts are picked.
+    """
     plans = [a_page(chance(seed, f"members/{n}"), n, ends, 240.0) for n in range(4)]
     bursts = [
         Text(float(round(at)) + 40 * n, _words(dice))
@@ -208,7 +210,7 @@ def members(seed: str, ends: float) -> tuple[OriginPlan, ...]:
             other="away.shore.org",
         ),
         replace(club, host="club.shore.org", session=True),
-        replace(shown, host="shown.shore.org", render="always", shell=bool(shown.texts), pictures=True),
+        replace(shown, host="shown.shore.org", render="always", shell=bool(shown.texts), pictures=True, session=True),
         replace(board, host="board.shore.org", window=3),
     )
 

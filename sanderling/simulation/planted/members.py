@@ -17,6 +17,7 @@ from actors.egress.url import Url
 from actors.sources.following import hop
 from actors.sources.following import waiting as items
 from actors.sources.following.waiting import Following
+from actors.sources.looks import rendering
 from actors.sources.looks.access import Access
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.renewal import Opened, Renewal
@@ -87,6 +88,17 @@ def failures_set_nothing() -> Plant:
             right(self, said, status)
 
     return patch.object(Opened, "take", wrong)
+
+
+def failures_in_browsers_set_nothing() -> Plant:
+    """What a browser was given with a page that is a failure is not taken."""
+
+    class Wrong(Opened):
+        def take(self, said: SetCookies, status: int) -> None:
+            if status < 400:
+                super().take(said, status)
+
+    return patch.object(rendering, "Opened", Wrong)
 
 
 @contextmanager

@@ -106,6 +106,19 @@ def test_a_file_that_comes_in_the_place_of_the_page_is_none_and_one_that_a_page_
     assert read_twice(script).look.failure is None
 
 
+def test_a_document_that_breaks_off_is_no_page_and_a_frame_of_it_may() -> None:
+    broken = {"type": "Document", "errorText": "net::ERR_CONTENT_LENGTH_MISMATCH"}
+    script = Script().opened().loaded()
+    script.say("Network.loadingFailed", requestId="d", **broken)
+    assert failure(script) == ("remote", "the answer is shorter than it says (ERR_CONTENT_LENGTH_MISMATCH)")
+    script = Script().opened().loaded()
+    script.ask("2", "Document", frame="F")
+    response = {"url": URL, "status": 200, "mimeType": "text/html"}
+    script.say("Network.responseReceived", requestId="2", type="Document", frameId="F", response=response)
+    script.say("Network.loadingFailed", requestId="2", **broken)
+    assert read_twice(script).look.failure is None
+
+
 def test_a_page_is_read_when_it_was_quiet_for_300_ms_and_is_settled_when_it_is_the_same_twice() -> None:
     script = Script().opened().loaded()
     assert script.wait(0.29) == [] and script.look.state is State.LOADING
@@ -402,6 +415,23 @@ def test_the_browser_is_asked_at_the_end_what_has_become_of_given_cookies_and_of
         "b=2; Path=/; Domain=.example; Expires=Fri, 02 Jan 1970 00:00:00 GMT",
     )
     assert read_twice(Script(headers=(("X-Key", "1"),)).opened().loaded()).look.over
+
+
+@pytest.mark.parametrize("says", ["new", "", None])
+def test_of_a_document_that_breaks_off_the_cookies_are_asked_for_too_and_it_has_failed_all_the_same(
+    says: str | None,
+) -> None:
+    script = Script(headers=(("cookie", "session=old"),)).opened().loaded()
+    script.say("Network.loadingFailed", requestId="d", type="Document", errorText="net::ERR_CONTENT_LENGTH_MISMATCH")
+    assert not script.look.over
+    if says:
+        script.answer("cookies", cookies=[{"name": "session", "value": says, "domain": "a.example", "session": True}])
+    elif says is None:
+        script.wait(100)
+    else:
+        script.answer("cookies", "no")
+    assert failure(script) == ("remote", "the answer is shorter than it says (ERR_CONTENT_LENGTH_MISMATCH)")
+    assert script.look.set_cookies == (("session=new; Path=/",) if says else ())
 
 
 def test_a_browser_that_does_not_say_what_became_of_cookies_costs_no_page() -> None:

@@ -55,6 +55,7 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     "shown": {"screenshot": True},
     "headed": {"headers": (("Authorization", "secret"),)},
     "session": {"headers": (("Cookie", "session=old; theme=dark"),)},
+    "cut": {"headers": (("Cookie", "session=old"),)},
 }
 
 
@@ -76,6 +77,7 @@ def furnish(site: Web) -> None:
     site.pages["large"] = Answer(body=bytes(100_000), headers={"Cache-Control": "no-store"})
     site.pages["gone"] = Answer(410, b"<p>gone</p>", headers=HTML)
     site.pages["download"] = Answer(body=b"x", headers={"Content-Disposition": "attachment", "Content-Type": "x/y"})
+    site.pages["cut"] = Answer(body=b"<p>half</p>" * 100, cut=300, headers={**HTML, "Set-Cookie": "session=next"})
     site.pages["empty"] = Answer(204)
 
 
@@ -92,7 +94,7 @@ def evening(browser: None) -> tuple[Web, Mapping[str, Any]]:
         async with a_web() as (site, _), a_pool(most_html=4 << 20) as pool:
             furnish(site)
             async with trio.open_nursery() as nursery:
-                for name in [*PAGES, "never", "headed", "session", "gone", "download", "empty"]:
+                for name in [*PAGES, "never", "headed", "session", "gone", "download", "empty", "cut"]:
                     nursery.start_soon(look, site, pool, name)
             outcomes["again"] = await shown(pool, site.url("cookie"))
             outcomes["nowhere"] = await shown(pool, f"http://nowhere.test:{site.port}/")
@@ -157,6 +159,7 @@ def test_given_cookies_are_followed_within_a_look_and_told_at_its_end(evening: t
     assert sent["/away"] is None
     kept = sorted(line.partition(";")[0] for line in outcomes["session"].set_cookies)
     assert kept == ["seen=1", "session=new"] and outcomes["list"].set_cookies == ()
+    assert failure_of(outcomes["cut"]).set_cookies == ("session=next; Path=/",), "also of a page that broke off"
 
 
 def test_what_is_waited_for_is_waited_for(outcomes: Mapping[str, Any]) -> None:
@@ -185,6 +188,7 @@ def test_what_would_stop_a_person_stops_no_look(outcomes: Mapping[str, Any], nam
         ("huge", "more than 4,194,304"),
         ("download", "no page"),
         ("empty", "ABORTED"),
+        ("cut", "shorter than it says"),
         ("nowhere", "does not resolve"),
         ("tls", "ERR_CONNECTION_CLOSED|ERR_SSL"),
     ],

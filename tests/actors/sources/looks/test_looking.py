@@ -259,6 +259,23 @@ async def test_a_browser_is_given_the_session_and_asked_what_became_of_it(autoju
         assert "t1" in (await stored(service, source)).cookies
 
 
+async def test_the_session_that_a_failing_answer_sets_in_a_browser_is_kept_but_not_that_of_who_is_shut_out(
+    autojump_clock: object,
+) -> None:
+    browser = ScriptedBrowser()
+    browser.pages[URL] = rendered(page(TEXT))._replace(set_cookies=("session=t1; Path=/",))
+    async with watching(browser=browser) as (service, _):
+        site = Renewing()
+        site.join(service)
+        site.fails = [Answer(200, page(TEXT))]
+        await service.add(URL, headers=HEADERS, render="always")
+        for status, given in ((500, "t2"), (401, "t3")):
+            browser.pages[URL] = rendered(b"")._replace(status=status, set_cookies=(f"session={given}; Path=/",))
+            await trio.sleep(6_000)
+        sent = [dict(request.headers)["Cookie"].partition(";")[0] for request in browser.asked]
+        assert list(dict.fromkeys(sent)) == ["session=t0", "session=t1", "session=t2"]
+
+
 async def test_who_adds_what_he_has_looked_at_goes_on_with_the_session_that_the_preview_was_given(
     autojump_clock: object,
 ) -> None:
