@@ -121,10 +121,10 @@ def said(found: Coverage) -> str:
     if found.unknown_ms >= found.end - found.start:
         return f"Nothing is known of this time: {WHYS[found.unknown[0].why]}."
     answered, failed = found.answered, sum(found.looks) - found.answered
-    looks = f"{answered:,} looks saw it" if answered != 1 else "1 look saw it"
-    parts = [looks, f"{failed:,} did not"] if failed else [looks]
+    looks = f"{answered:,} looks worked" if answered != 1 else "1 look worked"
+    parts = [looks, f"{failed:,} failed"] if failed else [looks]
     if found.gap is not None:
-        parts.append(f"the longest time without one is {length(found.gap.seconds)}")
+        parts.append(f"the longest pause was {length(found.gap.seconds)}")
     if not found.unknown:
         return f"{', '.join(parts)}; nothing is unknown."
     times = len(found.unknown)

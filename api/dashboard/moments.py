@@ -15,6 +15,8 @@ Stamp = int | str | None
 """Milliseconds since 1970, RFC 3339, or never."""
 ZULU: Final = ZoneInfo("UTC")
 _ZONE = re.compile(r"[A-Za-z0-9+_-]{1,32}(/[A-Za-z0-9+_-]{1,32}){0,2}", re.ASCII)
+_SPOKEN = re.compile(r"\b(\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d) UTC\b")
+_QUOTED = re.compile(r"(“[^”]*”)")
 _SPANS = (
     (86_400, noted("%(count)s d")),
     (3_600, noted("%(count)s h")),
@@ -39,7 +41,7 @@ _MONTHS = (
 
 class Moment(NamedTuple):
     """iso: for `<time datetime>`. exact: UTC in words. words: the reader's clock. ago: the distance. full: the reader's
-    clock with date and zone, for what is a proof. "" for never.
+    clock with date and zone, for what is a proof. second: what `words` leaves out, as ":05". "" for never.
     """
 
     iso: str = ""
@@ -47,13 +49,14 @@ class Moment(NamedTuple):
     words: str = "never"
     ago: str = "never"
     full: str = "never"
+    second: str = ""
 
 
 def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
     """Return a moment as seen at another one, in a zone.
 
     >>> moment_of(1_800_000_000_000, Millis(1_800_000_000_000 + 90_000), ZULU)[1:]
-    ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago', '2027-01-15 08:00:00 UTC')
+    ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago', '2027-01-15 08:00:00 UTC', ':00')
     """
     if at is None or at == "":
         return Moment("", "", *[say("never")] * 3)
@@ -66,7 +69,14 @@ def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
         date = dated(here.day, here.month, here.year if here.year != today.year else None)
         words = say("%(date)s, %(time)s", date=date, time=f"{here:%H:%M}")
     exact, full = f"{utc:%Y-%m-%d %H:%M:%S} UTC", f"{here.isoformat(' ', 'seconds')} {zone.key}"
-    return Moment(rfc3339(Millis(millis)), exact, words, distance(now - millis), exact if zone.key == "UTC" else full)
+    return Moment(
+        rfc3339(Millis(millis)),
+        exact,
+        words,
+        distance(now - millis),
+        exact if zone.key == "UTC" else full,
+        f":{here:%S}",
+    )
 
 
 def dated(day: int, month: int, year: int | None = None) -> str:
@@ -105,6 +115,29 @@ def span(seconds: float) -> str:
         if whole >= size:
             return say(unit, count=whole // size)
     return say("%(count)s s", count=0)
+
+
+def by_clock(text: str, zone: ZoneInfo) -> str:
+    """Return a sentence of ours with its moments by the reader's clock; what it quotes stays as it is.
+
+    >>> by_clock("Seen on 26 Nov 2026 23:33 UTC: “at 26 Nov 2026 23:33 UTC”.", ZoneInfo("Europe/Stockholm"))
+    'Seen on 27 Nov 2026 00:33: “at 26 Nov 2026 23:33 UTC”.'
+    """
+    if zone.key == ZULU.key or "UTC" not in text:
+        return text
+    return "".join(part if part.startswith("“") else _here(part, zone) for part in _QUOTED.split(text))
+
+
+def _here(text: str, zone: ZoneInfo) -> str:
+    return _SPOKEN.sub(lambda found: _respoken(found, zone), text)
+
+
+def _respoken(found: re.Match[str], zone: ZoneInfo) -> str:
+    try:
+        at = datetime.strptime(found[1], "%d %b %Y %H:%M").replace(tzinfo=UTC)
+    except ValueError:
+        return found[0]
+    return f"{at.astimezone(zone):%-d %b %Y %H:%M}"
 
 
 def zone_of(name: str) -> ZoneInfo:

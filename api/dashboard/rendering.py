@@ -17,7 +17,7 @@ from api.dashboard.assets import asset
 from api.dashboard.language import speaking
 from api.dashboard.language.catalogues import ENGLISH
 from api.dashboard.language.sentences import translated
-from api.dashboard.moments import span
+from api.dashboard.moments import by_clock, span
 from api.dashboard.notes import Note
 from api.dashboard.places import PLACES, Place
 from api.dashboard.preferences import NONE, Preferences
@@ -26,6 +26,7 @@ from storage.records.source import called
 from storage.records.states import ALERTS, ATTEMPTS
 from storage.records.tiers import TIERS
 
+_BREAKS: Final = re.compile(r"(?:\\[rnt])+")
 _SAID: Final = re.compile(r'\bsay\("([^"]*)"')
 
 
@@ -53,6 +54,8 @@ def environment() -> Environment:
         decimal=speaking.decimal,
         spoken=speaking.language,
         script_words=script_words,
+        unbroken=unbroken,
+        by_clock=by_clock,
         translated=translated,
         asset=lambda name: asset(name).url,
         line=pictures.line,
@@ -80,6 +83,15 @@ def said_by_scripts() -> tuple[str, ...]:
     """Return the texts of the scripts: what they give to `say`."""
     code = "".join(asset(name).body.decode() for name in ("dashboard.js", "live.js"))
     return tuple(dict.fromkeys(_SAID.findall(code)))
+
+
+def unbroken(text: str, between: str = " ") -> str:
+    r"""Return what a receiver answered, whose line breaks are kept as escapes, with something else in their place.
+
+    >>> unbroken("no room\\r\\nat the inn"), unbroken("no\\nroom", "\n")
+    ('no room at the inn', 'no\nroom')
+    """
+    return _BREAKS.sub(between, text)
 
 
 def web_url(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from api.dashboard.hours import HOUR
@@ -22,6 +22,7 @@ from storage.records.states import DESTINATIONS, HEALTH, PARTS, SOURCES, Destina
 SHOWN = 12
 NEEDS = 6
 _UNWELL = ("quarantined", "backoff", "failing", "resting")
+NONE: Final[Mapping[str, str]] = {}
 
 
 _CLOSED = noted(
@@ -31,20 +32,21 @@ _UNSEEN = noted("Nobody knows its secret. Make a new one, give it to the receive
 
 
 class Need(NamedTuple):
-    """Something that needs somebody: what, where to look, its state, and why."""
+    """Something that needs somebody: what, where to look, its state, why, and when it is tried again by itself."""
 
     name: str
     path: str
     state: State
     says: str
+    next: str | None = None
 
 
-def need_of(row: TreeRow) -> Need | None:
-    """Return what a part of the tree needs, None when it is well enough."""
+def need_of(row: TreeRow, called: Mapping[str, str] = NONE) -> Need | None:
+    """Return what a part of the tree needs, None when it is well enough. called: destinations by their paths."""
     if row.state in _UNWELL:
-        return Need(_named(row), _path(row), PARTS[row.state], row.error)
+        return Need(called.get(row.path) or _named(row), _path(row), PARTS[row.state], row.error, row.next)
     if row.flag == "rotten":
-        return Need(_named(row), _path(row), HEALTH["rotten"], row.error)
+        return Need(_named(row), _path(row), HEALTH["rotten"], row.error, row.next)
     return None
 
 
@@ -56,7 +58,8 @@ async def needs(visit: Visit) -> list[Need]:
         *[_need(hook, "needs_secret", _UNSEEN) for hook in hooks if hook.was_enabled and hook.confirmed],
     ]
     worst = await system.tree(visit, TreeQuery(limit=NEEDS))
-    return [*closed, *[need for row in worst.rows if (need := need_of(row)) is not None]][:NEEDS]
+    called = {f"destinations/{hook.id}": hook.label for hook in hooks}
+    return [*closed, *[need for row in worst.rows if (need := need_of(row, called)) is not None]][:NEEDS]
 
 
 def _need(hook: Destination, state: DestinationState, says: str) -> Need:

@@ -53,7 +53,7 @@ WATCHING = wire.Watching(
     retry_at=None,
     trail=(LOOK,),
     held=HELD,
-    covered="412 looks saw it, the longest time without one is 44 min; nothing is unknown.",
+    covered="412 looks worked, the longest pause was 44 min; nothing is unknown.",
 )
 SETTINGS = wire.SettingsSeen({"host": "127.0.0.1", "port": 8080, "looks_per_second": 10.0})
 SIZES = wire.Sizes(

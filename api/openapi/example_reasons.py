@@ -41,7 +41,7 @@ EVENT_WHY = why.EventWhy(
     source_id=SOURCE_ID,
     source_type="html",
     kind="page",
-    says="The page changed by 0.91, and from 0.50 it is told. What weighed most: “Day ticket: 14 euros.” came (0.91). "
+    says="The change scored 0.91; from 0.50 up it is told. Most of the score: “Day ticket: 14 euros.” came (0.91). "
     "1 other difference did not count. It is for 1 alert as they are now: “Prices move”.",
     noted=True,
     compared_with=MADE,
@@ -129,7 +129,7 @@ COVERAGE = CoverageReceipt(
     url=PAGE,
     start="2026-04-14T11:00:00.000Z",
     end="2026-04-21T10:24:30.000Z",
-    says="1,204 looks saw it, 3 did not, the longest time without one is 12 min; one time is unknown, 31 min in all "
+    says="1,204 looks worked, 3 failed, the longest pause was 12 min; one time is unknown, 31 min in all "
     "(the service ended without a word).",
     looks=1_207,
     answered=1_204,

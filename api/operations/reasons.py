@@ -114,9 +114,9 @@ def _page(event: Event, note: Note | None) -> str:
     heaviest = [
         f"{_quoted(part.text)} {'came' if part.came else 'went'} ({part.score:.2f})" for part in note.parts if part.told
     ]
-    says = f"The page changed by {note.score:.2f}, and from {note.bar:.2f} it is told."
+    says = f"The change scored {note.score:.2f}; from {note.bar:.2f} up it is told."
     if heaviest:
-        says += f" What weighed most: {', '.join(heaviest[:3])}."
+        says += f" Most of the score: {', '.join(heaviest[:3])}."
     withheld = sum(not part.told for part in note.parts)
     if withheld:
         says += f" {_many(withheld, 'other difference')} did not count."

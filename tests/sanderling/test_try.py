@@ -38,7 +38,7 @@ async def test_it_shows_everything_within_a_minute_and_leaves_nothing(tmp_path: 
         "Fares: Single, adult: 18.00 euro → Single, adult: 21.70 euro",
         "verified: signed with key",
         "With one figure altered: changed:",
-        "The page changed by",
+        "The change scored",
         "webhook signature (HMAC): verified",
         "event signature: verified",
         "\n  bin/sanderling serve\n  bin/sanderling add https://example.org/news\n  bin/sanderling tail\n",

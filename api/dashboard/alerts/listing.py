@@ -100,7 +100,7 @@ def language_name(code: str) -> str:
 def sources_words(alert: Alert) -> str:
     """Return over which sources an alert is, in a few words."""
     ids = say_many("%(count)s source", "%(count)s sources", len(alert.source_ids)) if alert.source_ids else ""
-    tags = ", ".join(alert.tags)
+    tags = ", ".join(tag.removeprefix("label:") for tag in alert.tags)
     if len(alert.tags) > SHOWN_TAGS:
         tags = say_many("%(count)s tag", "%(count)s tags", len(alert.tags))
     if ids and tags:

@@ -22,7 +22,12 @@ from api.v1.templates import preview_of, record_of, report_of, summary_of
 async def show_all(visit: Visit) -> Page:
     """List the templates."""
     every = [summary_of(template) for template in visit.context.templates.catalogue]
-    return Page("catalogue/list.html", say("Templates"), {"every": every, "folder": visit.context.settings.templates})
+    shows = {
+        "every": every,
+        "folder": visit.context.settings.templates,
+        "command": visit.context.world.typed("templates"),
+    }
+    return Page("catalogue/list.html", say("Templates"), shows)
 
 
 async def show_one(visit: Visit) -> Page:

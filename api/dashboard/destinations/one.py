@@ -26,6 +26,8 @@ async def one(visit: Visit) -> Page:
     lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
     (standing,) = await standings(visit, [hook])
     kind = visit.context.kinds.get(hook.kind)
+    waiting = clocks(lines)[:CLOCKS] if hook.works else []
+    tried = [line for line, _ in waiting]
     words = {} if kind is None else {field.name: field.label for field in kind.fields} | {ADDRESS: kind.address.label}
     shows = {
         "standing": standing,
@@ -34,12 +36,12 @@ async def one(visit: Visit) -> Page:
         "wanting": ", ".join(translated(words.get(name, name)) for name in hook.lost),
         "alert": await alerts.named(visit, hook.alert_id),
         "quiet": quiet_words(hook.quiet_hours),
-        "clocks": clocks(lines)[:CLOCKS] if hook.works else (),
+        "clocks": waiting,
         "causes": causes(lines),
         "cause_link": lambda name: link(hook, DeliveriesQuery(cause=name)),
         "attempts": len(lines),
         "recent": lines[:RECENT],
-        "items": await items_by_id(visit, (line.event_id for line in lines[:RECENT])),
+        "items": await items_by_id(visit, (line.event_id for line in [*lines[:RECENT], *tried])),
         "missed": missed(hook),
         "open": hook.works,
     }

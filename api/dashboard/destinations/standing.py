@@ -86,7 +86,7 @@ def standing(  # noqa: PLR0917 - what there is to know of one destination
         state=DESTINATIONS[state_of(hook, lines)],
         mode=mode_words(hook),
         waiting=waiting,
-        failure=percent(rates.failure),
+        failure=percent(rates.failure) if lines else "–",
         duplicate=percent(rates.duplicate) if rates.duplicate else "",
         latency=latency(lines),
         next=next_of(hook, waiting, now),

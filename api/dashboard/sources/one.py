@@ -28,10 +28,12 @@ from api.schemas.why import SourceWhy
 from api.v1.why import explanation_of
 from storage.records import scores, trail
 from storage.records.cursor import Filter
+from storage.records.event import REVERTED
 from storage.records.identity import Millis, SourceId
 from storage.records.note import Note
 from storage.records.states import LOOKS as LOOK_STATES
 from storage.records.tiers import Kind, SourceType
+from storage.records.times import parse_rfc3339
 from storage.records.trail import Row, Verdict
 
 PATH: Final = "/sources/{id}"
@@ -66,6 +68,12 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
     url: str = ""
     emitted_at: str = ""
     alert_type: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def went_back(self) -> bool:
+        """Whether the page went back to what it had said before."""
+        return REVERTED in self.tags
 
     @property
     def says(self) -> str:
@@ -92,6 +100,13 @@ class LookRow(NamedTuple):
     says: str
     failed: bool
     note: str
+
+
+class Untold(NamedTuple):
+    """When a page was last seen changed without an event, and why none was told, "" where no look has kept that."""
+
+    at: Millis
+    reason: str
 
 
 _told = msgspec.json.Decoder(ShownEvent)
@@ -121,6 +136,8 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
     told = await _events(visit, id, query.cursor)
     held = await visit.context.storage.log.held(id)
     valued = await values.values(visit, id)
+    notes = await notes_of(visit.context.storage.sources, id)
+    latest = next((one for one in told.events if one.lines), None) if not query.cursor else None
     shows = {
         "view": view,
         "source": view.source,
@@ -140,11 +157,12 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "line": timeline(rows, visit.now, _next(view)),
         "verdicts": {verdict: state.word for verdict, state in LOOK_STATES.items()},
         "last": rows[-1] if rows else None,
-        "looked": _looked(rows, await notes_of(visit.context.storage.sources, id)),
+        "looked": _looked(rows, notes),
         "told": told.items,
         "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
-        "latest": next((one for one in told.events if one.lines), None) if not query.cursor else None,
+        "latest": latest,
+        "untold": untold_since(latest.emitted_at, rows, notes) if latest is not None else None,
         "picture": await pictures.newest(visit, view.source),
         "course": course(scores.read(hot.scores), visit.now, visit.zone),
         "history": await _history(visit, id),
@@ -166,6 +184,16 @@ async def screenshot(visit: Visit) -> Shown:
     """Show the source's newest picture. Raises NotFound."""
     found = await pictures.newest_picture(visit, visit.path["id"])
     return Shown(found.body, found.media, pictures.headers_of(found, visit.path["id"]))
+
+
+def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Untold | None:
+    """Return what changed since an event without being told; None when no look since has found anything else."""
+    told = parse_rfc3339(told_at)
+    found = [row for row in rows if row.verdict is Verdict.NOTHING_TO_TELL and row.last_at > told]
+    if not found:
+        return None
+    note = next((note for note in reversed(notes) if note.came == "churn" and note.at > told), None)
+    return Untold(found[-1].last_at, "" if note is None else note.reason)
 
 
 def _next(view: SourceView) -> Millis | None:

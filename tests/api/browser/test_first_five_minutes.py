@@ -46,7 +46,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     noticed = " ".join(tab.page.locator("#noticed").inner_text().split())
     assert re.search(r"− removed: Single, adult: \d.* \+ added: Single, adult: \d", noticed), noticed
     assert "✓ verified signed with key" in noticed
-    assert "Why you are told: The page changed by" in noticed
+    assert "Why you are told: The change scored" in noticed
 
     tab.press("Make a key, and show the command with it").sees("It is shown only now.")
     command = tab.page.locator(".secret pre").inner_text()

@@ -110,6 +110,20 @@ def test_an_event_is_printed_without_what_only_a_screen_needs(tab: Tab, world: W
     assert tab.page.pdf().count(b"/Type /Page\n") in (1, 2)
 
 
+WIDER = "[...document.querySelectorAll('main, dd, article > p')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+
+
+def test_dates_that_are_proofs_stay_in_their_place_in_zones_with_long_names(new_tab: NewTab, world: World) -> None:
+    """They did not wrap, and lay over what stands beside them; UTC, which all other tests have, is short."""
+    for width in (1280, 360):
+        tab = new_tab(timezone_id="America/Argentina/Buenos_Aires", viewport={"width": width, "height": 740})
+        tab.open("/")  # from then on the pages know the zone
+        for page in ("event, changed", "event of a feed", "source, versions compared"):
+            tab.open(world.pages[page])
+            assert "Buenos_Aires" in tab.text
+            assert tab.run(WIDER) == 0, (page, width)
+
+
 SEEN = ("today", "source, changed", "alert, edited", "event, changed", "system")
 
 

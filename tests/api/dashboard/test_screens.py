@@ -13,6 +13,8 @@ from actors.matcher.lag import Lag
 from actors.messages.views import SourceView
 from actors.sources.schedule.budget import LookRate
 from api.dashboard.assets import asset
+from api.dashboard.today import need_of
+from api.schemas.admin import TreeRow
 from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.health import Health
@@ -104,6 +106,17 @@ async def test_a_source_that_needs_somebody_is_called_by_its_name(
         await browser.get(path)
         (link,) = browser.page.xpath(f"//a[@href='/sources/{source.id}']")
         assert link.text_content() == "Harbour notices"
+
+
+def test_what_needs_somebody_has_its_name_its_reason_and_its_next_try() -> None:
+    later = "2027-01-15T08:05:00.000Z"
+    row = TreeRow(
+        "destinations/d", "https://a.test/in", "destination", "failing", None, None, 0, later, "HTTP 500", later
+    )
+    found = need_of(row, {"destinations/d": "the price desk"})
+    assert found is not None
+    assert (found.name, found.says, found.next, found.path) == ("the price desk", "HTTP 500", later, "/destinations/d")
+    assert need_of(row) == found._replace(name="https://a.test/in")
 
 
 async def test_a_notice_says_what_it_has_to_say_before_the_difference_that_comes_with_it(

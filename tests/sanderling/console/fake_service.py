@@ -227,7 +227,7 @@ class FakeService(httpx.AsyncBaseTransport):
             "failures": 6 if row["state"] == "resting" else 0,
             "retry_at": "2026-04-21T12:09:41.000Z" if row["state"] == "resting" else None,
             "held": {"events": 41, "bytes": 92_480},
-            "covered": "412 looks saw it, the longest time without one is 44 min; nothing is unknown.",
+            "covered": "412 looks worked, the longest pause was 44 min; nothing is unknown.",
             "trail": [
                 look | {"verdict": "unchanged", "looks": 14},
                 look | {"verdict": "content", "looks": 3, "status": 200, "bytes": 51_200},

@@ -35,7 +35,7 @@ IN_SWEDISH = (
         "ett HTML-dokument, som annonserar 2 flöden; skickat som text/html",
     ),
     (
-        "What weighed most: “Adult: 21. Bicycles fr…” came (0.60), “Adult, day: 18” went (0.36). The page changed.",
+        "Most of the score: “Adult: 21. Bicycles fr…” came (0.60), “Adult, day: 18” went (0.36). The page changed.",
         "Det som vägde mest: ”Adult: 21. Bicycles fr…” kom (0.60), ”Adult, day: 18” försvann (0.36). Sidan ändrades.",
     ),
     ("The next look is due on 6 May 2027 04:02 UTC.", "Nästa läsning är planerad till 6 maj 2027 04:02 UTC."),
@@ -63,11 +63,10 @@ def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0))
 def test_a_receipt_is_said_whatever_is_unknown() -> None:
     with speaking("sv"):
         assert translated(_receipt()) == (
-            "1\u00a0204 läsningar såg den, 3 gjorde det inte, "
-            "den längsta tiden utan läsning är 1 tim 31 min; inget är okänt."
+            "1\u00a0204 läsningar lyckades, 3 misslyckades, det längsta uppehållet var 1 tim 31 min; inget är okänt."
         )
         assert translated(_receipt("crash", "restore", looks=(1, 0, 0, 0, 0, 0, 0, 0))) == (
-            "1 läsning såg den, den längsta tiden utan läsning är 1 tim 31 min; 2 tider är okända, "
+            "1 läsning lyckades, det längsta uppehållet var 1 tim 31 min; 2 tider är okända, "
             "sammanlagt 2 tim (tjänsten avbröts utan förvarning; en säkerhetskopia lades tillbaka)."
         )
         for why in WHYS:

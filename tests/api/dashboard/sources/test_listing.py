@@ -131,7 +131,7 @@ async def test_a_page_has_as_many_as_are_asked_for_and_keeps_that(house: House, 
         put(house, number)
     await browser.get("/sources?kind=feed")
     assert len(rows(browser)) == 30
-    (more,) = browser.page.xpath("//p[starts-with(., 'On a page')]/a[text()='100']/@href")
+    (more,) = browser.page.xpath("//span[starts-with(., 'On a page')]/a[text()='100']/@href")
     await browser.get(more)
     assert len(rows(browser)) == 100
     (following,) = browser.page.xpath("//nav[@class='pager']/a[@rel='next']/@href")

@@ -13,6 +13,7 @@ from actors.messages.views import PushView, SourceView, ToldBlock, ToldPage
 from actors.signatures.event import check, jwks, new_signing_key
 from api.dashboard.amounts import named
 from api.dashboard.sources.changing import came_of_it
+from api.dashboard.sources.one import untold_since
 from storage.append import events_of
 from storage.records import note, scores, trail
 from storage.records.event import Change, Delta, DeltaStats, Diff, Op
@@ -20,6 +21,7 @@ from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, day_of
 from storage.records.note import Note, StoredMemory
 from storage.records.source import Harvest, SourceRuntime, SourceState
+from storage.records.times import rfc3339
 from storage.records.trail import Verdict, look
 from storage.records.value import ChangeKind, StandingValue, StandingValues, TypedChange, Value, ValueType
 from tests.api.dashboard.browser import Browser
@@ -117,6 +119,28 @@ async def test_its_events_are_paged_with_the_latest_difference_in_words(house: H
     assert browser.page.xpath("//section[@aria-labelledby='events']//li//a/text()")[0] == "News 14"
     await browser.get(f"{here()}?cursor=nonsense")
     assert browser.answer.status_code == 400
+
+
+def test_what_changed_after_the_latest_event_and_was_not_told_is_named_beside_it() -> None:
+    told_at = rfc3339(NOW)
+    later = look(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
+    reason = "1 block came and 1 went: it takes turns with what was there before, until it lasts."
+    turn = Note(Millis(NOW + 60_400), "churn", reason)
+    assert untold_since(told_at, [later, look(Millis(NOW + 90_000), Verdict.UNCHANGED, 304)], [turn]) == (
+        later.last_at,
+        reason,
+    )
+    assert untold_since(told_at, [later], [msgspec.structs.replace(turn, at=Millis(NOW - 1))]) == (later.last_at, "")
+    assert untold_since(told_at, [msgspec.structs.replace(later, last_at=NOW)], [turn]) is None
+    assert untold_since(told_at, [look(Millis(NOW + 60_000), Verdict.UNCHANGED, 304)], []) is None
+
+
+async def test_the_latest_change_says_that_later_ones_were_not_told(house: House, browser: Browser) -> None:
+    await test_its_events_are_paged_with_the_latest_difference_in_words(house, browser)
+    turned = trail.noted(b"", look(Millis(house.context.world.now() + 60_000), Verdict.NOTHING_TO_TELL, 200))
+    put(house, type="html", hot=msgspec.structs.replace(HOT, trail=turned))
+    await browser.get(here())
+    assert "What changed since, at last" in browser.text and "was not told." in browser.text
 
 
 async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House, browser: Browser) -> None:
