@@ -18,7 +18,7 @@ from storage.records.event import Draft, Stored
 from storage.records.identity import SERVICE, Millis
 from storage.records.secrecy import without_secrets
 from storage.records.tiers import Kind, SourceType
-from storage.records.times import parse_rfc3339, rfc3339
+from storage.records.times import parse_rfc3339, rfc3339, spoken
 
 AlertType = Literal[
     "source_quiet",
@@ -98,7 +98,7 @@ def of_destination(destination: Destination, last: Attempt | None, base_url: str
     since = destination.failing_since
     says = (_FAILING if failing else _GONE if gone else _DISABLED).format(
         host=urlsplit(destination.url).hostname,
-        since="a while" if since is None else rfc3339(since),
+        since="a while" if since is None else spoken(since),
         last=_last(last),
         end=(
             "After 120 hours of nothing but failures it is disabled."

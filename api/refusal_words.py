@@ -27,6 +27,7 @@ _ELSEWHERE: Final = ("redirects ", "leads to ")
 _RULE = re.compile(r" \(rule: ([a-z0-9-]+)\)$")
 _OPENS = re.compile(r"^(.*) is not public; SANDERLING_ALLOW_NETWORKS=(\S+) would open it$", re.S)
 _FIELDS: Final = (
+    (re.compile(r"Expected `str` of length >= 1$"), "Type something here."),
     (re.compile(r"Expected `str` of length >= (\d+)"), "At least {} characters."),
     (re.compile(r"Expected `str` of length <= (\d+)"), "At most {} characters."),
     (re.compile(r"Expected `(?:int|float)` >= (\S+)"), "A number, {} or more."),

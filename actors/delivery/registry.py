@@ -141,7 +141,7 @@ class DeliveryRegistry:
         elif not self._released:
             rows = await self._storage.outbox.release(self._storage.lease)
             self._released = True
-            self._world.log("delivery.released", rows=rows)
+            self._world.log("delivery.released", level="info" if rows else "debug", rows=rows)
 
     async def refresh(self) -> None:
         """Bring the actors in line with the stored destinations, and wake those whose record has changed."""

@@ -340,7 +340,7 @@ class Matcher:
         destinations = await self._storage.alerts.destinations()
         self._audience.replace(alerts, destinations)
         await self._heard(alerts)
-        self._world.log("matcher.alerts", alerts=len(self._audience), after=self._at)
+        self._world.log("matcher.alerts", level="debug", alerts=len(self._audience), after=self._at)
 
     def _refused(self, alert: str, error: str) -> None:
         self._world.log("matcher.query_refused", alert_id=alert, error=error)

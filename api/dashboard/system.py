@@ -78,7 +78,7 @@ async def show(visit: Visit) -> Page:
         "states": PARTS,
         "flags": HEALTH,
         "settings": settings_of(visit),
-        "data": size(files.get("database", 0)),
+        "data": size(sum(files.values())),
         "wal": size(files.get("wal", 0)),
         "taken": taken,
         "size": size,

@@ -78,7 +78,7 @@ def check(client: Client, name: str) -> int:
         path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/check"
         return dict((await client.ask("POST", path)).json())
 
-    click.echo(f"It is looked at {moment(asked(client, act)['next_fetch_at'])}.", err=True)
+    click.echo(f"The next look is due {moment(asked(client, act)['next_fetch_at'])}.", err=True)
     return Exit.WELL
 
 

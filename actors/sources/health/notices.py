@@ -22,7 +22,7 @@ from storage.records.event import Draft
 from storage.records.health import Health, Telling
 from storage.records.identity import Millis
 from storage.records.source import Source
-from storage.records.times import rfc3339
+from storage.records.times import spoken
 
 Reached = Callable[[int | None, float], int | None]
 """Given the `notice_after` up to which was told (None: nobody was) and how many seconds a trouble has lasted, the
@@ -68,7 +68,7 @@ def _failing(health: Health, at: Millis) -> str:
     since = health.down_since
     if since is None:
         return health.reason
-    lasts = f"No look has worked since {rfc3339(since)}, for {span((at - since) / 1000)}."
+    lasts = f"No look has worked since {spoken(since)}, for {span((at - since) / 1000)}."
     return f"{lasts} {health.reason}"
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
-from api.dashboard.bins.words import badge, behind
+from api.dashboard.bins.words import badge, behind, title
 from api.dashboard.destinations.standing import MODES
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.language.sentences import translated
@@ -42,7 +42,10 @@ class Deletion(Confirm, frozen=True):
 async def show(visit: Visit) -> Page:
     bin = await acts.named(visit, visit.path["id"])
     seen, more = await acts.captures(visit, bin, visit.query.before, PAGE)
-    rows = [(each, behind(each.capture)[:80], badge(each.check.hmac), badge(each.check.ed25519)) for each in seen]
+    rows = [
+        (each, title(each.capture), behind(each.capture)[:80], badge(each.check.hmac), badge(each.check.ed25519))
+        for each in seen
+    ]
     names = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
     feeding = await acts.feeding(visit, bin)
     here = {each.alert_id for each in feeding}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from api.dashboard.language.speaking import say
+from api.dashboard.language.speaking import say, say_many
 from api.schemas.bins import Checked
 from storage.records.bin import Capture
 
@@ -58,6 +58,29 @@ def shown(capture: Capture) -> Body:
         return Body(msgspec.json.format(text, indent=2), cut)
     except (msgspec.DecodeError, UnicodeError):
         return Body(text, cut)
+
+
+class _Titled(msgspec.Struct):
+    title: str = ""
+    count: int = 0
+
+
+_titled = msgspec.json.Decoder(_Titled).decode
+
+
+def title(capture: Capture) -> str:
+    """Return the title of the event that a capture holds, or how many a digest holds; "" for anything else.
+
+    >>> from storage.records.identity import Millis
+    >>> of = lambda body: Capture("1", Millis(0), "POST", "/bins/x", "", (), body, len(body))
+    >>> title(of(b'{"title": "It costs 29"}')), title(of(b'{"count": 3}')), title(of(b"hello"))
+    ('It costs 29', '3 events', '')
+    """
+    try:
+        found = _titled(capture.body)
+    except (msgspec.DecodeError, UnicodeError):
+        return ""
+    return found.title or (say_many("%(count)s event", "%(count)s events", found.count) if found.count else "")
 
 
 def behind(capture: Capture) -> str:

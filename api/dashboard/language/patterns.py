@@ -263,6 +263,7 @@ PATTERNS: Final = (
     "edited: its identity was known, its text is another",
     "%(count)s blocks came and %(went)s went",
     "%(count)s block came and %(went)s went",
+    "%(what)s: it takes turns with what was there before, until it lasts",
     "%(count)s new",
     "%(count)s edited",
     # refusals (api/operations, actors/egress/url.py and guard.py, actors/messages)
@@ -277,6 +278,7 @@ PATTERNS: Final = (
     "%(text)s is no host name",
     "scheme %(scheme)s is not one of %(schemes)s",
     "At least %(count)s characters.",
+    "Type something here.",
     "At most %(count)s characters.",
     "A number, %(value)s or more.",
     "A number, %(value)s or less.",

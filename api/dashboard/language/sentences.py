@@ -21,7 +21,7 @@ _PLACE = re.compile(r"%\((\w+)\)s")
 _LISTED = re.compile(r"(?<=\)), (?=“)")
 _SENTENCES: Final = frozenset({"reason", "rest", "span", "what"})
 """Placeholders for more of ours; others stand for names, which nobody translates."""
-_END = re.compile(r"(?<=[.!?]) (?=[A-Z“])")
+_END = re.compile(r"(?<=[.!?]) (?=[A-Z\d“])")
 _FIGURES: Final = ("count", "score", "times", "bad", "days", "hours", "minutes")
 _SHAPES: Final = {"text": "[^“”]+?", **dict.fromkeys(_FIGURES, r"[\d.,]+")}
 """What stands for a placeholder, where that is not anything."""

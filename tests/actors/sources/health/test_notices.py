@@ -89,7 +89,7 @@ def test_a_trouble_is_told_by_its_age_whatever_the_flag_is(
 
 def test_what_was_told_is_known_and_not_told_again() -> None:
     after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
-    assert "No look has worked since 2026-05-28T20:25:40.000Z, for 60 s. The last look failed: no" in drafts[0].content
+    assert "No look has worked since 28 May 2026 20:25 UTC, for 60 s. The last look failed: no" in drafts[0].content
     assert after.told == Telling(NOW, 60)
     assert news(a_source(), after, after, NOW, when(60)) == (after, ())
 

@@ -74,6 +74,18 @@ def test_a_receipt_is_said_whatever_is_unknown() -> None:
             assert not _english(text, translated(text)), text
 
 
+def test_a_sentence_that_begins_with_a_figure_is_one_of_its_own() -> None:
+    with speaking("sv"):
+        says = "No look has worked since 26 Oct 2026 13:34 UTC, for 60 min. 6 looks in a row have failed, for 32 min: x"
+        assert translated(says) == (
+            "Ingen läsning har fungerat sedan 26 okt 2026 13:34 UTC, i 60 min. "
+            "6 läsningar i rad har misslyckats, i 32 min: x"
+        )
+        assert translated("9 blocks came and 3 went: it takes turns with what was there before, until it lasts.") == (
+            "9 stycken kom och 3 försvann: det växlar med det som stod där tidigare, tills det består."
+        )
+
+
 def _english(text: str, words: str) -> set[str]:
     """Return the longer words of a text that its translation still has."""
     return {word for word in re.findall(r"[A-Za-z]{4,}", text) if re.search(rf"\b{word}\b", words)} - {"HTTP"}
