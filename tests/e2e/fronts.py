@@ -115,7 +115,7 @@ async def in_front(front: Front, folder: Path, service: str, port: int) -> Async
         [front.program, *front.arguments(folder)], stderr=subprocess.PIPE, env={"HOME": str(folder), "PATH": PLACES}
     )
     try:
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             while True:
                 assert process.poll() is None, await process.stderr.receive_some() if process.stderr else ""
                 try:

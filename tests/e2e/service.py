@@ -27,7 +27,8 @@ SCOPES = (
     *("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write"),
     *("publications:read", "publications:write"),
 )
-START_WITHIN = 30.0
+START_WITHIN = 120.0
+"""Seconds after which a start hangs: one takes two on a quiet machine, and ten times that beside much else."""
 
 
 class Service:
@@ -58,7 +59,7 @@ class Service:
             await self._ready.wait()
         assert self.url, "\n".join(self.log)
 
-    async def end(self, number: int = signal.SIGTERM, within: float = 20.0) -> int:
+    async def end(self, number: int = signal.SIGTERM, within: float = 60.0) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
         with trio.fail_after(within):

@@ -39,7 +39,7 @@ async def listening(*arguments: str) -> AsyncIterator[tuple[trio.Process, int]]:
     assert process.stderr is not None
     try:
         said = b""
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             while b"Ctrl-C" not in said:
                 said += await process.stderr.receive_some()
         yield process, int(said.split(b"127.0.0.1:")[1].split(b"/")[0])

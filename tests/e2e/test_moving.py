@@ -70,7 +70,7 @@ async def test_sources_alerts_cursors_and_signatures_go_on_after_a_move(tmp_path
             published = (await client.ask("GET", "/.well-known/jwks.json")).content
             assert all(verify(json.dumps(event).encode(), published).valid for event in kept)
             assert len({event["key_id"] for event in kept}) == 2
-            with trio.fail_after(20):
+            with trio.fail_after(60):
                 while (await client.ask("GET", f"/v1/alerts/{alert['id']}")).json()["match_count"] < 2:  # noqa: ASYNC110 - a poll
                     await trio.sleep(0.1)
         nursery.cancel_scope.cancel()

@@ -62,7 +62,7 @@ class MemoryObjects:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds, asked whenever an object changes."""
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             while not holds():
                 await self._changed.wait()
 

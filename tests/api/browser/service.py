@@ -70,7 +70,7 @@ class Service:
         wait_until(lambda: self.ask("GET", f"/v1/sources/{source}/status")["last_fetch_at"] != looks)
 
 
-def wait_until(true: Any, within: float = 10.0) -> None:
+def wait_until(true: Any, within: float = 60.0) -> None:
     """Wait for something to become true."""
     end = time.perf_counter() + within
     while not true():

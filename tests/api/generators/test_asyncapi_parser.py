@@ -23,7 +23,7 @@ def parsed(path: Path) -> tuple[list[str], list[str]]:
     """Return the operations that the parser found, and the codes of what it said."""
     folder = modules([Path(__file__).with_name("parse_asyncapi.mjs")])
     command = ["node", str(folder / "parse_asyncapi.mjs"), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     operations, said = json.loads(done.stdout)
     return operations, said
 

@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "--global-property",
         "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false",
     ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     shutil.rmtree(folder / "made" / "docs", ignore_errors=True)
     with importable(folder / "made", NAME):

@@ -46,7 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "config.yaml").write_text("post_hooks: []\n")
     words = ["generate", "--path", "openapi.json", "--config", "config.yaml", "--meta", "none", "--output-path", NAME]
     command = [sys.executable, "-m", "openapi_python_client", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     with importable(folder):
         yield done.stdout

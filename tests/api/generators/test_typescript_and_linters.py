@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
     command = [str(folder / "node_modules" / ".bin" / program), *words]
     env = {**os.environ, **QUIET}  # noqa: TID251  npm's programs need a PATH
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, env=env)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False, env=env)
 
 
 def test_typescript_knows_requests_answers_and_webhooks_by_their_types(folder: Path) -> None:

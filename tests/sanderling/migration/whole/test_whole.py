@@ -462,7 +462,7 @@ async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: byte
     )
     assert process.stdin is not None
     await process.stdin.send_all(b"".join(data.splitlines(keepends=True)[:-1]))
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         while not (folder / STAGE / "sanderling.head").exists():  # noqa: ASYNC110 - another process's doing
             await trio.sleep(0.02)
     process.kill()
