@@ -61,7 +61,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "silence_is_success": (partial(plagued, "lost"), "1", "T3"),
     "wishes_ignored": (partial(plagued, "throttled", "long wait", "throttled until"), "1", "D4"),
     "gone_is_a_failure": (partial(plagued, "gone"), "1", "D5"),
-    "one_success_does_not_count": (partial(plagued, "http500", days=6.5), "1", "D6"),
+    "one_success_does_not_count": (partial(plagued, "http500", days=6.5), "1/5", "D6"),
     "settled_before_the_post": (PLAIN, "1", "T3"),
     "checked_once": (partial(plagued, "rebound"), "1", "X1"),
     "tests_are_marked": (PLAIN, "1", "D12"),
