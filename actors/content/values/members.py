@@ -1,4 +1,4 @@
-"""Where the values of a block of JSON stand: `$.plans[Team].limits.seats`, also where the block is a whole object."""
+"""Places of the values in a block of JSON: `$.plans[Team].limits.seats`, also where the block is a whole object."""
 
 from __future__ import annotations
 
