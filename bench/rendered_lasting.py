@@ -153,6 +153,6 @@ if __name__ == "__main__":
         os.chmod(place, 0o711)  # a browser that root starts runs as nobody
         tempfile.tempdir = place
         found = trio.run(partial(lasting, count, 60 * minutes))
-    for name in ("private", "pss", "rss", "ours", "processes", "descriptors"):
+    for name in ("private", "rss", "ours", "processes", "descriptors"):
         values = [float(getattr(sample, name)) for sample in found]
         print(f"{name}: {values[0]:g} to {values[-1]:g}, slope {slope(values):+.1%}")
