@@ -235,6 +235,7 @@ class _Simulation:
             await trio.sleep(LOOK_AROUND)
             facts = replace(self.gather(), ends=trio.current_time())
             facts.lives = [*facts.lives, *(life.span_so_far for life in self._alive())]
+            facts.members = {**facts.members, **{life.member: (life.node, life.span_so_far) for life in self._alive()}}
             self.broken = seen_broken(facts, letters)
             if self.broken:
                 self._over = True

@@ -76,7 +76,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "frozen_by_elapsed_days": (partial(plagued, "http500", days=2.0, modes=("daily",)), "1", "D10"),
     "quiet_hours_drop": (QUIET, "2", "T3"),
     "quiet_hours_unheard": (QUIET, "2", "Q1"),
-    "disabled_drops": (partial(plagued, "gone"), "1", "T3"),
+    "disabled_drops": (partial(plagued, "gone"), "1/1", "T3"),
     "edits_lose": (draw_edits, "1", "T3"),
     "disabled_untold": (partial(plagued, "gone"), "1", "D6"),
     "debts_paid_late": (partial(plagued, "gone"), "1", "D6"),

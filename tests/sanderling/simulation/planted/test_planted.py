@@ -152,7 +152,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "damaged_rows_left_out": (damaged, "1", "R10"),
     "damage_kept_quiet": (damaged, "1", "R10"),
     "futures_taken_as_they_are": (restored, "1", "V1"),
-    "versions_not_compared": (draw_polling_nodes, "1", "W4"),
+    "versions_not_compared": (draw_polling_nodes, "2", "W4"),
     "own_commits_shown_at_once": (draw_pushed_nodes, "3/1", "R1"),
     "wake_ups_lost_and_nothing_read": (draw_nodes, "1", "R2"),
     "everything_is_mine": (draw_nodes, "1", "O1"),
