@@ -95,9 +95,17 @@ def _pair(
                 continue
         pairs.append((best, j))
         first = best + 1
-    if not pairs and len(old) == len(new) == 1 and not _apart(was, 0, is_now[0] if is_now else _NOWHERE):
+    is_alone = not pairs and len(old) == len(new) == 1
+    if is_alone and not (_apart(was, 0, is_now[0] if is_now else _NOWHERE) or _one_is_in_a_list(was, is_now)):
         pairs.append((0, 0))
     return pairs
+
+
+def _one_is_in_a_list(was: Sequence[Context], is_now: Sequence[Context]) -> bool:
+    """Return whether one paragraph is an item of JSON and the other a member beside its list: one of them moved."""
+    contexts = [side[0] if side else _NOWHERE for side in (was, is_now)]
+    items = [one.row.endswith("]") and not (one.column or one.heading) for one in contexts]
+    return any(items) and _NOWHERE in contexts
 
 
 def _cells(contexts: Sequence[Context]) -> dict[Context, int]:

@@ -101,3 +101,13 @@ def test_hostile_repetition_is_cheap() -> None:
     start = time.process_time()
     compare(before, after)
     assert time.process_time() - start < 2.0
+
+
+def test_what_moved_is_not_taken_for_the_row_that_changed() -> None:
+    before = {'"plans":': "", "Team 10": "plans[Team]", "Pro 20": "plans[Pro]", "status ok": ""}
+    after = {"status ok": "", '"plans":': "", "Pro 20": "plans[Pro]", "Team 12": "plans[Team]"}
+    where = Where(*(tuple(Context(row=row) for row in side.values()) for side in (before, after)))
+    diff, delta = compare(list(before), list(after), where)
+    assert not diff.added and not diff.removed
+    assert [(one.before, one.after) for one in diff.changed] == [("Team 10", "Team 12")]
+    assert apply(list(before), delta) == list(after)
