@@ -13,7 +13,7 @@ OPERATIONS: dict[str, Operation] = {
         explains="""\
 `filter_query` is read in `language`: words are stemmed, case and accents do not count. All words must occur; `OR` \
 makes alternatives, quotes a phrase, `-` an exclusion, parentheses groups, `*` at a word's end a prefix. An empty \
-one matches everything. It matches what is emitted from now on; the past is had by replaying it to a destination.
+one matches everything. It matches what is emitted from now on. To send older events, replay them to a destination.
 
 Of a page's change it looks at title, what came and what went (`match` is `change`, unless you choose another): \
 `added` and `removed` look at one side, where at least one word of the query must stand besides what the title says, \

@@ -52,7 +52,7 @@ def test_from_the_link_to_the_first_event_on_a_phone(new_tab: NewTab, service: S
     tab.press("Watch it").sees("It is watched from now on.")
     source = tab.path
     origin.page("/ferry", "The Sandwick ferry", DEARER)
-    wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is news").count())
+    wait_until(lambda: tab.open(source).press("Look now").page.get_by_text("there is news").count())
     for name in ("Sources", "Stream", "Alerts", "More"):
         tab.page.locator("nav").get_by_role("link", name=name, exact=True).tap()
         tab.page.wait_for_url(f"**/{name.lower()}")

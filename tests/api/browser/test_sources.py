@@ -24,7 +24,7 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     assert (title.input_value(), title.get_attribute("placeholder")) == ("", "The beach") and fits(tab)
     tab.press("Watch it").sees("Next look in")
     assert fits(tab)
-    tab.press("Check now").sees("It was looked at just now")
+    tab.press("Look now").sees("It was looked at just now")
     outline = f'<outline xmlUrl="{origin.feed("/feed", "Notes", [Entry("a note")])}" text="Notes" category="sea"/>'
     tab.open("/sources/import").fill(text=f'<opml version="2.0"><body>{outline}</body></opml>')
     tab.press("Show what is in it").press("Add 1").sees("1 of 1 done: 1 new")  # without a reload
