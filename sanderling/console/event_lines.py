@@ -53,7 +53,7 @@ class EventTail:
 
 
 def event_line(event: Mapping[str, Any], width: int) -> Line:
-    """Return an event as one line: when, which tier, which host, what."""
+    """Return an event as one line: when, which tier, of which page (else of which host), what."""
     if "count" in event:
         return [(fit(f" … {event['count']:,} more in that second", width), FAINT)]
     kind = "notice" if event.get("alert_type") else str(event.get("source_type", ""))
@@ -62,7 +62,7 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
     return [
         (f" {fit(clock(str(event.get('emitted_at', ''))), _TIME)} ", FAINT),
         (fit(kind, _TIER) + " ", _COLOURS.get(kind, "")),
-        (fit(_host(event), _HOST) + " ", ""),
+        (fit(_page(event) or _host(event), _HOST) + " ", ""),
         (fit(title, left), ""),
     ]
 
@@ -76,6 +76,13 @@ def said(event: Mapping[str, Any]) -> str:
     if one.is_change and lines.summary:
         return undirected(lines.summary)
     return lines.title
+
+
+def _page(event: Mapping[str, Any]) -> str:
+    """Return what a page that changed calls itself: all pages of one host look alike; "" for what is no change."""
+    one = listed(event)
+    is_change = one.is_change or bool(event.get("change"))
+    return undirected(one.title) if is_change and not event.get("alert_type") else ""
 
 
 def _host(event: Mapping[str, Any]) -> str:
