@@ -8,6 +8,7 @@ from actors.picks import PastChange, PastPage, Picked, PickWish
 from api.operations import sources
 from api.operations.context import OperationContext
 from api.operations.versions import told_changes
+from storage.records.identity import Millis
 from storage.records.source import Source
 
 MOST_TRIED = 10
@@ -22,10 +23,11 @@ async def of_source(call: OperationContext, source: Source, wish: PickWish) -> P
 
 async def past_of(call: OperationContext, source: Source) -> PastPage | None:
     """Return what is kept of a page's earlier versions, None where nothing is. Raises NotFound, StorageError."""
-    told = await sources.told_page(call, source.id)
+    told = await sources.told_page(call, source.id, values=True)
     if told is None or told.more:
         return None
-    changes, _ = await told_changes(call, source.id, MOST_TRIED + 1)
-    began = [at for at, _ in changes[1:]] + [source.created_at]
+    first = Millis(max(source.created_at, told.standing.began))  # what was told before is of another part of the page
+    changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
+    began = [at for at, _ in changes[1:]] + [first]
     found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
     return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.errors import TooSoon
 from actors.messages.sources import PickFromSource, PickFromUrl
 from actors.picks import PickBlock, PickChoice, Picked, PickedValue, PickHeld, PickKept, PickPage, PickReach, Press
-from storage.records.value import Value
+from storage.records.value import StandingValues, Value
 from tests.api.house import House
 from tests.api.v1.test_versions import HERE, HISTORY, told
 from tests.support.build import NOW, a_source_id
@@ -74,6 +74,11 @@ async def test_what_is_pressed_is_tried_on_the_versions_that_are_kept(house: Hou
     assert past.told == HISTORY[-1]
     assert [change.delta.stats.changed for change in past.changes] == [1, 1], "the newest first"
     assert [change.at for change in past.changes] == [NOW + 1000, NOW], "when the version before each began"
+    known = house.registry.told[a_source_id()]
+    house.registry.told[a_source_id()] = known._replace(standing=StandingValues((), 0, NOW + 1500))
+    await client.post(f"{HERE}/blocks", json={"press": PRESS})
+    past = house.registry.seen[-1].wish.past
+    assert [change.at for change in past.changes] == [NOW + 1500], "what was told before was of another part"
 
 
 @pytest.mark.parametrize("more", [0, 3])
