@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, Literal, NamedTuple
@@ -40,6 +41,7 @@ _WORDS = re.compile(r"[^\W\d_]{2}|\d\.\d")
 """What says something: two letters, or a version."""
 _COUNTED = re.compile(r"\(\d|(?<![\w.,/-])\d{1,6}(?: [^\W\d_]|$)")
 """A number that counts something ("Comments (12)", "12 comments"); in "3.2.0" it is a part of a name."""
+_NUMBER = re.compile(r"\d+")
 _PREFIX = re.compile(r"[^\d:：\"'\\]{2,40}[:：]")
 _LONGEST_WORDS = 80
 _AFTER_HEADING = 4
@@ -89,6 +91,7 @@ class PageIndex:
         self.order: dict[Element, int] = {}
         self.last: dict[Element, int] = {}
         self.headings: list[Element] = []
+        self._numbered: Counter[tuple[str, str]] | None = None
         self._by_key: dict[tuple[str, ...], list[int]] = {}
         self._elements: list[Element] = []
         self._steps: dict[Element, list[Step]] = {}
@@ -128,6 +131,12 @@ class PageIndex:
             if len(found) > 1:
                 return False
         return len(found) == 1
+
+    def is_numbered(self, heading: Element) -> bool:
+        """Return whether a heading differs from another one of the page in its number alone: "Notice 1", "Notice 2"."""
+        if self._numbered is None:
+            self._numbered = Counter((each.tag, _NUMBER.sub("#", words_of(each))) for each in self.headings)
+        return self._numbered[heading.tag, _NUMBER.sub("#", words_of(heading))] > 1
 
     def count(self, step: Step, first: int, last: int) -> int:
         """Return how many elements that a step names have a number from `first` to `last`."""
@@ -219,7 +228,7 @@ def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
         if not words or heading in target.iterancestors():
             continue
         spoken = f"//{heading.tag}[normalize-space()={_literal(words)}]/following::"
-        cost = 6 + _of_numbers(words) + _OVER * far
+        cost = 6 + (0 if index.is_numbered(heading) else _of_numbers(words)) + _OVER * far
         nth = index.count(step, index.last[heading] + 1, at)
         if 0 < nth <= _AFTER_HEADING:
             yield Way(cost + 1.5 * nth, "", f"{spoken}{tag}[{nth}]", sure=False)

@@ -41,6 +41,16 @@ def chosen(body: str, selector: str) -> list[str]:
     return list(blocks_in(opened).texts)
 
 
+def test_the_number_of_a_heading_is_its_name_where_others_are_called_alike_and_else_a_count() -> None:
+    """ "Notice 1" stays whatever is written below it; the texts beside it do not."""
+    texts = [f"{word} anchored text that goes on and says enough to be named by how it begins" for word in "ABC"]
+    board = "".join(f"<h2>Notice {number}</h2><p>{text}</p>" for number, text in enumerate(texts, 1))
+    found = reaches(board)
+    assert found.this(at(found, texts[1])) == "//h2[normalize-space()='Notice 2']/following::p[1]"
+    lone = reaches(f"<p>{texts[0]}</p><h2>Comments 12</h2><p>{texts[1]}</p>")
+    assert "Comments 12" not in lone.this(at(lone, texts[1]))
+
+
 @pytest.mark.parametrize(
     ("block", "selector"),
     [
