@@ -184,8 +184,8 @@ def a_page(dice: random.Random, number: int, ends: float, per_day: float = 48.0)
 
 
 def members(seed: str, ends: float) -> tuple[OriginPlan, ...]:
-    """Draw a list with sessions, a page with sessions, one with sessions and pictures that a browser shows, and one of
-    which parts are picked.
+    """Draw a list with sessions, a page with sessions, one with sessions and pictures that a browser shows, one of
+    which parts are picked, and a WebSocket with sessions.
     """
     plans = [a_page(chance(seed, f"members/{n}"), n, ends, 240.0) for n in range(4)]
     bursts = [
@@ -212,6 +212,22 @@ def members(seed: str, ends: float) -> tuple[OriginPlan, ...]:
         replace(club, host="club.shore.org", session=True),
         replace(shown, host="shown.shore.org", render="always", shell=bool(shown.texts), pictures=True, session=True),
         replace(board, host="board.shore.org", window=3),
+        _live(chance(seed, "members/live"), ends),
+    )
+
+
+def _live(dice: random.Random, ends: float) -> OriginPlan:
+    return OriginPlan(
+        host="live.shore.org",
+        tier="push",
+        style="frames",
+        validators="none",
+        window=20,
+        secure=dice.random() < 0.5,
+        added_at=dice.uniform(5.0, CALM / 2),
+        texts=_texts(dice, 24.0, ends),
+        path=_PATHS["push"],
+        session=True,
     )
 
 

@@ -400,12 +400,12 @@ def draw_rendered(seed: str) -> Program:
 
 def draw_members(seed: str) -> Program:
     """Draw a world of what is behind a page: a list whose items are followed to another host, sites that renew their
-    sessions, one of them shown by a browser with pictures, and one of which a user picks parts; on a log that keeps
-    little, through restarts.
+    sessions (one of them shown by a browser with pictures, one a WebSocket), and one of which a user picks parts; on a
+    log that keeps little, through restarts.
     """
     calm = _calm(seed, days=0.17, sources=1, pace=PACE / 2)
     plans = origins.members(seed, calm.ends)
-    news, club, shown, board = plans
+    news, club, shown, board, live = plans
     dice = chance(seed, "members")
     faults, at = list[Fault](), CALM
     while at < calm.ends - CALM:
@@ -418,6 +418,10 @@ def draw_members(seed: str) -> Program:
             Fault(at + apart.uniform(0, 900), apart.uniform(300, 600), apart.choice(SESSION_FAULTS), shown.machine)
         )
         at += 3600.0
+    cuts = chance(seed, "members/cuts")
+    faults += [
+        Fault(at, cuts.uniform(30, 90), "closes", live.machine) for at in moments(cuts, 96, CALM, calm.ends - CALM)
+    ]
     endings = tuple(
         Ending(at, dice.uniform(0.05, 3), dice.random() < 0.2) for at in moments(dice, 100, CALM, calm.ends - CALM / 4)
     )

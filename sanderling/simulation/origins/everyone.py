@@ -38,7 +38,9 @@ class Origins:
         """Serve every source, the receiver, and the collector of spans where there is one."""
         for plan in self._program.origins:
             if plan.tier == "push":
-                push = self.pushers[plan.machine] = Pusher(self._network.add(plan.host), self._trace, plan)
+                host = self._network.add(plan.host)
+                gate = self.gates.setdefault(plan.url, Gate(host)) if plan.session else None
+                push = self.pushers[plan.machine] = Pusher(host, self._trace, plan, gate)
                 nursery.start_soon(push.serve, await self._listeners(plan.host))
             elif plan.style == "list":
                 self._put_list(plan)

@@ -12,6 +12,7 @@ from wsproto.utilities import LocalProtocolError
 
 from sanderling.simulation.network import Host, SimListener
 from sanderling.simulation.origins.server import Seen
+from sanderling.simulation.origins.sessions import STRANGERS, Gate
 from sanderling.simulation.origins.texts import link, published, saying, title
 from sanderling.simulation.program import OriginPlan
 from sanderling.simulation.trace import Trace
@@ -34,6 +35,8 @@ class Pusher:
     host: Host
     trace: Trace
     plan: OriginPlan
+    gate: Gate | None = None
+    """Of a site with sessions."""
     sent: list[tuple[float, int]] = field(default_factory=list)
     """(when, which text) for each frame that was handed to a living connection."""
     seen: list[Seen] = field(default_factory=list)
@@ -51,8 +54,13 @@ class Pusher:
             async with trio.open_nursery() as nursery:
                 request = await wrap_server_stream(nursery, stream)
                 if not await self._turned_away(request):
-                    self._note(101)
-                    await self._hold(await request.accept(), stream)
+                    sets = self._session(request)
+                    if sets is None:
+                        self._note(401)
+                        await request.reject(401, extra_headers=[(b"set-cookie", STRANGERS.encode())])
+                    else:
+                        self._note(101)
+                        await self._hold(await request.accept(extra_headers=sets), stream)
                 nursery.cancel_scope.cancel()
         except* _GONE:
             pass
@@ -67,6 +75,14 @@ class Pusher:
                 await request.reject(status, extra_headers=headers)
                 return True
         return False
+
+    def _session(self, request: WebSocketRequest) -> list[tuple[bytes, bytes]] | None:
+        """Return what the answer sets of a site with sessions; None for a stranger."""
+        if self.gate is None:
+            return []
+        cookie = dict(request.headers).get(b"cookie", b"").decode()
+        session = self.gate.visited(self.plan.path, cookie)
+        return None if session is None else [(b"set-cookie", session.encode())]
 
     def _note(self, status: int, hold: float = 0.0) -> None:
         now = trio.current_time()

@@ -14,6 +14,7 @@ from sanderling.simulation.program import SESSION_FAULTS
 from sanderling.simulation.serving import Answer, Request
 
 FAILS, IS_CUT = SESSION_FAULTS
+STRANGERS = "session=stranger; Path=/"
 _SENT = re.compile(r"(?:^|; )session=s([0-9]+)(?:;|$)")
 _FORM = (
     b"<!doctype html><html><head><title>Sign in</title></head><body><main><h1>Sign in</h1><form action=/in method=post>"
@@ -43,15 +44,22 @@ class Gate:
     number: int = 0
     visits: list[Visit] = field(default_factory=list)
 
+    def visited(self, path: str, cookie: str) -> str | None:
+        """Return the `Set-Cookie` of a new session, None for a stranger."""
+        found = _SENT.search(cookie)
+        sent = -1 if found is None else int(found[1])
+        self.visits.append(Visit(trio.current_time(), path, sent, self.number))
+        if sent not in (self.number, self.number - 1) or sent < 0:
+            return None
+        self.number += 1
+        return f"session=s{self.number}; Path=/; HttpOnly"
+
     def answer(self, part: Part, request: Request) -> Answer:
         """Answer for a part of the site, with a new session; or with the form for strangers, and a stranger's one."""
-        found = _SENT.search(request.headers.get("cookie", ""))
-        sent = -1 if found is None else int(found[1])
-        self.visits.append(Visit(trio.current_time(), request.path, sent, self.number))
-        if sent not in (self.number, self.number - 1) or sent < 0:
-            return Answer(200, _FORM, {"content-type": "text/html", "set-cookie": "session=stranger; Path=/"})
-        self.number += 1
-        sets = {"set-cookie": f"session=s{self.number}; Path=/; HttpOnly"}
+        session = self.visited(request.path, request.headers.get("cookie", ""))
+        if session is None:
+            return Answer(200, _FORM, {"content-type": "text/html", "set-cookie": STRANGERS})
+        sets = {"set-cookie": session}
         if self.host.suffers(FAILS):
             return Answer(500, b"something broke", sets)
         answer = part.answer(request)

@@ -134,6 +134,7 @@ PLANTS: tuple[Plant, ...] = (
     members.old_cookies_win,
     members.failures_set_nothing,
     members.failures_in_browsers_set_nothing,
+    members.handshakes_set_nothing,
     members.sessions_in_memory_only,
     members.doubts_for_ever,
     members.pictures_of_the_side_before,

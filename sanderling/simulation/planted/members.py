@@ -101,6 +101,17 @@ def failures_in_browsers_set_nothing() -> Plant:
     return patch.object(rendering, "Opened", Wrong)
 
 
+def handshakes_set_nothing() -> Plant:
+    """What the answer to a WebSocket's handshake sets is not taken."""
+    right = Opened.take
+
+    def wrong(self: Opened, said: SetCookies, status: int) -> None:
+        if self.url.scheme not in {"ws", "wss"}:
+            right(self, said, status)
+
+    return patch.object(Opened, "take", wrong)
+
+
 @contextmanager
 def sessions_in_memory_only() -> Any:
     """What a site has renewed is stored by nobody."""

@@ -184,6 +184,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "old_cookies_win": (draw_members, "2", "J1"),
     "failures_set_nothing": (draw_members, "2", "J1"),
     "failures_in_browsers_set_nothing": (draw_members, "2", "J1"),
+    "handshakes_set_nothing": (draw_members, "2", "J1"),
     "sessions_in_memory_only": (draw_members, "2", "J1"),
     "doubts_for_ever": (draw_members, "2", "J1"),
     "pictures_of_the_side_before": (draw_members, "2", "G1"),
