@@ -53,7 +53,7 @@ _FIRST_WORDS = 50
 _BESIDE = 6.5
 _FAR = 2
 """How many paragraphs before or behind an element are asked how they begin."""
-_LONG, _OWN = 160, 7.0
+_LONG, _OWN = 160, 7.6
 """Characters of a text that keeps its beginning when it is edited, as a rule; and the cost of naming it by that."""
 _CLAUSE = re.compile(r"(?:§ ?)?\d{1,3}(?:\.\d{1,3})*[.)]? (?=[^\W\d_])")
 """The number of a clause: what a contract calls it, though a new one before it moves it on the page."""
