@@ -21,11 +21,11 @@ _COMMA = frozenset(
     ).split()
 )
 """Languages that divide with a comma."""
-_POINT = frozenset("bn cy en ga he hi ja ko ms ta te th ur zh".split())  # noqa: SIM905
+_POINT = frozenset("ar bn cy en ga he hi ja ko ms ta te th ur zh".split())  # noqa: SIM905
 _POINT_REGIONS = frozenset(
     "de-ch de-li it-ch es-mx es-us es-gt es-hn es-ni es-pa es-pe es-pr es-sv es-do fr-ch".split()  # noqa: SIM905
 )
-_COMMA_REGIONS = frozenset({"en-za"})
+_COMMA_REGIONS = frozenset("ar-dz ar-ly ar-ma ar-mr ar-tn ar-lb en-za".split())  # noqa: SIM905
 _NO_SPACE = frozenset({"en", "de", "nl", "ja", "zh", "ko", "hi", "he", "th", "bn"})
 """Languages where a plain space never groups: "iPhone 15 999 €" has two numbers."""
 

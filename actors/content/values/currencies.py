@@ -39,7 +39,11 @@ _NAMES: Mapping[str, str] = {
     "Euros": "EUR", "euros": "EUR", "ευρώ": "EUR", "Franken": "CHF", "francs": "CHF", "dollars": "USD", "Dollar": "USD",
     "dollar": "USD", "pounds": "GBP", "kronor": "SEK", "kroner": "NOK", "kronen": "SEK", "złotych": "PLN", "kč": "CZK",
     "ש״ח": "ILS", "بات": "THB", "บาท": "THB", "đ": "VND", "đồng": "VND", ":-": "", ",-": "",
-    "ریال": "IRR",
+    "ریال": "IRR", "ريال": "SAR", "ريالات": "SAR", "ريالا": "SAR", "درهم": "AED", "دراهم": "AED", "درهما": "AED",
+    "جنيه": "EGP", "جنيها": "EGP", "جنيهات": "EGP", "شيكل": "ILS", "שקל": "ILS", "שקלים": "ILS",
+    "रुपये": "INR", "रुपए": "INR", "रु.": "INR", "rupees": "INR",
+    "рублей": "RUB", "рубля": "RUB", "рубль": "RUB", "гривень": "UAH", "гривні": "UAH", "тенге": "KZT",
+    "korun": "CZK", "euroa": "EUR", "forint": "HUF", "reais": "BRL", "dólares": "USD", "yen": "JPY", "yuan": "CNY",
 }  # fmt: skip
 """What stands only after an amount; "" is the currency of the language's country."""
 _OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
@@ -53,6 +57,10 @@ _OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
     "": {"sv": "SEK", "nb": "NOK", "no": "NOK", "nn": "NOK", "da": "DKK", "de-ch": "CHF", "de": "EUR", "nl": "EUR",
          "fi": "EUR", "cs": "CZK", "is": "ISK"},
     "kronen": {"nb": "NOK", "da": "DKK"},
+    "kroner": {"da": "DKK"},
+    **{name: {"ar-qa": "QAR", "ar-om": "OMR", "ar-ye": "YER"} for name in ("ريال", "ريالات", "ريالا")},
+    **{name: {"ar-ma": "MAD"} for name in ("درهم", "دراهم", "درهما")},
+    **{name: {"ar-sd": "SDG"} for name in ("جنيه", "جنيها", "جنيهات")},
 }  # fmt: skip
 _HOME: Mapping[str, frozenset[str]] = {
     "en": frozenset("USD GBP AUD CAD NZD SGD HKD INR ZAR PHP NGN KES".split()),  # noqa: SIM905
@@ -67,7 +75,7 @@ _HOME: Mapping[str, frozenset[str]] = {
     "zh": frozenset({"CNY", "TWD", "HKD"}), "ko": frozenset({"KRW"}), "hi": frozenset({"INR"}),
     "he": frozenset({"ILS"}), "th": frozenset({"THB"}),
 }  # fmt: skip
-_THREE_PLACES = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
+_THREE_PLACES = frozenset({"BHD", "JOD", "KWD", "LYD", "OMR", "TND"})
 
 
 def _any_of(words: Mapping[str, str] | frozenset[str]) -> str:

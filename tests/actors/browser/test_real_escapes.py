@@ -30,6 +30,11 @@ exec "{browser}" --disable-features=LocalNetworkAccessChecks --host-resolver-rul
 """
 
 
+TRIES = 3
+"""Times that all tricks are tried without walls: a busy machine has not the time for some of them."""
+SURE = frozenset({"fetch", "img", "websocket", "stun", "turn-tcp", "worker-fetch", "meta-refresh", "v6.fetch"})
+
+
 def without_walls(folder: Path) -> str:
     """Return a browser whose command line has none of the walls."""
     script = folder / "chromium-headless-shell" if "headless" in BROWSER else folder / "chromium"
@@ -89,12 +94,15 @@ async def test_without_the_walls_most_tricks_reach_the_canary(tmp_path: Path, mo
 
     monkeypatch.setattr(Look, "begin", lambda self: [Command("Target.createBrowserContext", {}, tag="context")])
     monkeypatch.setattr(ChromiumPool, "_proved", believed)
-    _, hits = await tried(path=without_walls(tmp_path), namespace=False)
-    missed = sorted(set(tricks.NAMES) - hits)
-    assert len(missed) <= 10, missed
-    assert not {"fetch", "img", "websocket", "stun", "turn-tcp", "worker-fetch", "meta-refresh", "v6.fetch"} & set(
-        missed
-    )
+    path, hits = without_walls(tmp_path), set[str]()
+    for _ in range(TRIES):
+        _, more = await tried(path=path, namespace=False)
+        hits |= more
+        missed = sorted(set(tricks.NAMES) - hits)
+        if len(missed) <= 10 and not SURE & set(missed):
+            break
+    else:
+        pytest.fail(f"{len(missed)} reach none: {missed}")
 
 
 async def test_x26_a_browser_that_passes_by_the_proxy_is_given_no_page(
