@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bench.kinds import BLIND, LABELS, labels, score
+from actors.content.values.amounts import Writing
+from bench.kinds import BLIND, LABELS, Altered, labels, score
 from storage.records.event import Change
 from storage.records.value import CHANGE_KINDS
 
@@ -16,9 +17,10 @@ def test_each_label_is_a_kind_of_a_block_that_no_other_file_has() -> None:
 
 
 def test_a_kind_is_scored_by_itself_and_with_the_others() -> None:
+    english = Writing("en")
     rows = [
-        (Change("Team $12, cancel monthly", "Team $15, cancel yearly"), frozenset({"price", "text"})),
-        (Change("One thing here is told", "One thing here is said"), frozenset({"name"})),
+        (Altered(Change("Team $12, cancel monthly", "Team $15, cancel yearly"), english), frozenset({"price", "text"})),
+        (Altered(Change("One thing here is told", "One thing here is said"), english), frozenset({"name"})),
     ]
     assert score(rows, "price") == (1.0, 1.0, 1.0)
     assert score(rows, "name") == (0.0, 0.0, 0.0)
