@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from actors.content.changes.weights import CURRENCY, LETTERS, NUMBER, VERSION
+from actors.content.changes.weights import LETTERS, NUMBER, VERSION, names_currency
 from actors.content.wording.canonical import canonical, key
 from actors.content.wording.fingerprint import digest16
 
@@ -32,7 +32,7 @@ def is_noise(text: str, canonical_text: str, block_key: str, noise: Collection[s
 
 
 def _shape(text: str, canonical_text: str) -> str:
-    if CURRENCY.search(text) or VERSION.search(canonical_text) or not LETTERS.search(canonical_text):
+    if names_currency(text) or VERSION.search(canonical_text) or not LETTERS.search(canonical_text):
         return ""
     shape, figures = NUMBER.subn("0", canonical_text)
     return digest16(f"noise {shape}") if figures else ""

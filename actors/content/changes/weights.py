@@ -8,13 +8,14 @@ lies between the page's heading and its last paragraph; short linked blocks arou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import groupby
 
 from msgspec import Struct
 
 from actors.content.pages.traits import CELL, HEADING, ITEM, LINK, TOP
+from actors.content.values import currencies
 from actors.content.wording.dates import dates_in
 from actors.content.wording.stamps import is_dated, is_only_date, speaks_of_edits
 from actors.content.wording.words import words_in
@@ -50,8 +51,11 @@ _MONEY = re.compile(
 )
 """A price or a share; "49,-€", "CHF 20" and "99:-" are prices, too."""
 _AMOUNT = re.compile(rf"[\d.,\u00a0]*(?:{_MONEY.pattern})[\d.,]*", re.I)
-CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
+_CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
+_BEFORE_FIGURE = re.compile(rf"{currencies.BEFORE}\s?$")
+_BEHIND_FIGURE = re.compile(rf"\s?{currencies.AFTER}")
+_LONGEST_CURRENCY = 8
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -143,7 +147,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     """Return what a block outside of furniture weighs when it comes or goes, and why it weighs little ("" if not)."""
     if not canonical or (_ICON.fullmatch(text) and not trait & CELL):
         return 0.0, "no words"
-    money = _MONEY.search(text) is not None
+    money = _MONEY.search(text) is not None or any(_of_table(text))
     figure = money or (VERSION.search(canonical) is not None and not zone.ends(position))
     bare = _MASK.sub("", canonical)
     if not LETTERS.search(bare):
@@ -229,7 +233,7 @@ def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
     Each is a text and its canonical form. What both have alike does not differ, and a line of many shares is a ticker.
     """
     if _amounts(before[0]) != _amounts(after[0]):
-        return CURRENCY.search(after[0]) is None and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
+        return not names_currency(after[0]) and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
     if VERSION.findall(before[1]) != VERSION.findall(after[1]) or _FILE.search(after[0]):
         return False
     return not dates_in(after[1]) and not dates_in(before[1])
@@ -237,7 +241,21 @@ def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
 
 def _amounts(text: str) -> list[str]:
     """Return the prices and shares in a text, each with all of its figures."""
-    return [found[0] for found in _AMOUNT.finditer(text)]
+    return [*(found[0] for found in _AMOUNT.finditer(text)), *_of_table(text)]
+
+
+def _of_table(text: str) -> Iterator[str]:
+    """Yield the figures of a text beside which the table of currencies knows one: "95 ريال", "Rs. 500", "12 RM"."""
+    for found in NUMBER.finditer(text):
+        start, end = found.span()
+        before = text[max(0, start - _LONGEST_CURRENCY) : start]
+        if _BEHIND_FIGURE.match(text, end) or (before and _BEFORE_FIGURE.search(before)):
+            yield found[0]
+
+
+def names_currency(text: str) -> bool:
+    """Return whether a text has a price, or names what prices are in."""
+    return _CURRENCY.search(text) is not None or any(_of_table(text))
 
 
 def lies_ahead(canonical: str, today: int) -> bool:
@@ -254,7 +272,7 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     A line of which only the figures change, and have changed before, changes by itself. Prices, versions and table
     cells are never taken for one.
     """
-    if trait & CELL or words_in(canonical) > LONG or CURRENCY.search(text) or VERSION.search(canonical):
+    if trait & CELL or words_in(canonical) > LONG or names_currency(text) or VERSION.search(canonical):
         return ""
     shape, numbers = SIGNED.subn("0", canonical)
     return f"figures {shape}" if numbers >= _TICKER_NUMBERS and not dates_in(canonical) else ""

@@ -61,6 +61,29 @@ def test_one_digit_of_a_price_a_negation_and_a_deadline_are_changes(old: str, ne
     assert look(remembered(*PROSE, old), *PROSE, old.replace(*changed, 1)).kind == "changed"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("تذكرة البالغين: 90 ريال", "تذكرة البالغين: 95 ريال"),
+        ("تذكرة البالغين: ٩٠ درهم", "تذكرة البالغين: ٩٥ درهم"),
+        ("Взрослый билет: 900 руб.", "Взрослый билет: 950 руб."),
+        ("Квиток: 90 грн", "Квиток: 95 грн"),
+        ("Adult ticket: RM 90", "Adult ticket: RM 95"),
+        ("Adult ticket: Rs. 900", "Adult ticket: Rs. 950"),
+        ("Day ticket: 90 AED", "Day ticket: 95 AED"),
+        ("כרטיס למבוגר: 90 ש״ח", "כרטיס למבוגר: 95 ש״ח"),
+        ("Felnőtt jegy: 900 Ft", "Felnőtt jegy: 950 Ft"),
+    ],
+)
+def test_a_price_is_told_at_once_whatever_its_currency(old: str, new: str) -> None:
+    """It was held back as a figure that may be a counter: two tables of currencies, of which this one was short."""
+    assert look(remembered(*PROSE, old), *PROSE, new).kind == "changed"
+
+
+def test_a_figure_beside_what_it_counts_may_be_a_counter() -> None:
+    assert look(remembered(*PROSE, "12 readers now"), *PROSE, "15 readers now").kind != "changed"
+
+
 JAPANESE = (
     "港湾局は今週の潮汐表をここに公開しています。料金は10円です。詳しくは平日の九時から四時までにお電話ください。",
     "船舶の入港については、事前に届け出が必要です。届け出は入港の三日前までに港湾局の窓口で受け付けます。",
