@@ -113,7 +113,10 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
                 "label": "Team",
                 "unit": "EUR",
                 "type": "money",
-                "points": [{"at": "2026-04-01T10:00:00Z", "value": "7"}, {"at": "2026-05-01T10:00:00Z", "value": "5"}],
+                "points": [
+                    {"at": "2026-04-01T10:00:00Z", "value": "7", "until": "2026-04-20T10:00:00Z"},
+                    {"at": "2026-05-01T10:00:00Z", "value": "5", "until": None},
+                ],
             }
         ],
     }
@@ -142,7 +145,10 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
         ]
     }
     assert "id-3" in said["search"] and "all of it" in said["read_event"] and "Plans of A" in said["sources"]
-    assert "seen and not told" in said["why"] and "Team (EUR): 2026-04-01 7, 2026-05-01 5" in said["values"]
+    assert (
+        "seen and not told" in said["why"]
+        and "Team (EUR): 2026-04-01 7 until 2026-04-20, then gone, 2026-05-01 5" in said["values"]
+    )
     assert "Team: 5 EUR now, since 2026-05-01" in said["values"] and "and 2 more" in said["values"]
     assert said["try_alert"].startswith("1 of the newest 9 events would match.\nIt only excludes.\nid-1: ")
     assert said["detect"].startswith("feed: ")
