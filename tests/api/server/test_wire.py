@@ -16,9 +16,9 @@ from tests.support.build import a_draft
 pytestmark = pytest.mark.real
 
 
-async def a_pair() -> tuple[Wire, socket.socket]:
+async def a_pair(patience: float = 60) -> tuple[Wire, socket.socket]:
     near, far = socket.socketpair()
-    return Wire(trio.SocketStream(trio.socket.from_stdlib_socket(near)), patience=0.2), far
+    return Wire(trio.SocketStream(trio.socket.from_stdlib_socket(near)), patience=patience), far
 
 
 async def test_what_a_socket_takes_at_once_goes_without_trio_and_the_rest_after_it() -> None:
@@ -41,7 +41,7 @@ async def test_what_a_socket_takes_at_once_goes_without_trio_and_the_rest_after_
 
 
 async def test_who_takes_nothing_until_the_deadline_is_cut() -> None:
-    wire, far = await a_pair()
+    wire, far = await a_pair(patience=0.2)
     with pytest.raises(trio.BrokenResourceError):
         await wire.send_all(b"x" * 10_000_000)
     assert wire.eof and wire.send_nowait(b"more") == b"more", "a number that may be another's now is not written to"
