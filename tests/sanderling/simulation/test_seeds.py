@@ -88,8 +88,9 @@ def test_what_is_behind_a_page_is_followed_renewed_shown_and_picked() -> None:
     facts = result.facts
     (news,) = [plan for plan in result.program.origins if plan.style == "list"]
     assert any(seen.path.startswith("/items/") and seen.status == 200 for seen in facts.seen[news.other])
-    assert sorted(len(visits) > 100 for visits in facts.visits.values()) == [False, True, True]
-    assert all(len(visits) > 20 for visits in facts.visits.values()), "a browser's looks are fewer"
+    counts = sorted(len(visits) for visits in facts.visits.values())
+    assert [count > 100 for count in counts] == [False, False, True, True], "a browser's looks and handshakes are fewer"
+    assert counts[0] > 5, counts
     assert sum(shown.seq > 0 for shown in facts.pictures) > 3 and 0 < facts.floor < facts.log[-1].seq
     assert {pick.place is None for pick in facts.picked} == {True, False}
 
