@@ -56,6 +56,7 @@ VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 _BEFORE_FIGURE = re.compile(rf"{currencies.BEFORE}\s?$")
 _BEHIND_FIGURE = re.compile(rf"\s?{currencies.AFTER}")
 _LONGEST_CURRENCY = 8
+"""Characters that are looked at before a figure: the longest currency, a space, and what shows that no word ends so."""
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
