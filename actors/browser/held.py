@@ -19,6 +19,7 @@ SOCKET: Final = "unix:"
 """Before the path of a socket at which a holder is started for each that connects: by systemd, in a unit of its own."""
 UP_WITHIN: Final = 20.0
 GONE_WITHIN: Final = 5.0
+LAST_WORD_WITHIN: Final = 1.0
 _READ: Final = 1 << 16
 _READ_PIPE: Final = 1 << 18
 _DESCRIPTOR: Final = array.array("i").itemsize
@@ -81,7 +82,7 @@ class Held:
 
     async def last_word(self) -> str:
         """Return how the browser ended, as its holder tells it; "" when it does not in time."""
-        with trio.move_on_after(1), suppress(OSError, ValueError):
+        with trio.move_on_after(LAST_WORD_WITHIN), suppress(OSError, ValueError):
             while word := await self._word():
                 if "ended" in word:
                     return str(word["ended"])

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import h11
+import pytest
 import trio
 
 from actors.browser.address import read_remote
@@ -33,6 +34,17 @@ from tests.support.memory_network import Answer, Asked, web
 
 ORIGIN, INSIDE = "127.0.0.9", "127.0.0.1"
 BROWSER, MISSING = find_browser(environ().get("TEST_BROWSER", ""))
+PATIENCE: Mapping[str, float] = {
+    "engine.HUNG_AFTER": 60.0,
+    "engine.CALLS": 150,
+    "engine.CLOSED_WITHIN": 60.0,
+    "engine.EVALUATED_WITHIN": 60.0,
+    "engine._AGENT_WITHIN": 60.0,
+    "held.LAST_WORD_WITHIN": 60.0,
+    "pool.PROOF_DEADLINE": 60.0,
+    "pool.READY_WITHIN": 120.0,
+}
+"""The limits of a real browser on a busy machine. `test_remote.py` tests the product's on the virtual clock."""
 NAMES: Mapping[str, Sequence[Sequence[str]]] = {
     "site.test": [[ORIGIN]],
     "inside.test": [[INSIDE]],
@@ -213,11 +225,14 @@ async def a_pool(
         **given,
     )
     stopping = trio.Event()
-    async with trio.open_nursery() as nursery:
-        child: Any = SimpleNamespace(ready=lambda: None, stopping=stopping)
-        nursery.start_soon(partial(pool.run, child, connect=guard.connect))
-        yield pool
-        stopping.set()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in PATIENCE.items():
+            patch.setattr(f"actors.browser.{name}", value)
+        async with trio.open_nursery() as nursery:
+            child: Any = SimpleNamespace(ready=lambda: None, stopping=stopping)
+            nursery.start_soon(partial(pool.run, child, connect=guard.connect))
+            yield pool
+            stopping.set()
 
 
 async def shown(pool: ChromiumPool, url: str, **given: Any) -> Rendered | RenderFailed:

@@ -64,8 +64,7 @@ async def tried(*, screenshot: bool = True, **given: Any) -> tuple[Mapping[str, 
 
 @pytest.fixture(autouse=True)
 def proxy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drop nothing to save work: what holds here is the wall. A busy machine may be slow."""
-    monkeypatch.setattr("actors.browser.engine.HUNG_AFTER", 10.0)
+    """Drop nothing to save work: what holds here is the wall."""
     monkeypatch.setattr("actors.browser.look._SHOWN_DROPPED", frozenset())
     monkeypatch.setattr("actors.browser.look._DROPPED", frozenset())
     monkeypatch.setattr("actors.browser.look.NO_WINDOWS", "")

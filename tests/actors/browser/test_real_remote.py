@@ -17,6 +17,7 @@ from actors.world import Rendered, RenderFailed
 from tests.actors.browser import tricks
 from tests.actors.browser.real import INSIDE, Lines, a_pool, a_remote, a_web, kill, remote_at, shown
 from tests.support.children import first_line
+from tests.support.waiting import HANG, until
 
 pytestmark = pytest.mark.usefixtures("browser")
 SILENT = NO_DATAGRAMS, NO_DATAGRAMS_WHOLE
@@ -85,9 +86,7 @@ async def test_a_browser_that_ends_costs_the_look_that_it_was_making() -> None:
                     outcome.append(await shown(pool, site.url("slow")))
 
                 nursery.start_soon(look)
-                with trio.fail_after(30):
-                    while "/wait" not in {asked.target for asked in site.seen}:  # noqa: ASYNC110  # a page does not tell
-                        await trio.sleep(0.02)
+                await until(lambda: "/wait" in {asked.target for asked in site.seen})
                 kill(process)
             assert isinstance(outcome[0], RenderFailed) and outcome[0].blame == "local"
 
@@ -118,8 +117,8 @@ async def test_when_the_service_is_killed_the_browser_throws_away_what_it_has_fo
         assert contexts == 1 and len(tabs) == 1
         service.kill()
         await service.wait()
-        with trio.fail_after(10):
-            while await left_of(address) != (0, []):  # noqa: ASYNC110  # nor does another process
+        with trio.fail_after(HANG):
+            while await left_of(address) != (0, []):  # noqa: ASYNC110  # another process
                 await trio.sleep(0.05)
 
 

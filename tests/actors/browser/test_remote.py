@@ -170,7 +170,9 @@ async def test_each_trouble_costs_one_look_and_a_sentence(
     async with a_pool(elsewhere) as pool:
         elsewhere.bent[method] = said
         if says:
+            began = trio.current_time()
             failure = await failure_of(pool)
+            assert trio.current_time() - began <= 2
             assert failure.blame == "local" and says in failure.reason
         else:
             await pool.render(PAGE)

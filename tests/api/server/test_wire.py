@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 
 import pytest
@@ -16,7 +17,7 @@ from tests.support.build import a_draft
 pytestmark = pytest.mark.real
 
 
-async def a_pair(patience: float = 60) -> tuple[Wire, socket.socket]:
+async def a_pair(patience: float = math.inf) -> tuple[Wire, socket.socket]:
     near, far = socket.socketpair()
     return Wire(trio.SocketStream(trio.socket.from_stdlib_socket(near)), patience=patience), far
 
@@ -57,7 +58,7 @@ async def test_a_peer_that_is_gone_is_found_by_the_send_that_follows() -> None:
 
 
 async def test_a_stream_over_tcp_arrives_whole_also_at_a_slow_reader() -> None:
-    house = make_house()
+    house = make_house(send_timeout=300)
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
     address = listener.socket.getsockname()[:2]

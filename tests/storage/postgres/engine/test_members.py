@@ -1,8 +1,8 @@
-"""Several starts on one database: who is inside, by PostgreSQL's clock only. Time passes by moving what is stored."""
+"""Several starts on one database: membership goes by PostgreSQL's clock only, which a test stops and moves."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from itertools import count
 
@@ -20,14 +20,26 @@ from storage.records.member import KEPT, LEASE, LEFT, Says
 from storage.secrets.vault import SIZE, Vault
 from tests.storage.contract.builders import an_api_key
 from tests.support.postgres import cluster
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 SAYS = Says()
 
 
+MOMENT = "CREATE OR REPLACE FUNCTION moment() RETURNS FLOAT8 LANGUAGE sql VOLATILE AS "
+
+
 @pytest.fixture
-def url() -> str:
-    return cluster().url(cluster().fresh())
+def url() -> Iterator[str]:
+    url = cluster().url(cluster().fresh())
+    with psycopg.connect(url, autocommit=True) as other:
+        (body,) = other.execute("SELECT prosrc FROM pg_proc WHERE proname='moment'").fetchone() or ("",)
+        other.execute("CREATE TABLE clock AS SELECT moment() AS at")
+        other.execute(f"{MOMENT} 'SELECT at FROM clock'".encode())
+    yield url
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(f"{MOMENT} $${body}$$".encode())
+        other.execute("DROP TABLE clock")
 
 
 @pytest.fixture
@@ -46,9 +58,8 @@ async def opened(url: str, owner: str, *, shares: bool = True) -> Storage:
 
 
 def passes(url: str, seconds: float) -> None:
-    """Let time pass for all rows."""
     with psycopg.connect(url, autocommit=True) as other:
-        other.execute("UPDATE member SET since=since-%(s)s, until=until-%(s)s", {"s": seconds})
+        other.execute("UPDATE clock SET at=at+%s", (seconds,))
 
 
 async def all_inside(url: str, *storages: Storage) -> tuple[str, ...]:
@@ -140,7 +151,7 @@ async def test_many_who_beat_at_once_agree(url: str, three: tuple[Storage, Stora
         for _ in range(10):
             await storage.members.beat(SAYS)
 
-    with trio.fail_after(20):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             for storage in three:
                 nursery.start_soon(beat, storage)

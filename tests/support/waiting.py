@@ -1,0 +1,27 @@
+"""Waits for another process or thread. A wait ends with its event; the limit only ends a hang, however busy the machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import trio
+
+HANG: Final = 240.0
+"""Seconds until a test gives up."""
+
+
+async def until(holds: Callable[[], bool], every: float = 0.02) -> None:
+    """Poll for a condition that has no event."""
+    with trio.fail_after(HANG):
+        while not holds():  # noqa: ASYNC110
+            await trio.sleep(every)
+
+
+def wait_until(holds: Callable[[], bool], every: float = 0.02) -> None:
+    """Poll without Trio."""
+    end = time.monotonic() + HANG
+    while not holds():
+        assert time.monotonic() < end, "it never held"
+        time.sleep(every)
