@@ -22,6 +22,7 @@ from tests.docs.blocks import the
 from tests.rules.source_files import ROOT
 from tests.sanderling.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
 from tests.sanderling.receiver.test_receivers import headers
+from tests.support.waiting import HANG
 
 PROGRAMS = {
     name: text
@@ -40,7 +41,7 @@ async def lines_of(command: list[str], folder: Path, last: str, **variables: str
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "clients/python/src"), **variables}  # noqa: TID251
     process = await trio.lowlevel.open_process(command, cwd=folder, env=environment, stdout=subprocess.PIPE)
     said = b""
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         while last.encode() + b"\n" not in said:
             piece = await process.stdout.receive_some()
             assert piece, said
@@ -95,7 +96,7 @@ async def test_the_asynchronous_program_of_the_readme_adds_a_source_and_reads() 
         given = {"key": await house.key(), "AsyncClient": AsyncClient, "NewSource": NewSource}
         exec(lines.replace("127.0.0.1:8080", f"127.0.0.1:{port}"), given)
         nursery.start_soon(given["program"])
-        with trio.fail_after(30):
+        with trio.fail_after(HANG):
             while not (house.registry.views and house.context.world.metrics.streams.value):  # noqa: ASYNC110 - figures
                 await trio.sleep(0.01)
         assert [view.source.url for view in house.registry.views.values()] == ["https://example.com/feed"]

@@ -21,6 +21,7 @@ from tests.api.clients.cutting import cutting
 from tests.api.clients.test_clients import EVENTS, write
 from tests.api.house import ids, on_loopback
 from tests.clients.log import BEFORE, SSE, CutService, Logged, a_log, a_problem, answer_after
+from tests.support.waiting import HANG
 
 LOG = a_log(3, "Å\u2028")
 BODY = answer_after(LOG, BEFORE)
@@ -233,7 +234,7 @@ async def test_cut_at_random_bytes_by_a_proxy_it_ends_with_exactly_the_log(way: 
     taken: list[Received] = []
     async with on_loopback() as (house, port), cutting(port, seed=11) as (proxy, reached_at):
         url, key = f"http://127.0.0.1:{reached_at}", await house.key()
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(write, house, log)
                 if way == "trio":

@@ -27,6 +27,7 @@ from tests.clients.building import tsc
 from tests.clients.log import BEFORE, a_log, answer_after
 from tests.rules.source_files import ROOT
 from tests.sanderling.receiver.deliveries import ANOTHER, AT, KEY, NEW_KEY, NOW, SECRET, a_body
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 SOURCE = ROOT / "clients/typescript"
@@ -36,7 +37,7 @@ async def node(built: Path, test: str, **variables: str) -> str:
     """Run one file of tests; return what it printed."""
     environment = {"PATH": os.environ["PATH"], "NODE_NO_WARNINGS": "1", **variables}  # noqa: TID251  node needs a PATH
     command = ["node", "--test", "--test-reporter=tap", f"test/{test}.test.mjs"]
-    with trio.fail_after(120):
+    with trio.fail_after(HANG):
         done = await trio.run_process(command, cwd=built, env=environment, capture_stdout=True, check=False)
     said = done.stdout.decode()
     assert done.returncode == 0, said

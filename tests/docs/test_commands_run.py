@@ -20,6 +20,7 @@ from tests.docs.blocks import of, the
 from tests.e2e.origin import Origin
 from tests.e2e.service import SCOPES, Service, a_service
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 HERE = (("alerts", "receivers", "security", "feeds-out"), ("operating", "coverage", "watching"), ("jobs",))
 """Pages by the service beside which their commands are run, one after the other."""
@@ -132,7 +133,7 @@ async def test_commands_end_well_as_they_are_printed(tmp_path: Path, pages: Sequ
         async with a_service(tmp_path / "data") as service:
             reader = Reader(service, tmp_path, origin.place)
             await prepare(reader, tmp_path)
-            with trio.fail_after(250):
+            with trio.fail_after(HANG):
                 for line in [line for line in lines if line not in last] + last:
                     async with trio.open_nursery() as beside:
                         if "bins tail" in line:

@@ -18,6 +18,7 @@ from tests.api.house import make_house, on_loopback, running
 from tests.docs.blocks import of, the
 from tests.rules.source_files import ROOT
 from tests.sanderling.applying.folder import Service, files, store_what_is_registered
+from tests.support.waiting import HANG
 
 PAGE = (ROOT / "docs/configuration.md").read_text("utf-8")
 SECRET = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
@@ -58,7 +59,7 @@ async def test_its_commands_end_as_the_page_says(folder: Path) -> None:
         lines = lines.replace("https://watch.example.org", place).replace("svc_...", key)
         program = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\n'
         variables = {"SANDERLING_URL": place, "SANDERLING_KEY": key} | PLACES
-        with trio.fail_after(120):
+        with trio.fail_after(HANG):
             done = await trio.run_process(
                 ["bash", "-ec", program + lines],
                 cwd=folder.parent,

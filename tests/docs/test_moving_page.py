@@ -21,6 +21,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
 from tests.rules.source_files import ROOT
 from tests.sanderling.migration import samples
+from tests.support.waiting import HANG
 
 PAGE = (ROOT / "docs/moving.md").read_text("utf-8")
 PART = PAGE.partition("## From another program\n")[2].partition("\n## ")[0]
@@ -53,7 +54,7 @@ async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
         (tmp_path / "list.txt").write_text(local)
         async with a_service(tmp_path) as service:
             variables = {"SANDERLING_URL": service.url, "SANDERLING_KEY": key}
-            with trio.fail_after(120):
+            with trio.fail_after(HANG):
                 done = await trio.run_process(
                     ["bash", "-c", script],
                     cwd=tmp_path,

@@ -13,6 +13,7 @@ import trio
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -58,7 +59,7 @@ async def test_it_ends_with_an_event_on_the_terminal(tmp_path: Path) -> None:
 
 async def typed(lines: str, folder: Path) -> str:
     """Return what a shell shows that these lines are typed into, beside the service on a data folder."""
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         done = await trio.run_process(
             ["bash", "-c", lines.replace(COMMAND, f"{sys.executable} -m sanderling")],
             cwd=ROOT,

@@ -20,6 +20,7 @@ from actors.destination_kinds.table import kinds_of
 from supervision.mailbox import Mailbox
 from tests.api.house import House, on_loopback
 from tests.docs.blocks import of, the
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -118,7 +119,7 @@ async def test_calls_are_answered_as_their_pages_let_one_expect(tmp_path: Path) 
                 block.text for block in of(f"docs/{page}.md", "sh") if "curl " in block.text and block.text[0] != "#"
             ]
             assert found, f"{page} prints none"
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 said = [await reader.types(lines, tmp_path) for lines in found]
             assert "".join(said), f"{page}: nothing was answered"
         for page in IN_WORDS:

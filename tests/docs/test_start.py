@@ -14,6 +14,7 @@ import trio
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT, name_of
+from tests.support.waiting import HANG
 
 PICTURES = sorted((ROOT / "docs/pictures").glob("*.svg"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -29,7 +30,7 @@ async def test_its_commands_end_with_an_event(tmp_path: Path) -> None:
             lines = re.sub(r"https://\S+", f"http://{origin.place}/feed", lines)
             lines = lines.replace("bin/sanderling", f"{sys.executable} -m sanderling")
             variables = {"SANDERLING_DATA": str(tmp_path), "PATH": "/usr/bin:/bin"}
-            with trio.fail_after(90):
+            with trio.fail_after(HANG):
                 done = await trio.run_process(
                     ["bash", "-e", "-c", lines], cwd=ROOT, env=variables, capture_stdout=True, stderr=subprocess.STDOUT
                 )

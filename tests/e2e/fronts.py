@@ -16,6 +16,7 @@ import trio
 
 from tests.rules.source_files import ROOT
 from tests.support.certificates import make_certificate, trusting
+from tests.support.waiting import HANG
 
 READ_TIMEOUT = 3
 PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
@@ -115,7 +116,7 @@ async def in_front(front: Front, folder: Path, service: str, port: int) -> Async
         [front.program, *front.arguments(folder)], stderr=subprocess.PIPE, env={"HOME": str(folder), "PATH": PLACES}
     )
     try:
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             while True:
                 assert process.poll() is None, await process.stderr.receive_some() if process.stderr else ""
                 try:
@@ -126,5 +127,5 @@ async def in_front(front: Front, folder: Path, service: str, port: int) -> Async
         yield trusting(certificate)
     finally:
         process.kill()
-        with trio.move_on_after(5, shield=True):
+        with trio.move_on_after(HANG, shield=True):
             await process.wait()

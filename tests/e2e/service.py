@@ -16,6 +16,7 @@ from actors.settings import Settings
 from sanderling import keyring
 from sanderling.client.api import Client
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 SETTINGS = {
     "SANDERLING_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -27,8 +28,6 @@ SCOPES = (
     *("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write"),
     *("publications:read", "publications:write"),
 )
-START_WITHIN = 120.0
-"""Seconds after which a start hangs: one takes two on a quiet machine, and ten times that beside much else."""
 
 
 class Service:
@@ -55,11 +54,11 @@ class Service:
 
     async def wait_ready(self) -> None:
         """Return when the service answers; fails with its log when it does not come."""
-        with trio.move_on_after(START_WITHIN):
+        with trio.move_on_after(HANG):
             await self._ready.wait()
         assert self.url, "\n".join(self.log)
 
-    async def end(self, number: int = signal.SIGTERM, within: float = 60.0) -> int:
+    async def end(self, number: int = signal.SIGTERM, within: float = HANG) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
         with trio.fail_after(within):
@@ -90,7 +89,7 @@ async def a_service(
             nursery.cancel_scope.cancel()
     finally:
         process.kill()
-        with trio.move_on_after(5, shield=True):
+        with trio.move_on_after(HANG, shield=True):
             await process.wait()
 
 

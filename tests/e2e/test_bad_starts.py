@@ -11,12 +11,13 @@ import trio
 from sanderling.exits import Exit
 from sanderling.operations.import_stage import STAGE
 from tests.e2e.service import a_key, a_service, run_command
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
 
 async def refusal(*arguments: str, **variables: str) -> tuple[int, str]:
-    with trio.fail_after(120):
+    with trio.fail_after(HANG):
         done = await run_command(*arguments, **variables)
     return done.returncode, done.stderr.decode()
 

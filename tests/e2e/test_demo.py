@@ -13,6 +13,7 @@ import trio
 from sanderling.environment import environ
 from tests.e2e.service import run_command
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -22,7 +23,7 @@ def left_in(folder: Path) -> list[Path]:
 
 
 async def test_events_of_all_three_tiers_come_within_a_minute(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         done = await run_command("demo", "--seconds", "50", "--events", "12", TMPDIR=str(tmp_path))
     shown = done.stdout.decode()
     assert done.returncode == 0, done.stderr.decode() + shown
@@ -40,7 +41,7 @@ async def test_ctrl_c_ends_service_and_origin_and_removes_the_folder(tmp_path: P
         stderr=subprocess.DEVNULL,
     )
     assert process.stdout is not None
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         assert await process.stdout.receive_some()  # the first event: everything is up
         assert left_in(tmp_path)
         process.send_signal(signal.SIGINT)

@@ -19,6 +19,7 @@ from sanderling.client.api import Client, events_of
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -111,7 +112,7 @@ async def read_log(service: Service, key: str, source: str, until: str) -> dict[
             log[event.id] = json.loads(event.data)["title"]
 
         nursery.start_soon(client.follow, "/v1/stream", [("since", BEGINNING)], take)
-        with trio.fail_after(30):
+        with trio.fail_after(HANG):
             while until not in log.values():
                 with suppress(CommandFailed):  # too soon: again in a moment
                     await client.ask("POST", f"/v1/sources/{source}/check")

@@ -20,6 +20,7 @@ from sanderling.client.api import Client
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 from tests.e2e.test_kill import ask_for_looks, publish, read_log
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -119,7 +120,7 @@ async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_ha
             rounds += 1
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             log = await read_log(service, key, source, until=origin.items[-1])
-            with trio.fail_after(30):
+            with trio.fail_after(HANG):
                 while not log.keys() <= receiver.bodies.keys() or told_to(pager.bodies) < len(log):  # noqa: ASYNC110 - a poll over sockets
                     await trio.sleep(0.2)
             lines = (await client.ask("GET", "/v1/destinations")).json()

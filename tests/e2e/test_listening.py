@@ -23,6 +23,7 @@ from sanderling import keyring
 from sanderling.client.api import Client
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -39,13 +40,13 @@ async def listening(*arguments: str) -> AsyncIterator[tuple[trio.Process, int]]:
     assert process.stderr is not None
     try:
         said = b""
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             while b"Ctrl-C" not in said:
                 said += await process.stderr.receive_some()
         yield process, int(said.split(b"127.0.0.1:")[1].split(b"/")[0])
     finally:
         process.kill()
-        with trio.move_on_after(5, shield=True):
+        with trio.move_on_after(HANG, shield=True):
             await process.wait()
 
 

@@ -15,6 +15,7 @@ from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import Service, a_key, a_service, add, run_command
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -24,7 +25,7 @@ NEWS = f"A spoonbill has come to the beach this morning, the first one of this y
 async def told(service: Service, key: str, count: int, *since: str) -> list[dict[str, Any]]:
     """Wait for so many events of a service and return them."""
     arguments = ("tail", "--count", str(count), "--json", *since)
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         found = await run_command(*arguments, SANDERLING_URL=service.url, SANDERLING_KEY=key)
     return [json.loads(line) for line in found.stdout.splitlines()]
 
@@ -70,7 +71,7 @@ async def test_sources_alerts_cursors_and_signatures_go_on_after_a_move(tmp_path
             published = (await client.ask("GET", "/.well-known/jwks.json")).content
             assert all(verify(json.dumps(event).encode(), published).valid for event in kept)
             assert len({event["key_id"] for event in kept}) == 2
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 while (await client.ask("GET", f"/v1/alerts/{alert['id']}")).json()["match_count"] < 2:  # noqa: ASYNC110 - a poll
                     await trio.sleep(0.1)
         nursery.cancel_scope.cancel()

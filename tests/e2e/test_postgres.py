@@ -102,7 +102,7 @@ async def test_three_nodes_lose_nothing_and_repeat_nothing_when_one_is_killed_on
 async def told(reader: Reader, written: Counter[str]) -> None:
     """Wait until everything that was written was told."""
     for title in written:
-        await reader.wait_for(lambda event, title=title: event["title"] == title, within=60)  # type: ignore[misc]
+        await reader.wait_for(lambda event, title=title: event["title"] == title)  # type: ignore[misc]
 
 
 async def test_an_instance_moves_to_postgresql_and_back_byte_for_byte(tmp_path: Path) -> None:

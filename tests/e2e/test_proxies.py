@@ -18,6 +18,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
 from tests.e2e.test_dashboard import PASSWORD, token
 from tests.support.certificates import needs_openssl
+from tests.support.waiting import HANG
 
 pytestmark = [pytest.mark.real, needs_openssl]
 each_front = pytest.mark.parametrize(
@@ -49,7 +50,7 @@ async def test_a_stream_passes_at_once_and_outlives_silence(front: Front, tmp_pa
             in_front(front, tmp_path / "front", service.url, port) as trust,
             through(port, trust, a_key(data)) as client,
         ):
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 async with (
                     client.stream("GET", "/v1/stream") as stream,
                     client.stream("GET", "/v1/stream", **LINES) as plain,
@@ -79,7 +80,7 @@ async def test_large_bodies_and_claimed_addresses_are_answered_by_the_service(fr
         a_service(data, SANDERLING_TRUSTED_PROXIES="127.0.0.1/32") as service,
         in_front(front, tmp_path / "front", service.url, port) as trust,
     ):
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             async with through(port, trust, a_key(data)) as client:
                 wide = await client.post("/v1/sources", json={"url": "https://a.test/" + "x" * 200_000})
                 assert wide.status_code == 400 and wide.headers["content-type"] == "application/problem+json"
@@ -122,7 +123,7 @@ async def test_the_dashboard_is_signed_into_by_https(front: Front, tmp_path: Pat
         running = await trio.to_thread.run_sync(running_at, str(data))
         assert running is not None and running.url == base
         async with in_front(front, tmp_path / "front", running.local_url, port) as trust:
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 link = keyring.set_up_link(Settings(data=str(data), base_url=base))
                 async with through(port, trust) as browser:
                     page = await browser.get(link)

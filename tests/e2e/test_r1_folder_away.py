@@ -11,6 +11,7 @@ import trio
 
 from sanderling.client.api import Client
 from tests.e2e.service import a_key, a_service
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -26,7 +27,7 @@ async def test_r1_a_folder_that_was_away_for_seconds_is_written_to_again(tmp_pat
         client = Client(service.url, key)
 
         async def make(name: str) -> None:
-            with trio.fail_after(8):
+            with trio.fail_after(HANG):
                 await client.ask("POST", "/v1/alerts", json={"name": name, "filter_query": "plover"})
 
         await make("before")

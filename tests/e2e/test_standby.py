@@ -21,6 +21,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command
 from tests.e2e.test_kill import ask_for_looks, publish, read_log, watch
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -57,7 +58,7 @@ async def test_killed_at_work_the_standby_goes_on_and_the_old_one_does_not(tmp_p
                 life.start_soon(publish, origin, 0.02)
                 life.start_soon(watch, service, key, seen, live)
                 life.start_soon(ask_for_looks, service, key, source)
-                with trio.fail_after(60):
+                with trio.fail_after(HANG):
                     await live.wait()
                 await trio.sleep(chance.uniform(2.0, 3.0))
                 service.process.kill()
@@ -67,7 +68,7 @@ async def test_killed_at_work_the_standby_goes_on_and_the_old_one_does_not(tmp_p
             assert refused.returncode == Exit.BAD_DATA and b"is a standby's" in refused.stderr
             done = await run_command("standby", "--from", str(replica), "--data", str(two), "--take-over")
             assert done.returncode == 0, done.stderr
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 assert await follower.wait() == 0
         assert not (two / FOLDER).exists()
         async with a_service(two, SANDERLING_REPLICA=str(replica)) as service:
@@ -77,7 +78,7 @@ async def test_killed_at_work_the_standby_goes_on_and_the_old_one_does_not(tmp_p
                 env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "SANDERLING_REPLICA": str(replica)},
                 stderr=subprocess.DEVNULL,
             )
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 assert await again.wait() == Exit.BAD_DATA, "the old one must not serve again"
             assert await service.end(signal.SIGTERM) == 0
         nursery.cancel_scope.cancel()

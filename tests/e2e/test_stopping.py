@@ -14,6 +14,7 @@ from actors.settings import Settings
 from sanderling import keyring
 from tests.e2e.service import Service, a_service
 from tests.support.certificates import make_certificate, needs_openssl, trusting
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -64,7 +65,7 @@ async def test_f11_a_stop_under_load_ends_streams_with_a_hint_and_answers_what_h
             await begun.wait()
         for _ in range(ASKERS):
             nursery.start_soon(ask_until_refused, client, answers)
-        with trio.fail_after(30):
+        with trio.fail_after(HANG):
             while answers["200"] < 2 * ASKERS:  # noqa: ASYNC110  # a count has no event
                 await trio.sleep(0.02)
         assert await service.end(within=15) == 0
@@ -94,6 +95,6 @@ async def test_https_by_settings_and_a_renewed_certificate_at_sighup(tmp_path: P
 
 
 async def told(service: Service, event: str) -> None:
-    with trio.fail_after(30):
+    with trio.fail_after(HANG):
         while not any(f'"{event}"' in line for line in service.log):  # noqa: ASYNC110 - another process's lines
             await trio.sleep(0.02)

@@ -16,6 +16,7 @@ from sanderling.exits import CommandFailed
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import a_key, a_service, run_command
 from tests.e2e.test_watching import BEGINNING, Reader, checking
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -98,7 +99,7 @@ async def test_a_call_cut_off_by_a_kill_is_finished_by_the_next_one(tmp_path: Pa
             assert len(refused) == 1 and "typo.toml" in refused[0] and '"line":3' in refused[0].replace(" ", "")
             async with trio.open_nursery() as calls:
                 calls.start_soon(cut_off, client)
-                with trio.fail_after(40):
+                with trio.fail_after(HANG):
                     await origin.asked.wait()
                     while len((await client.ask("GET", "/v1/sources")).json()) < 2:  # noqa: ASYNC110  # no event tells
                         await trio.sleep(0.1)

@@ -16,6 +16,7 @@ from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import a_key, a_service, add
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -36,8 +37,8 @@ class Reader:
         self._news.set()
         self._news = trio.Event()
 
-    async def wait_for(self, wanted: Callable[[dict[str, Any]], bool], within: float = 40.0) -> dict[str, Any]:
-        with trio.fail_after(within):
+    async def wait_for(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        with trio.fail_after(HANG):
             while True:
                 for event in self.events:
                     if wanted(event):

@@ -19,11 +19,11 @@ from sanderling.client.refusals import ServiceRefused
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 from tests.support.node import modules
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
 SUBSCRIBER = Path(__file__).parent / "websub_subscriber.mjs"
-WITHIN = 40.0
 
 
 async def said_by(process: trio.Process) -> AsyncIterator[dict[str, Any]]:
@@ -70,7 +70,7 @@ async def test_a_subscriber_from_npm_is_told_what_is_new_until_it_leaves(tmp_pat
                 [node, str(folder / SUBSCRIBER.name), topic, hub], stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             try:
-                with trio.fail_after(WITHIN):
+                with trio.fail_after(HANG):
                     says = said_by(process)
                     assert await anext(says) == {"name": "subscribe", "topic": topic}
                     origin.items.append("a godwit was seen")
@@ -85,7 +85,7 @@ async def test_a_subscriber_from_npm_is_told_what_is_new_until_it_leaves(tmp_pat
                     await look(client, source)
             finally:
                 process.kill()
-                with trio.move_on_after(5, shield=True):
+                with trio.move_on_after(HANG, shield=True):
                     await process.wait()
             rest = [line async for line in says]
             assert rest == []

@@ -19,6 +19,7 @@ from sanderling import ADMIN_SOCKET
 from sanderling.admin_listener import OwnerListener, account_of, is_owner, open_admin_socket
 from sanderling.client.running import client_at
 from sanderling.exits import CommandFailed, Exit
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 NOBODY = 65_534
@@ -26,7 +27,7 @@ CONNECTS = f"""
 import os, socket, sys
 os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
 line = socket.socket(socket.AF_UNIX)
-line.settimeout(10)
+line.settimeout(240)
 try:
     line.connect(sys.argv[1])
     line.sendall(b"GET /healthz HTTP/1.1\\r\\n\\r\\n")
@@ -61,7 +62,7 @@ async def answering(listeners: Sequence[trio.abc.Listener[Any]]) -> AsyncIterato
 async def said_to(path: Path) -> bytes:
     """Return what the socket says to this account, b"" when it only closes."""
     async with await trio.open_unix_socket(str(path)) as stream:
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             try:
                 return bytes(await stream.receive_some())
             except trio.BrokenResourceError:

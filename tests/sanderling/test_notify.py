@@ -16,6 +16,7 @@ import trio
 from sanderling.notify import ServiceManager, manager_of, status_of, tell_manager, watchdog_seconds
 from supervision import ChildSpec, Supervisor
 from tests.e2e.service import a_service
+from tests.support.waiting import HANG
 
 
 class House:
@@ -140,7 +141,7 @@ async def test_a_real_service_is_ready_when_its_port_answers_and_says_when_it_st
             nursery.start_soon(listen)
             settings = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}
             async with a_service(tmp_path / "data", **settings) as service:
-                with trio.fail_after(30):
+                with trio.fail_after(HANG):
                     await fed.wait()
                 assert await service.end(signal.SIGTERM) == 0
             nursery.cancel_scope.cancel()

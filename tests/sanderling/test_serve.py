@@ -22,6 +22,7 @@ from sanderling.serve import _listen, _open, _run
 from storage.errors import Corrupt, DiskFull
 from supervision import Escalate
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 
 class Tree:
@@ -55,7 +56,7 @@ async def run_under(tree: Tree, kill: Callable[[], None]) -> int:
     async def run() -> None:
         codes.append(await _run(tree, quiet))  # type: ignore[arg-type]  # what it uses of a System
 
-    with trio.fail_after(30):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run)
             await tree.up.wait()

@@ -19,6 +19,7 @@ from tests.actors.signatures.events import an_event
 from tests.e2e.service import run_command
 from tests.rules.source_files import ROOT
 from tests.support.build import NOW
+from tests.support.waiting import HANG
 
 
 def left_in(folder: Path) -> list[Path]:
@@ -27,7 +28,7 @@ def left_in(folder: Path) -> list[Path]:
 
 @pytest.mark.real
 async def test_it_shows_everything_within_a_minute_and_leaves_nothing(tmp_path: Path) -> None:
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         done = await run_command("try", TMPDIR=str(tmp_path))
     shown = done.stdout.decode()
     assert done.returncode == 0, done.stderr.decode() + shown
@@ -58,7 +59,7 @@ async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good(tmp_p
     )
     assert process.stdout is not None
     said = b""
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         async for chunk in process.stdout:
             said += chunk
             if b"until Ctrl-C" in said:

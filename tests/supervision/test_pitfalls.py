@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from supervision import Child, ChildSpec, DynamicSupervisor, Escalate, Mailbox, Supervisor
+from tests.support.waiting import HANG
 
 
 class Boom(Exception):
@@ -157,7 +158,7 @@ async def test_p10_thread_work_that_was_given_up_keeps_its_slot() -> None:
     with trio.move_on_after(0.05) as starved:
         await trio.to_thread.run_sync(lambda: None, limiter=shared)
     assert starved.cancelled_caught
-    with trio.fail_after(5):
+    with trio.fail_after(HANG):
         await trio.to_thread.run_sync(lambda: None, limiter=own)
     release.set()
 

@@ -18,6 +18,7 @@ from storage.sql.transaction import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from supervision import ChildSpec, Supervisor
 from tests.support.memory_network import MemoryNetwork, a_world
+from tests.support.waiting import HANG
 
 _PUT = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
 
@@ -62,7 +63,7 @@ class MemoryObjects:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds, asked whenever an object changes."""
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             while not holds():
                 await self._changed.wait()
 

@@ -31,6 +31,7 @@ from sanderling.environment import environ
 from sanderling.program import holder_command
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 from tests.support.memory_network import Answer, Asked, web
+from tests.support.waiting import HANG
 
 ORIGIN, INSIDE = "127.0.0.9", "127.0.0.1"
 BROWSER, MISSING = find_browser(environ().get("TEST_BROWSER", ""))
@@ -184,7 +185,7 @@ async def a_remote(*words: str, program: str = "") -> AsyncIterator[tuple[str, t
         assert process.stderr is not None
         try:
             said = b""
-            with trio.fail_after(60):
+            with trio.fail_after(HANG):
                 while b"listening on ws://" not in said or not said.endswith(b"\n"):
                     said += await process.stderr.receive_some(4096)
             async with trio.open_nursery() as nursery:

@@ -21,6 +21,7 @@ from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import trust_of
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -42,7 +43,7 @@ async def test_p10_a_dead_resolver_does_not_starve_other_threads(monkeypatch: py
             for number in range(120):
                 nursery.start_soon(look, number)
             await trio.sleep(0.1)
-            with trio.fail_after(60):  # who waited for a thread of theirs would wait until `release`
+            with trio.fail_after(HANG):  # who waited for a thread of theirs would wait until `release`
                 assert not await trio.to_thread.run_sync(release.is_set)
     finally:
         release.set()
@@ -66,20 +67,21 @@ async def test_no_such_name_is_told_from_silence(monkeypatch: pytest.MonkeyPatch
 async def test_silence_about_one_name_while_others_are_answered_is_that_names_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answered = threading.Event()
+    asked, answered = threading.Event(), threading.Event()
 
     def lookup(host: str) -> list[tuple[object, ...]]:
         if host == "good.example":
             return [(2, 1, 6, "", ("93.184.216.34", 0))] * 2
-        answered.wait(5)
+        asked.set()
+        answered.wait(HANG)
         raise socket.gaierror(socket.EAI_AGAIN, "planted")
 
     monkeypatch.setattr(sockets, "_getaddrinfo", lookup)
-    resolver = SystemResolver()
+    resolver = SystemResolver(timeout=HANG)
     async with trio.open_nursery() as nursery:
 
         async def good() -> None:
-            await trio.sleep(0.05)
+            await trio.to_thread.run_sync(asked.wait)
             assert await resolver.resolve("good.example") == ["93.184.216.34"]
             answered.set()
 

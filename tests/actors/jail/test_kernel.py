@@ -20,6 +20,7 @@ from actors.jail.pool import HOPELESS
 from actors.world import WorkerDied
 from tests.actors.jail.hostile_worker import C_DEEDS
 from tests.actors.jail.test_pool import a_jail
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 PRODUCT = [sys.executable, "-m", "actors.jail.parent"]
@@ -125,7 +126,7 @@ async def test_s5_where_the_kernels_hold_is_demanded_no_other_worker_is_used() -
         WEAKER + "from tests.actors.jail.hostile_worker import *; sys.exit(main(lambda: TASKS))",
     ]
     async with a_jail(command, wait=False, demanded=True, draw=lambda: 0.0) as jail:
-        with trio.fail_after(30), pytest.raises(WorkerDied, match=r"does not hold it: no Landlock .*jail = demanded"):
+        with trio.fail_after(HANG), pytest.raises(WorkerDied, match=r"does not hold it: no Landlock .*jail = demanded"):
             await jail.call("echo", b"x")
         assert HOPELESS == 3
 

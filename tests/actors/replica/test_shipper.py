@@ -18,6 +18,7 @@ from storage.sqlite.database import SqliteStorage
 from storage.sqlite.engine import shipped_log
 from tests.storage.sqlite.engine.test_shipping import facts
 from tests.support.replica import MemoryObjects, a_shipper, a_storage, quick, write
+from tests.support.waiting import HANG
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +105,7 @@ async def test_a_replica_that_is_away_is_waited_for_and_nothing_is_lost(tmp_path
         objects.away = "the disk is unplugged"
         for _ in range(5):
             await write(storage, chance)
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             while "unplugged" not in shipper.state.says:
                 await trio.lowlevel.checkpoint()
         objects.away = ""
@@ -125,7 +126,7 @@ async def test_a_replica_that_is_away_for_too_long_gets_a_new_chain(
         await objects.until(lambda: CURRENT in objects.objects)
         chain = chains(objects)
         objects.away = "the disk is unplugged"
-        with trio.fail_after(20):
+        with trio.fail_after(HANG):
             while not any("grew past" in says for says in told):
                 await write(storage, chance)
         for _ in range(300):  # some 25 MB of the log
@@ -147,14 +148,14 @@ async def test_who_is_superseded_writes_no_more(tmp_path: Path) -> None:
             await objects.until(lambda: CURRENT in objects.objects)
             owner = read_owner(objects.objects[OWNER])
             await objects.put(OWNER, written_record(Owner(owner.id, 2, "shore2", Millis(1_800_000_000_000))))
-            with trio.fail_after(10):
+            with trio.fail_after(HANG):
                 while not why:
                     await trio.lowlevel.checkpoint()
         assert why == ["shore2 took over at 2027-01-15T08:00:00.000Z"]
         with pytest.raises(Fenced):
             await storage.alerts._writer.submit(lambda transaction: transaction.fence(storage.lease))
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects, why.append):
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             while len(why) < 2:
                 await trio.lowlevel.checkpoint()
 
@@ -164,7 +165,7 @@ async def test_the_replica_of_another_instance_is_not_written_over(tmp_path: Pat
     theirs = written_record(Owner(7, 1, "another", Millis(0)))
     await objects.put(OWNER, theirs)
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects) as shipper:
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             while "another instance" not in shipper.state.says:
                 await trio.lowlevel.checkpoint()
         await write(storage, random.Random(6))
@@ -175,7 +176,7 @@ async def test_rubbish_in_the_place_of_the_owner_is_told_and_nothing_is_written(
     objects = MemoryObjects()
     await objects.put(OWNER, b"rubbish")
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects) as shipper:
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             while "owner: is torn" not in shipper.state.says:
                 await trio.lowlevel.checkpoint()
     assert objects.objects == {OWNER: b"rubbish"}

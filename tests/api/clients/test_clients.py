@@ -30,6 +30,7 @@ from tests.api.house import House, ids, on_loopback
 from tests.rules.source_files import ROOT
 from tests.support.build import a_draft
 from tests.support.node import modules
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -144,7 +145,7 @@ async def test_a_client_that_is_cut_at_any_byte_ends_with_exactly_the_log(client
     async with on_loopback() as (house, port), cutting(port, seed=7) as (proxy, reached_at):
         place = Place(f"http://127.0.0.1:{reached_at}/v1/stream?since={id_of(START, 0)}", await house.key())
         taken: Taken = []
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(write, house, log)
                 taken += await client(place)

@@ -22,6 +22,7 @@ from tests.api.contract.live import a_tireless_key
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_service
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -80,7 +81,7 @@ async def test_the_snippets_for_the_shell_show_what_the_guide_says(tmp_path: Pat
             text = FEEDS.sub(lambda _: f"http://{place.origin.place}/feed?{next(feeds)}", PROGRAMS[name])
             text = text.replace("http://127.0.0.1:8080", place.service.url)
             script += text.replace("bin/sanderling", f"{sys.executable} -P -m sanderling") + f"\necho '--- {name}'\n"
-        with trio.fail_after(120):
+        with trio.fail_after(HANG):
             done = await trio.run_process(
                 ["bash", "-uc", script],
                 cwd=tmp_path,
@@ -172,7 +173,7 @@ async def _following(words: list[str], folder: Path, variables: dict[str, str], 
             process.kill()
     finally:
         process.kill()
-        with trio.move_on_after(5, shield=True):
+        with trio.move_on_after(HANG, shield=True):
             await process.wait()
         with suppress(trio.ClosedResourceError):
             await output.aclose()
@@ -195,7 +196,7 @@ async def _add(place: Place) -> str:
 async def _one_stream(place: Place) -> None:
     """Return when a stream is open."""
     async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}) as client:
-        with trio.fail_after(60):
+        with trio.fail_after(HANG):
             while not re.search(r"^sanderling_streams_open 1(\.0)?$", (await client.get("/metrics")).text, re.M):  # noqa: ASYNC110 - another process's figure
                 await trio.sleep(0.1)
 

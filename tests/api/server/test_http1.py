@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from api.server.http1 import HEAD_LIMIT, LINE_LIMIT, StrictConnection
 from tests.api.house import House, make_house, running
+from tests.support.waiting import HANG
 
 HOST = b"Host: x\r\n"
 POST = b"POST /v1/sources HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -201,7 +202,7 @@ async def test_who_is_still_sending_gets_to_read_why_it_was_refused() -> None:
         for head in (POST + b"X-API-Key: " + key + b"\r\n" + b"Content-Length: 4000000\r\n\r\n", b"nonsense\r\n\r\n"):
             stream = await trio.open_tcp_stream(*address)
             answer = b""
-            with trio.fail_after(5):
+            with trio.fail_after(HANG):
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(send_for_long, stream, head)
                     answer = await read_all(stream)

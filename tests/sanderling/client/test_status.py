@@ -27,6 +27,7 @@ from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
 from tests.api.v1.test_admin import watch
 from tests.support.build import a_source_id
+from tests.support.waiting import HANG
 
 OVERVIEW: dict[str, Any] = {
     "at": "2026-04-21T10:00:00.000Z",
@@ -71,7 +72,7 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(tree.run)
-        with trio.fail_after(30):
+        with trio.fail_after(HANG):
             while [child.state for child in tree.children] != [State.RUNNING]:  # noqa: ASYNC110  # it begins with none
                 await trio.sleep(0.01)
         yield tree
@@ -105,7 +106,7 @@ async def test_a_stream_comes_over_the_socket_with_signs_of_life(tmp_path: Path)
         await trio.open_unix_socket(str(tmp_path / ADMIN_SOCKET)) as stream,
     ):
         await stream.send_all(b"GET /v1/stream HTTP/1.1\r\nHost: local\r\n\r\n")
-        with trio.fail_after(20):
+        with trio.fail_after(HANG):
             while came.count(b"\n: ") < 2:  # the first says where the stream begins
                 came += await stream.receive_some()
     assert came.startswith(b"HTTP/1.1 200")

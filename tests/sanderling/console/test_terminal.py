@@ -19,8 +19,8 @@ import trio
 from sanderling.exits import Exit
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
-WITHIN = 40.0
 LEAVES = b"\x1b[?1049l"
 """What gives the terminal back as it was."""
 
@@ -35,7 +35,7 @@ class Seen:
 
     async def wait_for(self, words: bytes) -> None:
         """Return when the words have been written since the last ones that were waited for."""
-        with trio.fail_after(WITHIN):
+        with trio.fail_after(HANG):
             while (place := self.all.find(words, self._from)) < 0:
                 await trio.lowlevel.wait_readable(self._master)
                 self.all += os.read(self._master, 65_536)
@@ -84,7 +84,7 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
             await seen.wait_for(b" sources 0 ")
             seen.type(b"q")
             await seen.wait_for(LEAVES)
-            with trio.fail_after(WITHIN):
+            with trio.fail_after(HANG):
                 assert await process.wait() == 0
     assert b"Traceback" not in seen.all
 
@@ -93,6 +93,6 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
 async def test_where_nobody_answers_it_says_so_and_takes_no_screen(tmp_path: Path) -> None:
     async with a_console(tmp_path) as (process, seen):
         await seen.wait_for(b"No service runs on the data folder")
-        with trio.fail_after(WITHIN):
+        with trio.fail_after(HANG):
             assert await process.wait() == Exit.UNREACHABLE
     assert b"\x1b[?1049h" not in seen.all

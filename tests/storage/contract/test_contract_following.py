@@ -13,13 +13,14 @@ from storage.interface import Storage
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
+from tests.support.waiting import HANG
 
 
 @asynccontextmanager
 async def following(storage: Storage) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(storage.follow)
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             yield
         nursery.cancel_scope.cancel()
 

@@ -17,6 +17,7 @@ from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a
 from tests.storage.contract.test_contract_following import following
 from tests.storage.postgres.engine.test_members import all_inside, opened, passes
 from tests.support.postgres import Pair, a_pair
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 SAYS = Says()
@@ -56,7 +57,7 @@ async def kept(storage: Storage) -> Sequence[Seq]:
 
 async def again(storage: Storage) -> None:
     """Beat until the server answers."""
-    with trio.fail_after(20):
+    with trio.fail_after(HANG):
         while True:
             try:
                 await storage.members.beat(SAYS)
@@ -79,7 +80,7 @@ async def test_after_a_failover_that_lost_commits_no_position_comes_twice_and_ea
         pair.standby.stop("fast")
         lost = await write(first, mint, 1, "lost 1", "lost 2")
         await first.tail.wait_past(Seq(lost[-1] - 1))
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             await second.tail.wait_past(Seq(lost[-1] - 1))
         pair.fail_over()
         await again(first)
@@ -148,7 +149,7 @@ async def test_the_way_back_to_a_primary_that_was_left_behind_is_refused(
     await again(first)
     pair.primary.stop()
     pair.standby.start()  # nobody has fenced off the old one: the address leads there again
-    with pytest.raises(Unavailable, match="left behind by a failover"), trio.fail_after(20):
+    with pytest.raises(Unavailable, match="left behind by a failover"), trio.fail_after(HANG):
         while True:
             try:
                 await write(first, CountingMint(), 1, "nowhere")
@@ -176,6 +177,6 @@ async def test_a_start_that_owns_the_data_alone_waits_for_no_member_of_before(pa
 async def caught_up(pair: Pair) -> None:
     """Wait until the standby has all that was committed."""
     query = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn=pg_current_wal_lsn()"
-    with trio.fail_after(20), psycopg.connect(pair.primary.url(), autocommit=True) as other:
+    with trio.fail_after(HANG), psycopg.connect(pair.primary.url(), autocommit=True) as other:
         while (other.execute(query).fetchone() or (0,))[0] != 1:  # noqa: ASYNC110 - it is another process
             await trio.sleep(0.02)

@@ -24,6 +24,7 @@ from storage.secrets.vault import SIZE, Vault
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key, stamp
 from tests.storage.contract.test_contract_following import following
 from tests.support.postgres import cluster
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 VAULT = Vault(bytes(SIZE))
@@ -56,7 +57,7 @@ async def appended(storage: Storage, mint: CountingMint, *titles: str) -> list[S
 
 async def until(storage: Storage, mint: CountingMint, title: str) -> list[Seq]:
     """Append as the recorder does: again, until it is known."""
-    with trio.fail_after(20):
+    with trio.fail_after(HANG):
         while True:
             try:
                 return await appended(storage, mint, title)
@@ -86,7 +87,7 @@ async def test_an_outage_is_waited_out_and_nothing_is_lost(storage: Storage) -> 
         after = await until(storage, mint, "after")
         assert await storage.tail.wait_past(before[-1]) == after[-1]
     assert [event.seq for event in (await storage.log.read(START, 10, EVERYTHING)).events] == [*before, *after]
-    with trio.fail_after(20):
+    with trio.fail_after(HANG):
         while True:
             try:
                 assert await storage.keys.by_hash(key.sha256) == key
@@ -255,7 +256,7 @@ async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting
         other.execute("LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(Unavailable, match="has not answered"):
             await storage.keys.by_hash("0" * 64)
-        with trio.fail_after(5):
+        with trio.fail_after(HANG):
             assert await storage.people.session("0" * 64) is None
     await storage.aclose()
 

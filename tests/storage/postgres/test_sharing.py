@@ -32,6 +32,7 @@ from tests.storage.contract.builders import (
 from tests.storage.contract.test_contract_following import following
 from tests.storage.postgres.engine.test_members import opened
 from tests.support.postgres import cluster
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -208,7 +209,7 @@ async def test_what_is_written_by_what_was_read_waits_for_another_start_that_wri
     async def do() -> None:
         found.append(await work(storage))
 
-    with psycopg.connect(url) as another, psycopg.connect(url, autocommit=True) as watching, trio.fail_after(20):
+    with psycopg.connect(url) as another, psycopg.connect(url, autocommit=True) as watching, trio.fail_after(HANG):
         another.execute(held)
         another.execute(other)
         async with trio.open_nursery() as nursery:

@@ -24,6 +24,7 @@ from actors.notification.reading import notification_of
 from storage.records.identity import Millis
 from tests.actors.notification.test_notification import a_diff, an_event
 from tests.support.certificates import NAME, make_certificate, needs_openssl, trusting
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 SENDER, RECIPIENT = "watch@sanderling.test", "anna@example.com"
@@ -55,7 +56,7 @@ def listening(make: Callable[[], SMTP]) -> Iterator[int]:
         server.close()
         connections = asyncio.all_tasks(loop) - {asyncio.current_task(loop)}
         if connections:  # each ends once it has seen that the client is gone
-            await asyncio.wait(connections, timeout=5)
+            await asyncio.wait(connections, timeout=HANG)
 
     def run() -> None:
         loop.run_until_complete(serve())
@@ -64,10 +65,10 @@ def listening(make: Callable[[], SMTP]) -> Iterator[int]:
     thread = Thread(target=run, daemon=True)
     thread.start()
     try:
-        yield ready.get(timeout=10)
+        yield ready.get(timeout=HANG)
     finally:
         loop.call_soon_threadsafe(over.set)
-        thread.join(10)
+        thread.join(HANG)
 
 
 @needs_openssl
@@ -92,7 +93,7 @@ async def test_a_mail_arrives_whole_through_starttls_and_a_login(tmp_path: Path)
     with listening(make) as port:
         for login, code in ((Login("anna", "påss"), 250), (Login("anna", "wrong"), 535)):
             session = Session(await trio.open_tcp_stream("127.0.0.1", port), secure)
-            with trio.fail_after(30):
+            with trio.fail_after(HANG):
                 reply = await session.transmit(
                     letter, SENDER, RECIPIENT, security="starttls", login=login, name="sanderling.test"
                 )

@@ -22,6 +22,7 @@ from storage.records.identity import Millis, seq_at
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.secrets.own_key import OWN
 from tests.support.replica import MemoryObjects, a_shipper, a_storage, quick, write
+from tests.support.waiting import HANG
 
 NOW = Millis(1_800_000_000_000)
 
@@ -71,7 +72,7 @@ async def test_it_becomes_the_folder_and_the_old_one_is_superseded(tmp_path: Pat
             await objects.until(lambda: objects.objects[CURRENT] != before)
     assert not why
     async with a_storage(tmp_path / "one") as storage, a_shipper(storage, objects, why.append):
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             while not why:
                 await trio.lowlevel.checkpoint()
 

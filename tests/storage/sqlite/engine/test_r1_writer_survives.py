@@ -19,6 +19,7 @@ from storage.sqlite.engine.folder import HeadMark
 from storage.sqlite.engine.wal import Wal
 from storage.sqlite.engine.writer import WriterThread
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -76,7 +77,7 @@ async def test_r1_whatever_is_raised_beside_a_commit_is_survived_and_told(
 ) -> None:
     monkeypatch.setattr(owner, name, failing(2, error, getattr(owner, name)))
     mint = CountingMint()
-    with trio.fail_after(10):
+    with trio.fail_after(HANG):
         for n in range(6):
             try:
                 await storage.log.append([a_harvest(1, f"event {n}", looks=n)], storage.lease, mint, stamp)
@@ -102,7 +103,7 @@ async def test_r1_when_the_thread_ends_all_the_same_every_waiter_fails_at_once_a
                 await storage._parts.writer.submit(one)
         failed.append(caught.value)
 
-    with trio.fail_after(5):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             for _ in range(40):
                 nursery.start_soon(ask)
@@ -118,7 +119,7 @@ async def test_r1_a_thread_that_can_do_nothing_any_more_ends(storage: SqliteStor
     for _ in range(MOST_STUMBLES):
         with pytest.raises(Unavailable):
             await storage._parts.writer.submit(one)
-    with trio.fail_after(5):
+    with trio.fail_after(HANG):
         assert "Permission denied" in await storage.wait_ended()
 
 
