@@ -1,59 +1,78 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 
 import pytest
 import trio
 
 from supervision import Child, ChildSpec, DynamicSupervisor, Stall, Supervisor, Watchdog
+from tests.support.waiting import HANG
 
 
-def hold_the_loop(seconds: float) -> None:
-    time.sleep(seconds)
+class Held:
+    """A clock, and a step that holds the loop until a stall was reported."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.stalls: list[Stall] = []
+        self._reported = threading.Event()
+
+    def clock(self) -> float:
+        return self.now
+
+    def report(self, stall: Stall) -> None:
+        self.stalls.append(stall)
+        self._reported.set()
+
+    def hold_the_loop(self) -> None:
+        self.now += 1.5
+        assert self._reported.wait(HANG)
+        self.now += 0.5
+        time.sleep(0.05)  # time for a second report
 
 
 @pytest.mark.real
 async def test_s20_a_step_that_holds_the_loop_is_reported_in_time_with_path_and_stack() -> None:
-    stalls: list[tuple[float, Stall]] = []
-    chance = random.Random(1)
-    blocked_at = 0.0
+    held, over = Held(), trio.Event()
 
     async def wedge(child: Child) -> None:
-        nonlocal blocked_at
         child.ready()
-        await trio.sleep(0.1)
-        blocked_at = time.perf_counter()
-        hold_the_loop(2)
+        await trio.lowlevel.checkpoint()
+        held.hold_the_loop()
+        over.set()
         await trio.sleep_forever()
 
-    watchdog = Watchdog(clock=time.perf_counter, report=lambda stall: stalls.append((time.perf_counter(), stall)))
+    watchdog = Watchdog(clock=held.clock, report=held.report, interval=0.005)
     specs = [ChildSpec("watchdog", watchdog.run, ready_within=1), ChildSpec("wedge", wedge)]
-    tree = Supervisor("root", specs, chance=chance, steps=watchdog)
+    tree = Supervisor("root", specs, chance=random.Random(1), steps=watchdog)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(tree.run)
-        await trio.sleep(2.5)
-        steps = tree.status("wedge").steps
-        assert steps is not None
-        assert 1.9 < steps.slowest < 4
-        assert steps.idle < 4
+        await over.wait()
+        assert tree.status("wedge").steps == (2.0, 2.0)
         assert tree.snapshot().page(0, 1)[0].path == "root/wedge"
         tree.stop()
-    assert len(stalls) == 1, "one stall, one report"
-    reported_at, stall = stalls[0]
-    assert reported_at - blocked_at < 2.5
-    assert stall.path == "root/wedge"
-    assert stall.seconds >= 1
+    assert len(held.stalls) == 1, "one stall, one report"
+    (stall,) = held.stalls
+    assert (stall.path, stall.seconds) == ("root/wedge", 1.5)
     assert any(place.endswith("in hold_the_loop") for place in stall.stack)
-    assert str(stall).startswith("root/wedge has held the loop for 1.")
+    assert str(stall).startswith("root/wedge has held the loop for 1.5 s")
 
 
 @pytest.mark.real
 async def test_a_loop_that_is_merely_busy_is_not_reported() -> None:
+    now, seen = 0.0, 0
+
+    def clock() -> float:
+        nonlocal seen
+        seen += threading.current_thread() is not threading.main_thread()
+        return now
+
     stalls: list[Stall] = []
-    with Watchdog(clock=time.perf_counter, report=stalls.append, limit=0.05, interval=0.01):
-        until = time.perf_counter() + 0.3
-        while time.perf_counter() < until:
+    with Watchdog(clock=clock, report=stalls.append, limit=0.05, interval=0.001), trio.fail_after(HANG):
+        while seen < 20:
+            now += 0.02
             await trio.lowlevel.checkpoint()
     assert stalls == []
 

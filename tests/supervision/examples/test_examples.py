@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 
 def output(*command: str, code: int = 0) -> list[str]:
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, timeout=HANG, check=False
+    )
     assert done.returncode == code, done.stderr
     return done.stdout.splitlines()
 
@@ -39,9 +41,7 @@ def test_the_order_is_that_of_the_start_and_back() -> None:
 
 @pytest.mark.real
 def test_s5_escalation_at_the_root_ends_the_process_with_code_70() -> None:
-    began = time.perf_counter()
     lines = output("-m", "supervision.examples.order", "broken", code=70)
-    assert time.perf_counter() - began < 15
     assert lines[-2:] == [
         "down database",
         "given up: root/cache: needs more than 2 restarts in 30 s; last: ConnectionError: cache lost its disk",
