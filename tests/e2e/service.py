@@ -58,10 +58,10 @@ class Service:
             await self._ready.wait()
         assert self.url, "\n".join(self.log)
 
-    async def end(self, number: int = signal.SIGTERM, within: float = HANG) -> int:
+    async def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
-        with trio.fail_after(within):
+        with trio.fail_after(HANG):
             return await self.process.wait()
 
 

@@ -23,10 +23,7 @@ from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
-ROUNDS = 30
-BUDGET = 60.0
-"""Seconds for all rounds. On a machine too slow for 30 the test says how many it was, and is content with fewer."""
-FEWEST = 15
+ROUNDS = 15
 EARLY = 0.2
 """So often it is killed while it starts, before it serves."""
 BEGINNING = "00000000-0000-7000-8000-000000000000"
@@ -41,29 +38,24 @@ async def test_killed_at_any_instant_it_loses_nothing_and_repeats_nothing(
         await nursery.start(origin.serve)
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             source = str((await add(client, f"http://{origin.place}/feed"))["id"])
-        began, rounds = trio.current_time(), 0
-        while rounds < ROUNDS and trio.current_time() - began < BUDGET:
+        for number in range(ROUNDS):
             early, live = chance.random() < EARLY, trio.Event()
             async with a_service(tmp_path, wait=not early) as service, trio.open_nursery() as life:
                 life.start_soon(publish, origin, chance.uniform(0.01, 0.05))
                 if not early:
                     life.start_soon(watch, service, key, seen, live)
                     life.start_soon(ask_for_looks, service, key, source)
-                if not early and rounds % 4 == 0:
-                    with trio.move_on_after(8):  # on a slow machine too, some are killed at work
-                        await live.wait()
+                if not early and number % 4 == 0:
+                    await live.wait()  # on a slow machine too, some are killed at work
                 await trio.sleep(chance.uniform(0.0, 0.6))
                 service.process.kill()
                 await service.process.wait()
                 life.cancel_scope.cancel()
-            rounds += 1
         async with a_service(tmp_path) as service:
             log = await read_log(service, key, source, until=origin.items[-1])
         nursery.cancel_scope.cancel()
     with capsys.disabled():
-        why = "" if rounds == ROUNDS else f" (of {ROUNDS}: starts are slow here, and {BUDGET:.0f} s were up)"
-        print(f"\nkilled {rounds} times{why}, {len(origin.items) - 1} items published, {len(seen)} seen live")
-    assert rounds >= FEWEST
+        print(f"\nkilled {ROUNDS} times, {len(origin.items) - 1} items published, {len(seen)} seen live")
     assert sorted(log.values()) == sorted(origin.items[1:]), "every item that was published, exactly once"
     assert [id for id in log if id in seen] == list(seen), "what a client saw is in the log, in the order it saw it"
     assert seen and seen.items() <= log.items()
@@ -76,7 +68,7 @@ async def publish(origin: Origin, pause: float) -> None:
 
 
 async def ask_for_looks(service: Service, key: str, source: str) -> None:
-    async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}) as client:
+    async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}, timeout=HANG) as client:
         while True:
             try:
                 await client.post(f"/v1/sources/{source}/check")
@@ -88,7 +80,7 @@ async def ask_for_looks(service: Service, key: str, source: str) -> None:
 async def watch(service: Service, key: str, seen: dict[str, str], live: trio.Event) -> None:
     """Read live from where the last life's reader was cut; note what is seen, in order."""
     headers = {"X-API-Key": key, "Last-Event-ID": next(reversed(seen), BEGINNING)}
-    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=HANG) as client:
         try:
             async with client.stream("GET", "/v1/stream") as answer:
                 async for event in events_of(answer):

@@ -24,9 +24,7 @@ from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
-ROUNDS, FEWEST = 15, 5
-BUDGET = 45.0
-"""Seconds for all rounds; a slow machine may do fewer, and the test says how many."""
+ROUNDS = 10
 
 
 def by_header(headers: Mapping[str, str], body: bytes) -> str:
@@ -108,8 +106,7 @@ async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_ha
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             source = str((await add(client, f"http://{origin.place}/feed"))["id"])
             await tell(client, receiver, pager)
-        began, rounds = trio.current_time(), 0
-        while rounds < ROUNDS and trio.current_time() - began < BUDGET:
+        for _ in range(ROUNDS):
             async with a_service(tmp_path) as service, trio.open_nursery() as life:
                 life.start_soon(publish, origin, chance.uniform(0.01, 0.05))
                 life.start_soon(ask_for_looks, service, key, source)
@@ -117,7 +114,6 @@ async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_ha
                 service.process.kill()
                 await service.process.wait()
                 life.cancel_scope.cancel()
-            rounds += 1
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             log = await read_log(service, key, source, until=origin.items[-1])
             with trio.fail_after(HANG):
@@ -128,8 +124,8 @@ async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_ha
     repeated = sum(len(bodies) - 1 for each in (receiver, pager) for bodies in each.bodies.values())
     rates = [line["duplicate_rate"] for line in lines]
     with capsys.disabled():
-        print(f"\nkilled {rounds} times, {len(log)} events, {repeated} delivered again, rates {rates}")
-    assert rounds >= FEWEST and len(log) >= 10
+        print(f"\nkilled {ROUNDS} times, {len(log)} events, {repeated} delivered again, rates {rates}")
+    assert len(log) >= 10
     assert receiver.bodies.keys() == log.keys(), "each event of the log, and nothing else"
     assert told_to(pager.bodies) == len(log), "each event of the log once"
     for each in (receiver, pager):

@@ -58,7 +58,7 @@ async def a_rewriting_proxy(to: int, task_status: trio.TaskStatus[int] = trio.TA
     async def pass_on(path: str) -> Response:
         body = json.dumps(json.loads(await request.get_data())).encode()
         names = {name: value for name, value in request.headers.items() if name.lower().startswith("webhook-")}
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=HANG) as client:
             answer = await client.post(f"http://127.0.0.1:{to}/{path}", content=body, headers=names)
         return Response(answer.content, answer.status_code)
 

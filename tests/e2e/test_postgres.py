@@ -18,6 +18,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import SCOPES, Service, a_service, add, run_command
 from tests.e2e.test_watching import Reader, checking, reading
 from tests.support.postgres import Cluster, durable
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -43,13 +44,11 @@ async def a_key(folder: Path, named: dict[str, str]) -> str:
 
 async def unready(service: Service) -> str:
     """Return what /readyz says once the service is not ready."""
-    async with httpx.AsyncClient() as client:
-        for _ in range(100):
-            answer = await client.get(f"{service.url}/readyz")
-            if answer.status_code != 200:
-                return answer.text
-            await trio.sleep(0.2)
-    raise AssertionError("it stays ready")
+    async with httpx.AsyncClient(timeout=HANG) as client:
+        with trio.fail_after(HANG):
+            while (answer := await client.get(f"{service.url}/readyz")).status_code == 200:  # noqa: ASYNC110  # another process
+                await trio.sleep(0.2)
+    return answer.text
 
 
 async def test_three_nodes_lose_nothing_and_repeat_nothing_when_one_is_killed_one_leaves_and_the_server_restarts(

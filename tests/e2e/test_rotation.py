@@ -13,6 +13,7 @@ from actors.signatures.event import verify
 from sanderling.client.api import Client
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -32,7 +33,7 @@ async def test_d11_a_rotated_key_signs_the_next_event_and_the_old_ones_still_ver
             found = await run_command(
                 "tail", "--since", BEGINNING, "--count", "2", "--json", SANDERLING_URL=service.url, SANDERLING_KEY=key
             )
-            async with httpx.AsyncClient() as anybody:
+            async with httpx.AsyncClient(timeout=HANG) as anybody:
                 published = (await anybody.get(f"{service.url}/.well-known/jwks.json")).content
         nursery.cancel_scope.cancel()
     events = [json.loads(line) for line in found.stdout.splitlines()]

@@ -24,6 +24,7 @@ from storage.sqlite.database import open_keys, open_sqlite
 from tests.e2e.service import a_key, a_service, run_command
 from tests.e2e.test_dashboard import PASSWORD, token
 from tests.storage.contract.builders import a_harvest, a_source
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 MASTER = b"the master key of this very test"
@@ -95,7 +96,7 @@ async def answers(api: httpx.AsyncClient, ids: Mapping[str, str]) -> AsyncIterat
 async def pages(folder: Path, url: str, ids: Mapping[str, str]) -> AsyncIterator[tuple[str, bytes]]:
     """Open every page of the dashboard."""
     link = keyring.set_up_link(Settings(data=str(folder), base_url=url))
-    async with httpx.AsyncClient(base_url=url, headers={"Origin": url}, follow_redirects=True) as browser:
+    async with httpx.AsyncClient(base_url=url, headers={"Origin": url}, follow_redirects=True, timeout=HANG) as browser:
         form = {"code": link, "password": PASSWORD, "again": PASSWORD}
         await browser.post("/set-up", data=form | {"token": token(await browser.get(link))})
         for screen in SCREENS:
@@ -125,7 +126,7 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
     async with a_service(folder, SANDERLING_LOG_LEVEL="debug", **variables) as service:
         limits = await trio.Path(f"/proc/{service.process.pid}/limits").read_text()
         assert re.search(r"^Max core file size +0 +0 ", limits, re.M)
-        async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": a_key(folder)}) as api:
+        async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": a_key(folder)}, timeout=HANG) as api:
             made = await with_secrets(api)
             with open_keys(folder, Vault(MASTER)) as keys:
                 (signing,) = keys.signing()
@@ -140,7 +141,7 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
             secrets["login"] = {base64.b64encode(f"anna:{PASSED}".encode())}
             async for place, text in answers(api, made):
                 found += those_in(place, text, secrets)
-        async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": admin}) as api:
+        async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": admin}, timeout=HANG) as api:
             async for place, text in answers(api, made):
                 found += those_in(place, text, secrets)
         for everything in (pages(folder, service.url, made), said(folder, variables)):
