@@ -22,7 +22,7 @@ from tests.docs.blocks import the
 from tests.rules.source_files import ROOT
 from tests.sanderling.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
 from tests.sanderling.receiver.test_receivers import headers
-from tests.support.waiting import HANG
+from tests.support.waiting import HANG, until
 
 PROGRAMS = {
     name: text
@@ -96,9 +96,7 @@ async def test_the_asynchronous_program_of_the_readme_adds_a_source_and_reads() 
         given = {"key": await house.key(), "AsyncClient": AsyncClient, "NewSource": NewSource}
         exec(lines.replace("127.0.0.1:8080", f"127.0.0.1:{port}"), given)
         nursery.start_soon(given["program"])
-        with trio.fail_after(HANG):
-            while not (house.registry.views and house.context.world.metrics.streams.value):  # noqa: ASYNC110 - figures
-                await trio.sleep(0.01)
+        await until(lambda: bool(house.registry.views and house.context.world.metrics.streams.value))
         assert [view.source.url for view in house.registry.views.values()] == ["https://example.com/feed"]
         nursery.cancel_scope.cancel()
 

@@ -119,7 +119,7 @@ def test_a_manager_that_does_not_listen_is_no_trouble(tmp_path: Path) -> None:
 def test_the_abstract_namespace_is_reached(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(f"\0{tmp_path}")
-        manager.settimeout(5)
+        manager.settimeout(HANG)
         tell_manager(f"@{tmp_path}", "READY=1")
         assert manager.recv(100) == b"READY=1"
 

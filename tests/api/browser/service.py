@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,9 @@ import httpx
 
 from actors.settings import Settings
 from sanderling import keyring
-from tests.e2e.service import SETTINGS, START_WITHIN
+from tests.e2e.service import SETTINGS
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG, wait_until
 
 SCOPES = (
     "sources:read",
@@ -41,7 +41,7 @@ class Service:
         self.url, self.data = url, data
         made, self.key = keyring.create(Settings(data=str(data)), "tests", SCOPES, rate=60_000, burst=1_000)
         self.key_id = made.id
-        self.api = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {self.key}"}, timeout=30)
+        self.api = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {self.key}"}, timeout=HANG)
 
     def set_up_link(self) -> str:
         """Return the path of a new one-time link."""
@@ -70,14 +70,6 @@ class Service:
         wait_until(lambda: self.ask("GET", f"/v1/sources/{source}/status")["last_fetch_at"] != looks)
 
 
-def wait_until(true: Any, within: float = 60.0) -> None:
-    """Wait for something to become true."""
-    end = time.perf_counter() + within
-    while not true():
-        assert time.perf_counter() < end, "it has not come true"
-        time.sleep(0.05)
-
-
 @contextmanager
 def a_service(data: Path, **settings: str) -> Iterator[Service]:
     """Run a service on a data folder; it is killed at the end, for nobody reads what it leaves."""
@@ -91,7 +83,7 @@ def a_service(data: Path, **settings: str) -> Iterator[Service]:
             stderr=lines,
         )
     try:
-        wait_until(lambda: _url(log) or process.poll() is not None, START_WITHIN)
+        wait_until(lambda: _url(log) or process.poll() is not None)
         url = _url(log)
         assert url, log.read_text("utf-8")
         service = Service(url, data)

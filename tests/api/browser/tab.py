@@ -9,16 +9,16 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Request
 
+from tests.support.waiting import HANG
+
 REFUSED_FORM = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
-WITHIN = 20_000
-"""Milliseconds that anything may take."""
 
 
 class Tab:
     """`problems`: what the console complained of, dialogs that opened, and requests that left the service's origin."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
-        context.set_default_timeout(WITHIN)
+        context.set_default_timeout(1000 * HANG)
         self.url, self.context, self.page = url, context, context.new_page()
         self.problems: list[str] = []
         self.requests: list[str] = []
@@ -48,10 +48,10 @@ class Tab:
             self.page.locator(f"main [name={name}]").first.fill(text)
         return self
 
-    def sees(self, text: str, *, within: float = WITHIN) -> Locator:
+    def sees(self, text: str) -> Locator:
         """Wait until the page shows a text, and the rest of it is there as well."""
         found = self.page.locator("main").get_by_text(text).first
-        found.wait_for(timeout=within)
+        found.wait_for()
         self._whole()
         return found
 

@@ -12,8 +12,9 @@ from typing import Any
 from tests.actors.destination_kinds.webpush.device import Device
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Answer, Origin
-from tests.api.browser.service import Service, wait_until
+from tests.api.browser.service import Service
 from tests.api.browser.tab import Tab
+from tests.support.waiting import wait_until
 
 STAND_IN = """(() => {
   const get = () => JSON.parse(localStorage.getItem("stand-in"));

@@ -1,4 +1,4 @@
-"""The first five minutes, timed: from the set-up link to a delivered webhook, and all of it taken along."""
+"""The first five minutes: from the set-up link to a delivered webhook, and all of it taken along."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from threading import Timer
 
 import pytest
 
 from tests.api.browser.conftest import PASSWORD, NewTab
 from tests.api.browser.origin import Entry, Origin
-from tests.api.browser.service import ENVIRONMENT, Service, wait_until
+from tests.api.browser.service import ENVIRONMENT, Service
 from tests.api.browser.tab import Tab
-
-DETECTED_WITHIN, EVENT_WITHIN = 2.0, 10.0
+from tests.support.waiting import HANG, wait_until
 
 
 def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origin) -> None:
-    began = time.perf_counter()
     tab = new_tab(stranger=True, permissions=["clipboard-read", "clipboard-write"])
     link = service.set_up_link()
     tab.open(link)
@@ -32,17 +29,14 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     tab.press("Set the password and begin").sees("Paste any URL")
 
     feed = origin.feed("/notes", "Notes of the beach", [Entry("The tide", "High at noon.")])
-    took = [_looked_at(tab.open("/"), feed) for _ in range(3)]
-    assert min(took) < DETECTED_WITHIN, took  # the quickest: other tests run beside this one
+    tab.open("/").fill(urls=feed).press("Look at it").sees("What it would tell")
     assert "The body is" in tab.text or "feed" in tab.text
     assert "When it would look" in tab.text
     tab.press("Watch it").sees("Notes of the beach")
 
     tab.open("/first-steps")
-    pressed = time.perf_counter()
     tab.press("Change the page now")
     tab.page.locator("#noticed").wait_for()
-    assert time.perf_counter() - pressed < EVENT_WITHIN
     noticed = " ".join(tab.page.locator("#noticed").inner_text().split())
     assert re.search(r"− removed: Single, adult: \d.* \+ added: Single, adult: \d", noticed), noticed
     assert "✓ verified signed with key" in noticed
@@ -64,7 +58,6 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     assert tab.page.locator("tbody").get_by_text("verified").count() == 2
     tab.page.locator("tbody th a").click()
     tab.sees("Signatures, when it came")
-    assert time.perf_counter() - began < 60
 
 
 def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, service: Service) -> None:
@@ -84,13 +77,6 @@ def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, ser
     tab.press("End the practice").sees("The practice is over")
 
 
-def _looked_at(tab: Tab, url: str) -> float:
-    tab.fill(urls=url)
-    pressed = time.perf_counter()
-    tab.press("Look at it").sees("What it would tell")
-    return time.perf_counter() - pressed
-
-
 def change_again(tab: Tab, button: str) -> None:
     """Press a button of practice until it is not too soon for it any more."""
     wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "has changed nothing" not in tab.text)
@@ -105,7 +91,7 @@ class _Ended(subprocess.Popen[str]):
     """A command that is killed when its block ends, or takes too long."""
 
     def __enter__(self) -> _Ended:
-        self.timer = Timer(30, self.kill)
+        self.timer = Timer(HANG, self.kill)
         self.timer.start()
         return self
 

@@ -10,9 +10,10 @@ import pytest
 
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Answer, Entry, Origin
-from tests.api.browser.service import Service, wait_until
+from tests.api.browser.service import Service
 from tests.api.browser.tab import Tab
 from tests.api.dashboard.hostile import PAYLOADS
+from tests.support.waiting import wait_until
 
 A_FEED = 50
 LINKS = """[...document.querySelectorAll('[href], [src], [action], [formaction]')].filter(e => {

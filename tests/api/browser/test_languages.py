@@ -6,9 +6,10 @@ from typing import Any
 
 from tests.api.browser.conftest import PASSWORD, NewTab
 from tests.api.browser.origin import Origin
-from tests.api.browser.service import Service, wait_until
+from tests.api.browser.service import Service
 from tests.api.browser.tab import Tab
 from tests.api.browser.world import TICKETS
+from tests.support.waiting import wait_until
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DEARER = [one.replace("18.00", "21.70") for one in TICKETS]

@@ -8,8 +8,9 @@ import pytest
 
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Entry, Origin
-from tests.api.browser.service import Service, wait_until
+from tests.api.browser.service import Service
 from tests.api.browser.tab import Tab
+from tests.support.waiting import wait_until
 
 TABS = 8
 """More than the six connections that a browser opens to one host."""

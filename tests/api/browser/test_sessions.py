@@ -6,7 +6,6 @@ from tests.api.browser.conftest import PASSWORD, NewTab
 from tests.api.browser.origin import Answer, Origin
 from tests.api.browser.service import Service
 from tests.api.browser.tab import Tab
-from tests.support.waiting import HANG
 
 
 def signed_in(tab: Tab, password: str = PASSWORD) -> Tab:
@@ -32,7 +31,7 @@ def test_a_page_of_another_site_can_frame_none_of_ours(new_tab: NewTab, service:
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{origin.url}/frames")
     while any(frame.url in ("", "about:blank") for frame in page.main_frame.child_frames):
-        page.wait_for_event("framenavigated", timeout=1000 * HANG)
+        page.wait_for_event("framenavigated")
     shown = [frame.url for frame in page.main_frame.child_frames]
     assert shown == [f"{origin.url}/bait", *["chrome-error://chromewebdata/"] * len(ours)]
     assert {*ours, f"{service.url}/keys"} <= {*asked}

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.api.browser.origin import Answer, Entry, Origin
-from tests.api.browser.service import Service, wait_until
+from tests.api.browser.service import Service
+from tests.support.waiting import wait_until
 
 TICKETS = (
     "The ferry from Sandwick leaves at seven, and then every two hours until the evening, the whole year round.",

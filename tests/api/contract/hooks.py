@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 from schemathesis.transport import requests
 
 from sanderling.environment import environ
+from tests.support.waiting import HANG
 
 KEY = environ()["KEY"]
 ORIGIN = environ()["ORIGIN"]
@@ -120,7 +121,7 @@ def _named(value: Any) -> Iterator[dict[str, Any]]:
 
 @cache
 def _validator(url: str) -> Draft202012Validator:
-    schema = httpx.get(url).json()
+    schema = httpx.get(url, timeout=HANG).json()
     assert schema["$id"] == url
     return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
 

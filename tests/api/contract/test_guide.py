@@ -22,7 +22,7 @@ from tests.api.contract.live import a_tireless_key
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_service
 from tests.rules.source_files import ROOT
-from tests.support.waiting import HANG
+from tests.support.waiting import HANG, until
 
 pytestmark = pytest.mark.real
 
@@ -180,10 +180,7 @@ async def _following(words: list[str], folder: Path, variables: dict[str, str], 
 
 
 async def _until(told: list[str], many: int) -> None:
-    for _ in range(1_200):
-        if len(told) >= many:
-            break
-        await trio.sleep(0.05)
+    await until(lambda: len(told) >= many)
     await trio.sleep(0.3)  # for what would come twice
     assert len(told) == many, told
 
@@ -195,7 +192,7 @@ async def _add(place: Place) -> str:
 
 async def _one_stream(place: Place) -> None:
     """Return when a stream is open."""
-    async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}) as client:
+    async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}, timeout=HANG) as client:
         with trio.fail_after(HANG):
             while not re.search(r"^sanderling_streams_open 1(\.0)?$", (await client.get("/metrics")).text, re.M):  # noqa: ASYNC110 - another process's figure
                 await trio.sleep(0.1)
@@ -203,24 +200,23 @@ async def _one_stream(place: Place) -> None:
 
 async def _first(place: Place) -> str:
     """Return the id of the first event, once there are two."""
-    for _ in range(400):
-        events = await _ask(place, "GET", "/v1/events", None)
-        found = events["events"]
-        if isinstance(found, list) and len(found) == 2:
-            return str(found[0]["id"])
-        await trio.sleep(0.1)
-    raise AssertionError("the origin's notes were not told")
+    with trio.fail_after(HANG):
+        while True:
+            events = await _ask(place, "GET", "/v1/events", None)
+            found = events["events"]
+            if isinstance(found, list) and len(found) == 2:
+                return str(found[0]["id"])
+            await trio.sleep(0.1)
 
 
 async def _look(place: Place, source: str) -> None:
     """Have a source looked at, as soon as that is polite."""
-    for _ in range(100):
-        if "id" in await _ask(place, "POST", f"/v1/sources/{source}/check", None):
-            return
-        await trio.sleep(0.3)
+    with trio.fail_after(HANG):
+        while "id" not in await _ask(place, "POST", f"/v1/sources/{source}/check", None):  # noqa: ASYNC110  # another process
+            await trio.sleep(0.3)
 
 
 async def _ask(place: Place, method: str, path: str, body: object) -> dict[str, object]:
-    async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}) as client:
+    async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}, timeout=HANG) as client:
         answer = await client.request(method, path, **({"json": body} if body else {}))
     return dict(answer.json())

@@ -15,6 +15,7 @@ from tests.api.contract.live import a_tireless_key
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_service
 from tests.rules.source_files import ROOT
+from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
@@ -72,7 +73,7 @@ async def test_the_generator_finds_nothing(tmp_path: Path, own_bound: None) -> N
         furnish(data, place)
         async with a_service(data, SANDERLING_REGISTRY_BASE=place) as service:
             key = a_tireless_key(data)
-            async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}) as client:
+            async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}, timeout=HANG) as client:
                 some = await client.post("/v1/sources", json={"url": f"{place}/feed", "backfill": 1})
                 assert some.status_code == 201, "an event to begin with"
             done = await generate(service.url, tmp_path, ORIGIN=place, KEY=key)

@@ -27,7 +27,7 @@ from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
 from tests.api.v1.test_admin import watch
 from tests.support.build import a_source_id
-from tests.support.waiting import HANG
+from tests.support.waiting import HANG, until
 
 OVERVIEW: dict[str, Any] = {
     "at": "2026-04-21T10:00:00.000Z",
@@ -72,9 +72,7 @@ async def behind_a_socket(folder: Path, house: House) -> AsyncIterator[Superviso
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(tree.run)
-        with trio.fail_after(HANG):
-            while [child.state for child in tree.children] != [State.RUNNING]:  # noqa: ASYNC110  # it begins with none
-                await trio.sleep(0.01)
+        await until(lambda: [child.state for child in tree.children] == [State.RUNNING])
         yield tree
         tree.stop()
         nursery.cancel_scope.cancel()
@@ -140,9 +138,10 @@ async def test_what_an_earlier_life_has_left_is_no_hindrance(tmp_path: Path) -> 
     (tmp_path / ADMIN_SOCKET).write_text("left over")
     house = make_house()
     async with behind_a_socket(tmp_path, house) as tree:
-        await trio.sleep(0.2)
+        made = (tmp_path / ADMIN_SOCKET).stat().st_ctime_ns
         tree.restart_child("admin")
-        await trio.sleep(0.2)
+        await until(lambda: (tmp_path / ADMIN_SOCKET).exists() and (tmp_path / ADMIN_SOCKET).stat().st_ctime_ns != made)
+        await until(lambda: tree.status("admin").state is State.RUNNING)
         async with client_of(str(tmp_path), None, None, {}) as client:
             assert (await client.ask("GET", "/healthz")).status_code == 200
 

@@ -15,8 +15,7 @@ from textual.pilot import Pilot
 from sanderling.client.api import Client
 from sanderling.console.app import Console
 from tests.sanderling.console.fake_service import FakeService
-
-SETTLE = 20.0
+from tests.support.waiting import HANG
 
 
 @contextmanager
@@ -58,7 +57,7 @@ class Terminal:
         await self.wait_until(lambda: all(word in self.text for word in words), lambda: f"{words} in\n{self.text}")
 
     async def wait_until(self, holds: Callable[[], bool], says: Callable[[], str] = lambda: "") -> None:
-        end = asyncio.get_running_loop().time() + SETTLE
+        end = asyncio.get_running_loop().time() + HANG
         while not holds():
             assert asyncio.get_running_loop().time() < end, says()
             await self.pilot.pause(0.01)

@@ -35,6 +35,7 @@ from tests.storage.contract.builders import (
     an_api_key,
     stamp,
 )
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.real
 
@@ -282,8 +283,8 @@ async def test_the_mark_follows_the_log(tmp_path: Path) -> None:
     await storage.sources.add(a_source(), a_state(), storage.lease)
     first = await appended(storage, "a")
     second = await appended(storage, "b", mint=CountingMint(start=first))
-    await trio.sleep(1.2)  # the wall clock of this test stands still: the mark comes because the writer is idle
-    assert int((tmp_path / MARK).read_text()) == second
+    # The wall clock of this test stands still: the mark comes because the writer is idle.
+    await until(lambda: int((tmp_path / MARK).read_text()) == second)
     third = await appended(storage, "c", mint=CountingMint(start=second))
     await storage.aclose()
     assert int((tmp_path / MARK).read_text()) == third

@@ -75,7 +75,7 @@ from tests.storage.contract.builders import (
     an_api_key,
 )
 from tests.support.parts import PARTS
-from tests.support.waiting import HANG
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.real
 LAST_ID = "ffffffff-ffff-7000-8000-000000000000"
@@ -463,9 +463,7 @@ async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: byte
     )
     assert process.stdin is not None
     await process.stdin.send_all(b"".join(data.splitlines(keepends=True)[:-1]))
-    with trio.fail_after(HANG):
-        while not (folder / STAGE / "sanderling.head").exists():  # noqa: ASYNC110 - another process's doing
-            await trio.sleep(0.02)
+    await until((folder / STAGE / "sanderling.head").exists)
     process.kill()
     await process.wait()
     assert unfinished(folder)
