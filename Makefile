@@ -10,17 +10,20 @@ SEED = 1
 SEEDS = 1000
 SECONDS = 60
 N = 200
-QUICK = tests/actors tests/storage tests/supervision tests/rules
+PYTEST = $(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal
+TEST_HINT = case $$code in \
+	4) echo 'make $@: no such path or option. Name a folder, file or test under tests: make $@ ARGS="tests/storage -x"' >&2 ;; \
+	5) echo 'make $@: no test selected. tests/long_tests.py lists the tests of make test-long; make test runs the rest.' >&2 ;; esac
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: languages help setup run demo test test-quick check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: languages help setup run demo test test-long check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make demo      a service and three local sources, events as they come"
-	@echo "make test      all tests, in two processes                  (WORKERS=0 ARGS=\"tests/api -x\")"
-	@echo "make test-quick  the levels below the faces: what is pure, the storage, the actors; without sockets and processes"
+	@echo "make test      the tests to run before a change, 8 minutes   (ARGS=\"tests/api -x\", WORKERS=0)"
+	@echo "make test-long  the rest: simulated worlds, planted bugs, crowds, journeys; CI runs both"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds each (SEEDS=200)"
@@ -57,11 +60,11 @@ demo:
 
 test:
 	@bin/setup test
-	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal $(ARGS)
+	@$(PYTEST) -m "not long" $(ARGS) || { code=$$?; $(TEST_HINT); exit $$code; }
 
-test-quick:
+test-long:
 	@bin/setup test
-	@$(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal -m "not real and not data and not browser and not long" $(ARGS) $(QUICK)
+	@$(PYTEST) -m long $(ARGS) || { code=$$?; $(TEST_HINT); exit $$code; }
 
 check: lint
 	$(PYTHON_IN) -m pytest tests/rules tests/docs

@@ -309,7 +309,6 @@ async def test_a_destination_that_was_added_gets_an_actor_and_a_deleted_one_lose
         assert len(rig.destinations) == 0
 
 
-@pytest.mark.long
 async def test_d8_five_thousand_idle_destinations_cost_no_nursery_and_nothing_is_sent(
     autojump_clock: MockClock,
 ) -> None:

@@ -134,7 +134,6 @@ async def test_d6_what_waits_when_a_destination_is_disabled_goes_out_when_it_is_
     assert await rig.results() == ["given_up", "sent"]
 
 
-@pytest.mark.long
 async def test_d6_a_destination_that_is_disabled_misses_what_is_matched_from_then_on(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")

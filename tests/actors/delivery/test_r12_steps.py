@@ -92,7 +92,6 @@ async def standing(rig: Rig) -> tuple[str, Millis | None]:
     return found.state, found.failing_since
 
 
-@pytest.mark.long
 async def test_r12_a_step_of_a_week_disables_nothing_that_has_failed_for_an_hour(autojump_clock: object) -> None:
     rig = Stepping()
     await rig.prepare("hook")

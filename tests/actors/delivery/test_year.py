@@ -32,7 +32,6 @@ YEAR = 365 * 24 * 3600.0
         ("hourly", "Europe/Stockholm", 12 * 3600.0),
     ],
 )
-@pytest.mark.long
 async def test_d10_in_a_year_with_both_changes_of_the_clocks_each_event_is_in_one_digest_of_its_window(
     autojump_clock: MockClock, mode: DeliveryMode, zone: str, every: float
 ) -> None:

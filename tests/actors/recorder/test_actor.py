@@ -129,7 +129,6 @@ async def test_harvests_that_wait_are_committed_together_and_each_gets_its_own_e
             assert [msgspec.json.decode(event.body)["title"] for event in events] == [f"{number}-1", f"{number}-2"]
 
 
-@pytest.mark.long
 async def test_the_answer_comes_only_after_the_commit_is_durable() -> None:
     order: list[str] = []
 

@@ -31,7 +31,6 @@ def crowd(count: int, **wish: Any) -> Disk:
     return disk
 
 
-@pytest.mark.long
 async def test_many_sources_of_one_host_keep_its_pace_and_share_it_fairly(autojump_clock: object) -> None:
     count = 400
     async with watching(disk=crowd(count)) as (service, origin):
@@ -52,7 +51,6 @@ async def test_many_sources_of_one_host_keep_its_pace_and_share_it_fairly(autoju
         assert max(looks) - min(looks) <= 1
 
 
-@pytest.mark.long
 async def test_a_source_that_wants_little_of_a_crowded_host_gets_all_of_it(autojump_clock: object) -> None:
     disk = crowd(100, schedule=60)
     modest = next(iter(disk.sources()))
@@ -65,7 +63,6 @@ async def test_a_source_that_wants_little_of_a_crowded_host_gets_all_of_it(autoj
         assert len(origin.asked) > 2900
 
 
-@pytest.mark.long
 async def test_what_a_user_asks_for_does_not_wait_behind_a_crowded_hosts_queue(autojump_clock: object) -> None:
     async with watching(disk=crowd(2000)) as (service, origin):
         origin.bodies |= {f"/{number}": rss("a") for number in range(2001)}

@@ -102,7 +102,6 @@ def logged(service: Watching, name: str) -> int:
 
 
 @pytest.mark.parametrize(("trouble", "count"), [(silent_resolver, 1_000), (no_route, 250)], ids=["DNS", "no route"])
-@pytest.mark.long
 async def test_b3_an_outage_of_ours_blames_no_source_and_its_end_is_no_stampede(
     trouble: Break, count: int, autojump_clock: object
 ) -> None:
@@ -131,7 +130,6 @@ async def test_b3_an_outage_of_ours_blames_no_source_and_its_end_is_no_stampede(
         assert all(view.hot.last_success_at is not None for view in views)
 
 
-@pytest.mark.long
 async def test_b3_an_outage_that_looks_like_the_hosts_fault_is_ours_when_it_is_everywhere(
     autojump_clock: object,
 ) -> None:
@@ -241,7 +239,6 @@ async def test_s2_redirects_that_the_guard_refuses_hold_nothing(autojump_clock: 
         assert all(library.first.get(f"site{number}.test") for number in range(18, 30))
 
 
-@pytest.mark.long
 async def test_s2_hijacked_names_are_refused_by_the_guard_and_heal_by_themselves(autojump_clock: object) -> None:
     library = Library(40, every=120.0)
     async with watching(disk=library.disk, **MORE) as (service, _):

@@ -139,7 +139,6 @@ def test_a_sentence_about_stocks_says_nothing_of_availability() -> None:
 
 
 @pytest.mark.parametrize(("locales", "seed"), [(TWELVE, 1), (HELD_OUT, 2)])
-@pytest.mark.long
 def test_none_of_ten_thousand_generated_prices_is_read_as_another(locales: dict[str, str], seed: int) -> None:
     for price in prices(locales, 10_000, seed):
         writing = Writing(price.locale.replace("_", "-").lower())

@@ -44,7 +44,6 @@ async def test_an_event_names_its_kinds_of_change_with_values(autojump_clock: ob
         assert since[0] < since[1], "it is the lowest since the source was added"
 
 
-@pytest.mark.long
 async def test_a_price_says_since_when_none_was_lower_or_higher(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         events = await told(service, origin, "€20", "€30", "€10", "€25", "€12", "€35")

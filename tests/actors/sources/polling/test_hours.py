@@ -24,7 +24,6 @@ async def shut(service: Watching) -> None:
         await trio.sleep(3600)
 
 
-@pytest.mark.long
 async def test_it_is_looked_at_in_its_hours_only_and_whenever_somebody_asks(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(TEXT)

@@ -396,7 +396,6 @@ async def test_frames_that_came_while_storage_did_not_say_what_is_wanted_are_not
         assert [event["content"] for event in await service.events()] == ["in hand", "behind it", "the last"]
 
 
-@pytest.mark.long
 async def test_after_a_restart_nothing_that_was_admitted_comes_again(autojump_clock: object) -> None:
     disk = Disk()
     slow = [{"id": n, "text": "slow"} for n in range(20)]

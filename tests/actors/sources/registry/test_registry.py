@@ -375,7 +375,6 @@ async def test_check_now_looks_at_once_but_not_more_often_than_politeness_allows
         assert await service.titles() == ["b"]
 
 
-@pytest.mark.long
 async def test_the_list_is_worst_health_first_and_pages_without_gap_or_repeat(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         for number in range(7):

@@ -49,7 +49,6 @@ def overdue(library: Library, interval: float) -> Disk:
     return library.disk
 
 
-@pytest.mark.long
 async def test_b6_requests_after_a_restart_with_everything_overdue_are_no_stampede(autojump_clock: object) -> None:
     count, interval = 4000, 300.0
     library = Library(count)
