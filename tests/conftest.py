@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import gc
-from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 from trio.testing import MockClock
 
-from tests.long_tests import LONG
+from tests.long_tests import LONG, long_key
 
 
 def _on_virtual_clock(fn: Any, clock: Any, instruments: Any) -> Any:
@@ -22,13 +21,6 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"there is no {name}")
 
 
-def _long_key(nodeid: str) -> str | None:
-    """Return the key of a long test, None for a test of `make test`."""
-    parts = [nodeid, nodeid.partition("[")[0], nodeid.partition("::")[0]]
-    parts += [str(folder) for folder in Path(parts[-1]).parents]
-    return next((part for part in parts if part in LONG), None)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the long tests and put them first, longest first; run tests on the virtual clock that want it.
 
@@ -38,7 +30,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     places = {key: place for place, key in enumerate(LONG)}
     order: dict[pytest.Item, int] = {}
     for item in items:
-        key = _long_key(item.nodeid)
+        key = long_key(item.nodeid)
         order[item] = len(places) if key is None else places[key]
         if key is not None:
             item.add_marker(pytest.mark.long)

@@ -18,3 +18,10 @@ def long_tests(text: str) -> Mapping[str, str]:
 
 
 LONG = long_tests(Path(__file__).with_suffix(".txt").read_text("utf-8"))
+
+
+def long_key(nodeid: str) -> str | None:
+    """Return the key of a long test, None for a test of `make test`."""
+    parts = [nodeid, nodeid.partition("[")[0], nodeid.partition("::")[0]]
+    parts += [str(folder) for folder in Path(parts[-1]).parents]
+    return next((part for part in parts if part in LONG), None)

@@ -66,7 +66,9 @@ class Summary:
     def text(self) -> str:
         counts = Counter(verdict.by or "survived" for _, verdict in self._tried)
         rooms = Counter((mutant.room, verdict.by or "survived") for mutant, verdict in self._tried)
-        lines = [f"{len(self._tried)} tried: " + ", ".join(f"{by} {n}" for by, n in sorted(counts.items())), ""]
+        lines = [f"{len(self._tried)} tried: " + ", ".join(f"{by} {n}" for by, n in sorted(counts.items()))]
+        noticed = len(self._tried) - counts["survived"] - counts["equivalent"]
+        lines += [f"`make test` notices {counts['tests'] + counts['time']} of the {noticed} that anything notices", ""]
         for room in dict.fromkeys(mutant.room for mutant, _ in self._tried):
             lines.append(f"{room:12}" + "".join(f"{by:>12}{rooms[room, by]:4}" for by in sorted(counts)))
         lines += [
@@ -128,7 +130,7 @@ def try_all(mutants: Sequence[Mutant], copy: Copy, touched: Touched, simulated: 
         if not verdict.by:
             unknown += 1
             print(as_diff(mutant, ROOT), flush=True)
-    print(summary.text().partition("\n")[0])
+    print("\n".join(summary.text().splitlines()[:2]))
     return 1 if unknown else 0
 
 

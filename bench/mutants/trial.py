@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bench.mutants.drawing import Mutant
 from bench.mutants.rooms import DELIVERIES, FALLBACK
+from tests.long_tests import long_key
 
 SLACK = 25.0
 """Seconds that a run of tests gets beside half more than its tests took under the tracer, which is slow; after that the
@@ -27,7 +28,9 @@ MOST_SIMULATING = 600.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """How it ended. by: "tests", "time", "simulation"; "" for a survivor. witness: the test, or the world."""
+    """How it ended. by: "tests" or "time" of `make test`, "long tests", "simulation"; "" for a survivor. witness: the
+    test, or the world.
+    """
 
     by: str
     witness: str
@@ -48,14 +51,15 @@ class Touched:
         found = json.loads(path.read_text())
         return cls([tuple(each) for each in found["tests"]], frozenset(found["failed"]), found["lines"])
 
-    def tests_of(self, mutant: Mutant) -> Sequence[tuple[str, float]]:
-        """Return the tests that come through a mutant's lines, those of its own room first, the quickest first."""
+    def tests_of(self, mutant: Mutant, *, long: bool = False) -> Sequence[tuple[str, float]]:
+        """Return the tests of `make test`, or the long ones, that run a mutant's lines, the quickest first."""
         by_line = self.lines.get(mutant.path, {})
         change = mutant.change
         numbers = {n for line in range(change.first, change.last + 1) for n in by_line.get(str(line), ())}
         found = sorted(
             (self.tests[n] for n in numbers if self.tests[n][0] not in self.failed), key=lambda each: each[1]
         )
+        found = [each for each in found if (long_key(each[0]) is not None) == long]
         most, kept = MOST_TESTING, []
         for name, seconds in found:
             most -= seconds
@@ -121,7 +125,10 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also:
     sound = (copy.folder / mutant.path).read_text("utf-8")
     copy.put(mutant.path, mutant.applied(sound))
     try:
-        by, witness = _tested(mutant, copy, touched, also)
+        by, witness = _tested(mutant, copy, touched.tests_of(mutant), also)
+        if not by and (slow := touched.tests_of(mutant, long=True)):
+            by, witness = _tested(mutant, copy, slow, ())
+            by = by and "long tests"
         if not by and simulating:
             by, witness = simulated(mutant, sound, copy, simulating)
     finally:
@@ -129,8 +136,7 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also:
     return Verdict(by, witness, time.monotonic() - began)  # noqa: TID251
 
 
-def _tested(mutant: Mutant, copy: Copy, touched: Touched, also: Sequence[str]) -> tuple[str, str]:
-    found = touched.tests_of(mutant)
+def _tested(mutant: Mutant, copy: Copy, found: Sequence[tuple[str, float]], also: Sequence[str]) -> tuple[str, str]:
     seconds = sum(took for _, took in found) or MOST_TESTING
     where: Sequence[str] = sorted({name.partition("::")[0] for name, _ in found})
     words = ["-m", "pytest", "-q", "-x", "-n0", "--tb=no", "-rfE", "-p", "bench.mutants.touching"]

@@ -127,11 +127,13 @@ def a_mutant(path: str, before: str, after: str, text: str) -> Mutant:
 
 
 def test_tests_are_those_that_come_through_the_line_the_quickest_first(tmp_path: Path) -> None:
-    found = {"tests": [["a", 2.0], ["b", 1.0], ["c", 0.1], ["d", 500.0], ["e", 0.1]], "failed": ["c"]}
-    (tmp_path / "t.json").write_text(json.dumps(found | {"lines": {"x.py": {"1": [0, 1, 2, 3], "2": [4]}}}))
+    slow = "tests/e2e/test_kill_deliveries.py::test_it"
+    found = {"tests": [["a", 2.0], ["b", 1.0], ["c", 0.1], ["d", 500.0], ["e", 0.1], [slow, 0.1]], "failed": ["c"]}
+    (tmp_path / "t.json").write_text(json.dumps(found | {"lines": {"x.py": {"1": [0, 1, 2, 3, 5], "2": [4]}}}))
     touched = Touched.read(tmp_path / "t.json")
     mutant = a_mutant("x.py", "0", "1", "def double(n=0):\n    return n\n")
     assert [name for name, _ in touched.tests_of(mutant)] == ["b", "a"]
+    assert [name for name, _ in touched.tests_of(mutant, long=True)] == [slow]
 
 
 def test_the_summary_counts_and_shows_survivors_as_diffs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +144,7 @@ def test_the_summary_counts_and_shows_survivors_as_diffs(tmp_path: Path, monkeyp
     summary.add(mutant, Verdict("tests", "FAILED t", 1.0))
     summary.add(mutant, Verdict("", "", 2.0))
     text = (tmp_path / "out/summary.txt").read_text()
-    assert text.startswith("2 tried: survived 1, tests 1\n")
+    assert text.startswith("2 tried: survived 1, tests 1\n`make test` notices 1 of the 1 that anything notices\n")
     assert "-n = 1\n+n = 2" in text
     assert survivors(text) == {mutant.key}
     assert "+n = 2" in as_diff(mutant, tmp_path)
