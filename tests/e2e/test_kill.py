@@ -23,14 +23,14 @@ from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
-ROUNDS = 15
 EARLY = 0.2
 """So often it is killed while it starts, before it serves."""
 BEGINNING = "00000000-0000-7000-8000-000000000000"
 
 
+@pytest.mark.parametrize("rounds", [3, 15])
 async def test_killed_at_any_instant_it_loses_nothing_and_repeats_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rounds: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(20261121)
     origin, key, seen = Origin(), a_key(tmp_path), dict[str, str]()
@@ -38,7 +38,7 @@ async def test_killed_at_any_instant_it_loses_nothing_and_repeats_nothing(
         await nursery.start(origin.serve)
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             source = str((await add(client, f"http://{origin.place}/feed"))["id"])
-        for number in range(ROUNDS):
+        for number in range(rounds):
             early, live = chance.random() < EARLY, trio.Event()
             async with a_service(tmp_path, wait=not early) as service, trio.open_nursery() as life:
                 life.start_soon(publish, origin, chance.uniform(0.01, 0.05))
@@ -55,7 +55,7 @@ async def test_killed_at_any_instant_it_loses_nothing_and_repeats_nothing(
             log = await read_log(service, key, source, until=origin.items[-1])
         nursery.cancel_scope.cancel()
     with capsys.disabled():
-        print(f"\nkilled {ROUNDS} times, {len(origin.items) - 1} items published, {len(seen)} seen live")
+        print(f"\nkilled {rounds} times, {len(origin.items) - 1} items published, {len(seen)} seen live")
     assert sorted(log.values()) == sorted(origin.items[1:]), "every item that was published, exactly once"
     assert [id for id in log if id in seen] == list(seen), "what a client saw is in the log, in the order it saw it"
     assert seen and seen.items() <= log.items()
