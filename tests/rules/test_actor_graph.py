@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from supervision import check_acyclic
-from tests.rules.source_files import modules, name_of, tree_of
+from tests.rules.source_files import modules, name_of, nodes_of
 
 ASKED = {
     "recorder": "recorder",
@@ -49,7 +49,7 @@ def drawn() -> set[tuple[str, str]]:
     """Return (who waits, for whom) of the actors and the front end."""
     found = set()
     for path in modules("actors", "api"):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             of, verb = node.func.value, node.func.attr

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
-import pytest
-
-from tests.rules.source_files import ROOMS, modules, name_of, tree_of
+from tests.rules.source_files import ROOMS, modules, name_of, nodes_of
 
 OURS = {"MsgspecError", "DecodeError"}
 WIDER = {"ValueError", "UnicodeError", "UnicodeDecodeError", "Exception"}
 
 
-def narrow_catches(tree: ast.AST) -> Iterator[int]:
+def narrow_catches(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """Yield the lines of handlers that a single byte of damage gets past."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
             caught = {
                 part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
@@ -26,14 +23,13 @@ def narrow_catches(tree: ast.AST) -> Iterator[int]:
                 yield node.lineno
 
 
-@pytest.mark.parametrize("path", modules(*ROOMS), ids=name_of)
-def test_who_catches_what_cannot_be_decoded_catches_what_is_no_utf_8(path: Path) -> None:
-    assert not list(narrow_catches(tree_of(path)))
+def test_who_catches_what_cannot_be_decoded_catches_what_is_no_utf_8() -> None:
+    paths = modules(*ROOMS)
+    assert len(paths) > 1000
+    assert [f"{name_of(path)}:{line}" for path in paths for line in narrow_catches(nodes_of(path))] == []
 
 
 def test_the_rule_sees_a_narrow_catch() -> None:
-    tree = ast.parse("try:\n    f()\nexcept msgspec.MsgspecError:\n    g()\n")
-    assert list(narrow_catches(tree)) == [3]
-    assert not list(
-        narrow_catches(ast.parse("try:\n    f()\nexcept (msgspec.DecodeError, UnicodeDecodeError):\n    g()\n"))
-    )
+    for caught, lines in (("msgspec.MsgspecError", [3]), ("(msgspec.DecodeError, UnicodeDecodeError)", [])):
+        tree = ast.parse(f"try:\n    f()\nexcept {caught}:\n    g()\n")
+        assert list(narrow_catches(ast.walk(tree))) == lines
