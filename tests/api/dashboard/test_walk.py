@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -26,77 +25,85 @@ def path_of(screen: Screen) -> str:
     return re.sub(r"{\w+}", str(a_source_id(1)), screen.path)
 
 
-def named(screens: list[Screen]) -> list[Any]:
-    return [pytest.param(screen, id=screen.label) for screen in screens]
+async def test_x13_without_a_session_every_screen_leads_to_the_sign_in_page(
+    stranger: Browser, subtests: pytest.Subtests
+) -> None:
+    for screen in CLOSED:
+        with subtests.test(screen.label):
+            if screen.method == "POST":
+                answer = await stranger.post(path_of(screen), follow=False, token="x")
+            else:
+                answer = await stranger.get(path_of(screen), follow=False)
+            if screen.live:
+                assert answer.status_code == 401
+            else:
+                assert answer.status_code == 303
+                assert answer.headers["Location"].startswith("/sign-in")
+                assert not answer.content
 
 
-@pytest.mark.parametrize("screen", named(CLOSED))
-async def test_x13_without_a_session_every_screen_leads_to_the_sign_in_page(stranger: Browser, screen: Screen) -> None:
-    if screen.method == "POST":
-        answer = await stranger.post(path_of(screen), follow=False, token="x")
-    else:
-        answer = await stranger.get(path_of(screen), follow=False)
-    if screen.live:
-        assert answer.status_code == 401
-    else:
-        assert answer.status_code == 303
-        assert answer.headers["Location"].startswith("/sign-in")
-        assert not answer.content
+async def test_x13_a_change_with_a_foreign_origin_or_token_is_refused(
+    browser: Browser, subtests: pytest.Subtests
+) -> None:
+    token = browser.token
+    for screen in CHANGES:
+        with subtests.test(screen.label):
+            path = path_of(screen)
+            for headers in (
+                {"Origin": "https://evil.test"},
+                {"Origin": "null"},
+                {"Origin": BASE_URL + ".evil.test"},
+                {"Origin": "file://sanderling.test"},
+            ):
+                answer = await browser.post(path, token=token, headers=headers, follow=False)
+                assert answer.status_code == 403, headers
+            answer = await browser.client.post(path, data={"token": token})
+            assert answer.status_code == 403, "without an Origin, and nothing that says that it is ours"
+            for wrong in ("", "x", token[:-1], token.upper()):
+                answer = await browser.post(path, token=wrong, follow=False)
+                assert answer.status_code == 403, wrong
+            assert (await browser.post(path, {"token": [token, token]}, token=token, follow=False)).status_code == 403
 
 
-@pytest.mark.parametrize("screen", named(CHANGES))
-async def test_x13_a_change_with_a_foreign_origin_or_token_is_refused(browser: Browser, screen: Screen) -> None:
-    path, token = path_of(screen), browser.token
-    for headers in (
-        {"Origin": "https://evil.test"},
-        {"Origin": "null"},
-        {"Origin": BASE_URL + ".evil.test"},
-        {"Origin": "file://sanderling.test"},
-    ):
-        answer = await browser.post(path, token=token, headers=headers, follow=False)
-        assert answer.status_code == 403, headers
-    answer = await browser.client.post(path, data={"token": token})
-    assert answer.status_code == 403, "without an Origin, and nothing that says that it is ours"
-    for wrong in ("", "x", token[:-1], token.upper()):
-        answer = await browser.post(path, token=wrong, follow=False)
-        assert answer.status_code == 403, wrong
-    assert (await browser.post(path, {"token": [token, token]}, token=token, follow=False)).status_code == 403
+async def test_x13_a_token_of_another_browser_is_worth_nothing(
+    house: House, browser: Browser, subtests: pytest.Subtests
+) -> None:
+    for screen in CHANGES:
+        with subtests.test(screen.label):
+            other = Browser(house)
+            async with other.client:
+                await other.get("/sign-in")
+                assert (await browser.post(path_of(screen), token=other.token, follow=False)).status_code == 403
 
 
-@pytest.mark.parametrize("screen", named(CHANGES))
-async def test_x13_a_token_of_another_browser_is_worth_nothing(house: House, browser: Browser, screen: Screen) -> None:
-    other = Browser(house)
-    async with other.client:
-        await other.get("/sign-in")
-        assert (await browser.post(path_of(screen), token=other.token, follow=False)).status_code == 403
+async def test_a_change_is_no_get(browser: Browser, subtests: pytest.Subtests) -> None:
+    for screen in CHANGES:
+        with subtests.test(screen.label):
+            answer = await browser.get(path_of(screen), follow=False)
+            if ("GET", screen.path) in {(one.method, one.path) for one in SCREENS}:
+                assert answer.status_code in (200, 303, 404)
+            else:
+                assert answer.status_code in (404, 405)
 
 
-@pytest.mark.parametrize("screen", named(CHANGES))
-async def test_a_change_is_no_get(browser: Browser, screen: Screen) -> None:
-    answer = await browser.get(path_of(screen), follow=False)
-    if ("GET", screen.path) in {(one.method, one.path) for one in SCREENS}:
-        assert answer.status_code in (200, 303, 404)
-    else:
-        assert answer.status_code in (404, 405)
-
-
-@pytest.mark.parametrize("screen", named(PAGES))
-async def test_every_page_has_the_policy_and_holds_to_it(browser: Browser, screen: Screen) -> None:
-    answer = await browser.get(path_of(screen), follow=False)
-    assert answer.status_code in (200, 303, 404), browser.text
-    headers = answer.headers
-    assert headers["Content-Security-Policy"] == POLICY
-    assert headers["Cache-Control"] == "no-store"
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Referrer-Policy"] == "same-origin"
-    if answer.status_code == 303:
-        return
-    assert len(answer.content) <= 60_000
-    held_to_the_policy(browser)
-    if answer.headers["Content-Type"].startswith("text/html"):
-        taken_by_the_script(answer.text)
-    forms_carry_their_token(browser)
-    labelled(browser)
+async def test_every_page_has_the_policy_and_holds_to_it(browser: Browser, subtests: pytest.Subtests) -> None:
+    for screen in PAGES:
+        with subtests.test(screen.label):
+            answer = await browser.get(path_of(screen), follow=False)
+            assert answer.status_code in (200, 303, 404), browser.text
+            headers = answer.headers
+            assert headers["Content-Security-Policy"] == POLICY
+            assert headers["Cache-Control"] == "no-store"
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Referrer-Policy"] == "same-origin"
+            if answer.status_code == 303:
+                continue
+            assert len(answer.content) <= 60_000
+            held_to_the_policy(browser)
+            if answer.headers["Content-Type"].startswith("text/html"):
+                taken_by_the_script(answer.text)
+            forms_carry_their_token(browser)
+            labelled(browser)
 
 
 def held_to_the_policy(browser: Browser) -> None:
@@ -167,13 +174,13 @@ def test_a_screen_cannot_take_a_path_of_the_api() -> None:
         app.route("/open")(lambda: "open")
 
 
-@pytest.mark.parametrize("path", ["//v1/sources", "//sources", "//", "//healthz", "//static/x"])
-@pytest.mark.parametrize("accept", ["text/html", "application/json"])
-async def test_two_slashes_lead_to_neither_face(house: House, path: str, accept: str) -> None:
+async def test_two_slashes_lead_to_neither_face(house: House) -> None:
     key = await house.key()
-    head = f"GET {path} HTTP/1.1\r\nHost: sanderling.test\r\nAccept: {accept}\r\nX-API-Key: {key}\r\n\r\n"
-    stream = await house.raw(head.encode())
-    assert (await stream.receive_some(2_000)).startswith(b"HTTP/1.1 404 ")
+    for path in ("//v1/sources", "//sources", "//", "//healthz", "//static/x"):
+        for accept in ("text/html", "application/json"):
+            head = f"GET {path} HTTP/1.1\r\nHost: sanderling.test\r\nAccept: {accept}\r\nX-API-Key: {key}\r\n\r\n"
+            stream = await house.raw(head.encode())
+            assert (await stream.receive_some(2_000)).startswith(b"HTTP/1.1 404 "), (path, accept)
 
 
 async def test_a_key_opens_no_page_and_a_cookie_no_route_of_the_api(house: House, browser: Browser) -> None:
