@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +11,7 @@ import pytest
 from api.openapi.document import document
 from clients.generate import python, typescript
 from clients.generate.__main__ import files
-from clients.generate.model import Operation, read, snake
+from clients.generate.model import read, snake
 from sanderling_client import operations, records, refusals
 from tests.api.walk import all_routes
 
@@ -20,9 +19,10 @@ DESCRIPTION = document(all_routes(), "http://sanderling.test")
 API = read(DESCRIPTION)
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
-def test_it_is_not_stale(path: Path) -> None:
-    assert path.read_text("utf-8") == files()[path], "run: python -m clients.generate"
+def test_it_is_not_stale(subtests: pytest.Subtests) -> None:
+    for path, text in files().items():
+        with subtests.test(path.name):
+            assert path.read_text("utf-8") == text, "run: python -m clients.generate"
 
 
 def test_every_operation_of_the_api_but_streams_and_pages_is_a_method_of_both_clients() -> None:
@@ -43,12 +43,13 @@ def test_every_operation_of_the_api_but_streams_and_pages_is_a_method_of_both_cl
         assert {name for name in vars(kind) if not name.startswith("_")} == names
 
 
-@pytest.mark.parametrize("one", API.operations, ids=lambda one: one.name)
-def test_a_method_takes_what_the_operation_takes(one: Operation) -> None:
-    for kind in (operations.Operations, operations.AsyncOperations):
-        parameters = inspect.signature(getattr(kind, snake(one.name))).parameters
-        wanted = [*one.place, *one.query, *one.headers]
-        assert len(parameters) == 1 + len(wanted) + bool(one.body)
+def test_a_method_takes_what_the_operation_takes(subtests: pytest.Subtests) -> None:
+    for one in API.operations:
+        with subtests.test(one.name):
+            for kind in (operations.Operations, operations.AsyncOperations):
+                parameters = inspect.signature(getattr(kind, snake(one.name))).parameters
+                wanted = [*one.place, *one.query, *one.headers]
+                assert len(parameters) == 1 + len(wanted) + bool(one.body)
 
 
 def said(value: Any) -> Any:
@@ -58,12 +59,13 @@ def said(value: Any) -> Any:
     return [said(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-@pytest.mark.parametrize("name", [record.name for record in API.records])
-def test_the_example_of_a_type_is_a_record_and_the_record_is_the_example(name: str) -> None:
-    kind: Any = getattr(records, name)
-    for example in DESCRIPTION["components"]["schemas"][name].get("examples", ()):
-        written = msgspec.json.decode(msgspec.json.encode(msgspec.convert(example, kind)))
-        assert said(written) == said(example)
+def test_the_example_of_a_type_is_a_record_and_the_record_is_the_example(subtests: pytest.Subtests) -> None:
+    for record in API.records:
+        with subtests.test(record.name):
+            kind: Any = getattr(records, record.name)
+            for example in DESCRIPTION["components"]["schemas"][record.name].get("examples", ()):
+                written = msgspec.json.decode(msgspec.json.encode(msgspec.convert(example, kind)))
+                assert said(written) == said(example)
 
 
 def test_what_a_later_version_adds_does_no_harm_and_what_it_lacks_is_an_error() -> None:

@@ -16,7 +16,7 @@ from referencing.jsonschema import DRAFT202012
 from api.describing import described
 from api.openapi.document import document
 from api.openapi.nouns import OPERATIONS, ROUTES
-from api.route import JSON, SCOPES, Route
+from api.route import JSON, SCOPES
 from api.validation import read_body, read_query
 
 BASE_URL = "http://sanderling.test"
@@ -57,13 +57,14 @@ def test_it_is_valid_openapi(description: dict[str, Any]) -> None:
     openapi_spec_validator.validate(description)
 
 
-@pytest.mark.parametrize("route", [route for route in EVERY if route.body], ids=lambda route: route.label)
-def test_the_examples_of_bodies_are_accepted_as_they_are(route: Route) -> None:
-    asks = OPERATIONS[route.label].asks
-    assert asks, f"{route.label}: show at least one body (asks)"
-    for body in asks.values():
-        read_body(json.dumps(body).encode(), JSON, route.body)
-    assert len({json.dumps(body) for body in asks.values()}) == len(asks)
+def test_the_examples_of_bodies_are_accepted_as_they_are(subtests: pytest.Subtests) -> None:
+    for route in [route for route in EVERY if route.body]:
+        with subtests.test(route.label):
+            asks = OPERATIONS[route.label].asks
+            assert asks, f"{route.label}: show at least one body (asks)"
+            for body in asks.values():
+                read_body(json.dumps(body).encode(), JSON, route.body)
+            assert len({json.dumps(body) for body in asks.values()}) == len(asks)
 
 
 def test_the_examples_of_answers_are_what_their_schemas_say(description: dict[str, Any]) -> None:
@@ -98,16 +99,21 @@ def test_parameters_have_words_and_examples_that_are_accepted(description: dict[
                 check(description, parameter["schema"], parameter["example"])
 
 
-@pytest.mark.parametrize("route", EVERY, ids=lambda route: route.label)
-def test_the_examples_of_parameters_are_read_by_the_route(description: dict[str, Any], route: Route) -> None:
-    parameters = description["paths"][route.path][route.method.lower()]["parameters"]
-    query = [
-        f"{parameter['name']}={value if not isinstance(value, bool) else str(value).lower()}"
-        for parameter in parameters
-        if parameter["in"] == "query" and "example" in parameter
-        for value in (parameter["example"] if isinstance(parameter["example"], list) else [parameter["example"]])
-    ]
-    read_query("&".join(query).replace(" ", "%20").encode(), route.query)
+def test_the_examples_of_parameters_are_read_by_the_route(
+    description: dict[str, Any], subtests: pytest.Subtests
+) -> None:
+    for route in EVERY:
+        with subtests.test(route.label):
+            parameters = description["paths"][route.path][route.method.lower()]["parameters"]
+            query = [
+                f"{parameter['name']}={value if not isinstance(value, bool) else str(value).lower()}"
+                for parameter in parameters
+                if parameter["in"] == "query" and "example" in parameter
+                for value in (
+                    parameter["example"] if isinstance(parameter["example"], list) else [parameter["example"]]
+                )
+            ]
+            read_query("&".join(query).replace(" ", "%20").encode(), route.query)
 
 
 def test_operations_have_names_that_generators_can_use(description: dict[str, Any]) -> None:

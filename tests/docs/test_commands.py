@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pytest
@@ -53,10 +52,11 @@ def refuse(line: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_command_is_understood(page: Path) -> None:
-    refused = {line: why for line in printed(page.read_text("utf-8")) if (why := refuse(line))}
-    assert refused == {}
+def test_every_command_is_understood(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            refused = {line: why for line in printed(page.read_text("utf-8")) if (why := refuse(line))}
+            assert refused == {}
 
 
 def test_commands_are_found_where_pages_print_them() -> None:

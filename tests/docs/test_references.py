@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -14,16 +13,18 @@ PAGES += sorted((ROOT / "docs").rglob("*.md"))
 PLACES = (*ROOMS, "tests", "docs", "requirements", "bench", "bin")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_leads_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            links = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
+            assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_file_that_is_named_is_there(page: Path) -> None:
-    named = re.findall(rf"`((?:{'|'.join(PLACES)})/[\w./-]*)`", page.read_text("utf-8"))
-    assert [name for name in named if not (ROOT / name).exists()] == []
+def test_every_file_that_is_named_is_there(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            named = re.findall(rf"`((?:{'|'.join(PLACES)})/[\w./-]*)`", page.read_text("utf-8"))
+            assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 MODULES = {
@@ -34,9 +35,10 @@ MODULES = {
 """The project's modules, by their paths."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_module_of_which_the_end_of_the_path_is_named_is_there(page: Path) -> None:
-    assert strangers(page.read_text("utf-8")) == []
+def test_every_module_of_which_the_end_of_the_path_is_named_is_there(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            assert strangers(page.read_text("utf-8")) == []
 
 
 def test_every_module_that_another_module_names_is_there() -> None:

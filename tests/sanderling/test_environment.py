@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -59,17 +58,17 @@ def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str
     ]
 
 
-@pytest.mark.parametrize("item", fields(Settings), ids=lambda item: str(item.name))
-def test_every_setting_can_be_said_in_all_three_ways(item: object, tmp_path: Path) -> None:
-    name = item.name  # type: ignore[attr-defined]
-    value = getattr(Settings(), name)
-    text = ",".join(value) if isinstance(value, tuple) else str(value)
-    toml = tmp_path / "other.toml"
-    toml.write_text(f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}\n")
-    assert load({name: text}, {}).origins[name] == flag(name)
-    assert load({}, {variable(name): text}).origins[name] == variable(name)
-    assert load({}, {}, str(toml)).origins[name] == str(toml)
-    assert getattr(load({name: text}, {}).settings, name) == value
+def test_every_setting_can_be_said_in_all_three_ways(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in Settings.__struct_fields__:
+        with subtests.test(name):
+            value = getattr(Settings(), name)
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            toml = tmp_path / "other.toml"
+            toml.write_text(f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}\n")
+            assert load({name: text}, {}).origins[name] == flag(name)
+            assert load({}, {variable(name): text}).origins[name] == variable(name)
+            assert load({}, {}, str(toml)).origins[name] == str(toml)
+            assert getattr(load({name: text}, {}).settings, name) == value
 
 
 def test_lists_are_separated_by_commas(folder: dict[str, str]) -> None:

@@ -64,15 +64,16 @@ def wrappings() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "junk"), wrappings())
-def test_a_feed_is_found_and_read_in_every_wrapping(name: str, junk: str) -> None:
-    for served, encoding, packed in itertools.product(TYPES, ENCODINGS, (False, True)):
-        body = (JUNK[junk] + FEEDS[name]).encode(encoding)
-        body = gzip.compress(body) if packed else body
-        finding = detect(body, served, URL)
-        assert finding.type == "feed" and finding.feed is not None, (served, encoding, finding)
-        (entry,) = finding.feed.entries
-        assert (entry.title, entry.url) == ("Höhe", "https://shore.example/1"), (served, encoding)
+def test_a_feed_is_found_and_read_in_every_wrapping(subtests: pytest.Subtests) -> None:
+    for name, junk in wrappings():
+        with subtests.test(f"{name} {junk}"):
+            for served, encoding, packed in itertools.product(TYPES, ENCODINGS, (False, True)):
+                body = (JUNK[junk] + FEEDS[name]).encode(encoding)
+                body = gzip.compress(body) if packed else body
+                finding = detect(body, served, URL)
+                assert finding.type == "feed" and finding.feed is not None, (served, encoding, finding)
+                (entry,) = finding.feed.entries
+                assert (entry.title, entry.url) == ("Höhe", "https://shore.example/1"), (served, encoding)
 
 
 @pytest.mark.parametrize("declared", ["utf-8", "windows-1252", "iso-8859-1", "utf-16", "klingon"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -71,15 +72,16 @@ def test_a_digest_has_a_list_of_its_events_and_the_values_of_the_first() -> None
     assert made("{{ title }}", told) == "7 events of news.test"
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_each_name_can_be_written_of_each_specimen_or_has_parts(name: str) -> None:
-    for specimen in SPECIMENS:
-        if name in ("events", "changed", "kinds"):
-            part = "title" if name == "events" else "after"
-            text = made(f"x{{% for each in {name} %}}{{{{ each.{part} }}}}{{% endfor %}}", specimen)
-        else:
-            text = made(f"x{{{{ {name} }}}}", specimen)
-        assert text.startswith("x") and (len(text) > 1 or specimen is not SPECIMENS[0] or name == "notice")
+def test_each_name_can_be_written_of_each_specimen_or_has_parts(subtests: pytest.Subtests) -> None:
+    for name in sorted(NAMES):
+        with subtests.test(name):
+            for specimen in SPECIMENS:
+                if name in ("events", "changed", "kinds"):
+                    part = "title" if name == "events" else "after"
+                    text = made(f"x{{% for each in {name} %}}{{{{ each.{part} }}}}{{% endfor %}}", specimen)
+                else:
+                    text = made(f"x{{{{ {name} }}}}", specimen)
+                assert text.startswith("x") and (len(text) > 1 or specimen is not SPECIMENS[0] or name == "notice")
 
 
 def test_there_are_twenty_one_names() -> None:
@@ -145,19 +147,22 @@ def test_a_line_with_a_tag_alone_is_no_line_and_a_tag_beside_text_leaves_the_lin
     assert "line 4: there is no value called oops" in refused("{% if count %}\n\n{% endif %}\n{{ title.oops }}")
 
 
-@pytest.mark.parametrize("name", sorted(DIALECTS))
-@pytest.mark.parametrize("text", MARKUP)
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{{ title }} {{ summary }} {{ content }} {{ link }}",
-        "{{ text }}",
-        "{{ [title, summary] | join(' ') }} {{ difference }}{{ link }}",
-        "{{ title | replace('&', '&') }} {{ (title ~ ' ') ~ summary }} {{ link }}",
-        "{{ title | truncate(4000) }}{% set more = content %} {{ more | trim }} {{ link }}",
-    ],
+MARKED = (
+    "{{ title }} {{ summary }} {{ content }} {{ link }}",
+    "{{ text }}",
+    "{{ [title, summary] | join(' ') }} {{ difference }}{{ link }}",
+    "{{ title | replace('&', '&') }} {{ (title ~ ' ') ~ summary }} {{ link }}",
+    "{{ title | truncate(4000) }}{% set more = content %} {{ more | trim }} {{ link }}",
 )
-def test_markup_of_a_page_is_shown_and_does_nothing(name: DialectName, text: str, template: str) -> None:
+
+
+def test_markup_of_a_page_is_shown_and_does_nothing(subtests: pytest.Subtests) -> None:
+    for name, text, template in itertools.product(sorted(DIALECTS), MARKUP, MARKED):
+        with subtests.test(name, text=ascii(text), template=template):
+            shown_and_inert(name, text, template)
+
+
+def shown_and_inert(name: DialectName, text: str, template: str) -> None:
     told = notification_of("0190", an_event(title=text, summary=text, content=text))
     written = made(template, told, TextLimits(text=60_000, dialect=name, titled=True))
     if "set" not in template:

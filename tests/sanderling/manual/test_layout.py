@@ -72,11 +72,12 @@ def test_the_title_is_the_first_heading() -> None:
     assert title_of(PAGE) == "The first page"
 
 
-@pytest.mark.parametrize("name", [name for names in contents().values() for name in names if name != "reference"])
-def test_words_of_every_page_fit_into_eighty_cells(name: str) -> None:
+def test_words_of_every_page_fit_into_eighty_cells(subtests: pytest.Subtests) -> None:
     """Code stands as it is."""
-    shown = list(lines(page(name).markdown, Look(80)))
-    assert shown[0].isupper() and len(shown) > 3
-    words = [line for line in shown if not line.startswith("    ")]
-    assert [line for line in words if cells(line) > 80] == []
-    assert [line for line in words if "](" in line or "**" in line or "*Today*" in line] == []
+    for name in [name for names in contents().values() for name in names if name != "reference"]:
+        with subtests.test(name):
+            shown = list(lines(page(name).markdown, Look(80)))
+            assert shown[0].isupper() and len(shown) > 3
+            words = [line for line in shown if not line.startswith("    ")]
+            assert [line for line in words if cells(line) > 80] == []
+            assert [line for line in words if "](" in line or "**" in line or "*Today*" in line] == []

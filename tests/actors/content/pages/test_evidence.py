@@ -72,14 +72,15 @@ def test_a_page_that_scripts_fill_is_a_shell_and_a_short_page_is_none() -> None:
     assert not reading(html(*PROSE, around='<div id="root">{}</div><script src=/app.js></script>')).evidence.shell
 
 
-@pytest.mark.parametrize(("language", "kind"), EVERY, ids=[f"{language}-{kind}" for language, kind in EVERY])
-def test_each_phrase_of_a_language_gives_its_page_away(language: str, kind: str) -> None:
-    for phrase in WORDS[language][kind]:
-        spoken = phrase.replace("*", "").capitalize()
-        seen = reading(html("Xyz", title=f"{spoken} | Shore"))
-        # Some words serve two kinds: "moment" waits and asks.
-        assert says_it_is_another(seen), phrase
-        assert kind_of(f"Shore: {spoken}") in KINDS
+def test_each_phrase_of_a_language_gives_its_page_away(subtests: pytest.Subtests) -> None:
+    for language, kind in EVERY:
+        with subtests.test(f"{language}-{kind}"):
+            for phrase in WORDS[language][kind]:
+                spoken = phrase.replace("*", "").capitalize()
+                seen = reading(html("Xyz", title=f"{spoken} | Shore"))
+                # Some words serve two kinds: "moment" waits and asks.
+                assert says_it_is_another(seen), phrase
+                assert kind_of(f"Shore: {spoken}") in KINDS
 
 
 def test_every_kind_is_known_in_every_language() -> None:

@@ -16,34 +16,40 @@ def trouble(title: str, *blocks: str, head: str = "", around: str = "{}") -> str
     return str(reading(page.replace(b"<title>The shore", f"<title>{title}".encode())).trouble or "")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_an_error_page_of_each_language_is_trouble(language: str) -> None:
-    for phrase in WORDS[language]["error"]:
-        spoken = phrase.replace("*", "").capitalize()
-        assert "error text" in trouble(f"{spoken} | Shore", "Shore"), phrase
-        assert trouble("Shore", spoken, "Shore"), phrase
+def test_an_error_page_of_each_language_is_trouble(subtests: pytest.Subtests) -> None:
+    for language in LANGUAGES:
+        with subtests.test(language):
+            for phrase in WORDS[language]["error"]:
+                spoken = phrase.replace("*", "").capitalize()
+                assert "error text" in trouble(f"{spoken} | Shore", "Shore"), phrase
+                assert trouble("Shore", spoken, "Shore"), phrase
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_challenge_a_consent_wall_and_a_site_in_repair_are_trouble_in_each_language(language: str) -> None:
-    for kind in ("challenge", "consent", "maintenance"):
-        phrase = WORDS[language][kind][0].replace("*", "")
-        assert trouble(f"{phrase} – Shore", "Shore"), phrase
+def test_a_challenge_a_consent_wall_and_a_site_in_repair_are_trouble_in_each_language(
+    subtests: pytest.Subtests,
+) -> None:
+    for language in LANGUAGES:
+        with subtests.test(language):
+            for kind in ("challenge", "consent", "maintenance"):
+                phrase = WORDS[language][kind][0].replace("*", "")
+                assert trouble(f"{phrase} – Shore", "Shore"), phrase
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_same_words_in_the_title_of_a_page_with_text_are_none(language: str) -> None:
-    for kind in ("error", "challenge", "consent", "maintenance", "redirect", "loading"):
-        assert not trouble(f"{WORDS[language][kind][0].replace('*', '')} | Shore", *(PROSE * 3))
+def test_the_same_words_in_the_title_of_a_page_with_text_are_none(subtests: pytest.Subtests) -> None:
+    for language in LANGUAGES:
+        with subtests.test(language):
+            for kind in ("error", "challenge", "consent", "maintenance", "redirect", "loading"):
+                assert not trouble(f"{WORDS[language][kind][0].replace('*', '')} | Shore", *(PROSE * 3))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_shop_whose_ware_is_not_to_be_had_is_no_error(language: str) -> None:
-    for phrase in WORDS[language]["unavailable"]:
-        if language == "en":
-            continue
-        spoken = phrase.replace("*", "")
-        assert not trouble(f"Sandals | {spoken}", "Sandals", spoken, "$ 12"), phrase
+def test_a_shop_whose_ware_is_not_to_be_had_is_no_error(subtests: pytest.Subtests) -> None:
+    for language in LANGUAGES:
+        with subtests.test(language):
+            for phrase in WORDS[language]["unavailable"]:
+                if language == "en":
+                    continue
+                spoken = phrase.replace("*", "")
+                assert not trouble(f"Sandals | {spoken}", "Sandals", spoken, "$ 12"), phrase
 
 
 def test_a_page_that_says_it_leads_elsewhere_and_does_is_trouble() -> None:

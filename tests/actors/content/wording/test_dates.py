@@ -30,33 +30,36 @@ def writer() -> Callable[[date, str, str], str]:
     return lambda day, width, locale: str(format_date(day, width, locale=locale))
 
 
-@pytest.mark.parametrize(("locale", "width"), WRITTEN)
 def test_each_locale_s_dates_are_recognised_in_each_width(
-    locale: str, width: str, written: Callable[[date, str, str], str]
+    written: Callable[[date, str, str], str], subtests: pytest.Subtests
 ) -> None:
-    for month in range(1, 13):
-        # From the tenth on: "3.01.26" may be a version.
-        day = date(2026, month, 10 + month)
-        text = canonical(f"xyz {written(day, width, locale)} xyz")
-        (found,) = dates_in(text)
-        assert (day.year, day.month, day.day) in found.readings, text
-        assert is_only_date(canonical(written(day, width, locale)))
+    for locale, width in WRITTEN:
+        with subtests.test(f"{locale} {width}"):
+            for month in range(1, 13):
+                # From the tenth on: "3.01.26" may be a version.
+                day = date(2026, month, 10 + month)
+                text = canonical(f"xyz {written(day, width, locale)} xyz")
+                (found,) = dates_in(text)
+                assert (day.year, day.month, day.day) in found.readings, text
+                assert is_only_date(canonical(written(day, width, locale)))
 
 
-@pytest.mark.parametrize(("locale", "width"), [pair for pair in WRITTEN if pair[1] != "short"])
 def test_any_day_and_its_neighbour_are_a_shift_and_others_are_none(
-    locale: str, width: str, written: Callable[[date, str, str], str]
+    written: Callable[[date, str, str], str], subtests: pytest.Subtests
 ) -> None:
-    rng = random.Random(f"{locale} {width}")
-    for _ in range(30):
-        day = date(2024, 1, 1) + timedelta(rng.randrange(1500))
-        one, next_day, later = (
-            canonical(f"xyz {written(day + timedelta(days), width, locale)}") for days in (0, 1, rng.randrange(2, 300))
-        )
-        assert shifted_by_a_day(one, next_day) == 1, (one, next_day)
-        assert shifted_by_a_day(next_day, one) == -1
-        assert shifted_by_a_day(one, later) == 0, (one, later)
-        assert shifted_by_a_day(one, one) == 0
+    for locale, width in [pair for pair in WRITTEN if pair[1] != "short"]:
+        with subtests.test(f"{locale} {width}"):
+            rng = random.Random(f"{locale} {width}")
+            for _ in range(30):
+                day = date(2024, 1, 1) + timedelta(rng.randrange(1500))
+                one, next_day, later = (
+                    canonical(f"xyz {written(day + timedelta(days), width, locale)}")
+                    for days in (0, 1, rng.randrange(2, 300))
+                )
+                assert shifted_by_a_day(one, next_day) == 1, (one, next_day)
+                assert shifted_by_a_day(next_day, one) == -1
+                assert shifted_by_a_day(one, later) == 0, (one, later)
+                assert shifted_by_a_day(one, one) == 0
 
 
 @pytest.mark.parametrize(
