@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str
 
 
 def test_every_setting_can_be_said_in_all_three_ways(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for name in Settings.__struct_fields__:
+    for name in [item.name for item in fields(Settings)]:
         with subtests.test(name):
             value = getattr(Settings(), name)
             text = ",".join(value) if isinstance(value, tuple) else str(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import trio
 
 from api.dashboard.assets import asset
 from api.dashboard.face import POLICY, Dashboard
@@ -30,6 +31,7 @@ async def test_x13_without_a_session_every_screen_leads_to_the_sign_in_page(
 ) -> None:
     for screen in CLOSED:
         with subtests.test(screen.label):
+            await trio.sleep(60)  # a stranger's requests are limited
             if screen.method == "POST":
                 answer = await stranger.post(path_of(screen), follow=False, token="x")
             else:
@@ -48,6 +50,7 @@ async def test_x13_a_change_with_a_foreign_origin_or_token_is_refused(
     token = browser.token
     for screen in CHANGES:
         with subtests.test(screen.label):
+            await trio.sleep(60)
             path = path_of(screen)
             for headers in (
                 {"Origin": "https://evil.test"},
