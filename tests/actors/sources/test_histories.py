@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 
-import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st

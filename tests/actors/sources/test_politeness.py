@@ -4,7 +4,6 @@ from itertools import pairwise
 from typing import Any
 
 import msgspec
-import pytest
 import trio
 
 from storage.records.identity import Millis
