@@ -17,7 +17,7 @@ TEST_HINT = case $$code in \
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: languages help setup run demo test test-long check lint simulate simulate-d1 bench bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: languages help setup run demo test test-long check lint simulate simulate-d1 bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -27,7 +27,9 @@ help:
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds each (SEEDS=200)"
-	@echo "make bench     goals, limits and our figures in one table"
+	@echo "make bench     goals, limits and our figures           (WHAT=\"log match\" PAGE=docs/figures.md; bench-short: do all run?)"
+	@echo "make bench-compare  this tree beside another commit    (BASE=HEAD~5 WHAT=\"runtime table\" ARGS=\"--rounds 5\")"
+	@echo "make bench-stale  marks sections of docs/figures.md whose product has changed a lot since"
 	@echo "make bench-churn  real changes told from churn on real pages    (PAGES=folder ARGS=--alone)"
 	@echo "make bench-watch  changes that readers wait for, scripted      (ARGS=-v)"
 	@echo "make bench-kinds  kinds of change on labelled blocks, prices    (PAGES=folder)"
@@ -88,7 +90,19 @@ simulate-d1:
 
 bench:
 	@bin/setup test
-	@$(PYTHON_IN) -m bench $(ARGS)
+	@$(PYTHON_IN) -m bench $(if $(PAGE),--page $(PAGE)) $(ARGS) $(WHAT)
+
+bench-short:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench --short $(ARGS) $(WHAT)
+
+bench-compare:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.compare $(ARGS) $(BASE) $(WHAT)
+
+bench-stale:
+	@bin/setup test
+	@$(PYTHON_IN) -m bench.page
 
 bench-cadence:
 	@bin/setup test

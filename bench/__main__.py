@@ -1,54 +1,71 @@
-"""`python -m bench [NAME...]`: runs the benchmarks of this folder and prints one table of them.
+"""`python -m bench [NAME...]`: runs benchmarks, and prints or rewrites the page of figures.
 
-A benchmark is a module beside this one with a function `rows()`. It measures its limit (a peer, or the bare machinery)
-and the product in the same run on the same machine, and returns rows: dicts of figure, goal, limit, ours, ratio (ours
-to the limit, or None) and met. The ratio is what counts; the absolute numbers only give the scale.
+`--page FILE` replaces the sections of what ran and keeps the others. `--short` only proves that all of them run.
 """
 
 from __future__ import annotations
 
-import platform
+import argparse
+import os
 import sys
-from collections.abc import Mapping
-from datetime import date
-from importlib import import_module
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-COLUMNS = ("figure", "goal", "limit", "ours", "ratio", "met")
-
-
-def names() -> list[str]:
-    """Return the benchmarks of this folder."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if "\ndef rows(" in path.read_text())
+from bench import page
+from bench.one import Result, names, run
 
 
-def cells(row: Mapping[str, Any]) -> list[str]:
-    """Return a row as texts, in the order of the columns."""
-    ratio = "" if row["ratio"] is None else f"{float(row['ratio']):.2f}"
-    return [*(str(row[name]) for name in COLUMNS[:4]), ratio, "yes" if row["met"] else "NO"]
+def main(arguments: Sequence[str]) -> int:
+    """Return 1 if a benchmark failed, 2 for an unknown name."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--short", action="store_true", help="tiny sizes, two at a time; goals are not judged")
+    parser.add_argument("--page", type=Path, help="rewrite the sections of this file")
+    asked = parser.parse_args(arguments)
+    if not known(asked.names):
+        return 2
+    if asked.short:
+        return short(asked.names or names())
+    failed, sections = 0, {}
+    for name in asked.names or names():
+        print(f"bench: {name}...", file=sys.stderr, flush=True)
+        before = os.getloadavg()[0]
+        result = run(name, named=bool(asked.names))
+        failed += told(name, result)
+        if result.records and not result.error:
+            sections[result.title] = page.section(result, before)
+    if asked.page is not None:
+        old = asked.page.read_text("utf-8") if asked.page.exists() else ""
+        asked.page.write_text(page.rewritten(old, sections), "utf-8")
+    else:
+        print(page.rewritten("", sections), end="")
+    return min(failed, 1)
 
 
-def markdown(rows: list[list[str]]) -> str:
-    """Return rows as a Markdown table whose columns stand in line."""
-    table = [list(COLUMNS), *rows]
-    wide = [max(len(row[column]) for row in table) for column in range(len(COLUMNS))]
-    lines = ["| " + " | ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)) + " |" for row in table]
-    return "\n".join([lines[0], "|" + "|".join("-" * (n + 2) for n in wide) + "|", *lines[1:]])
-
-
-def main(wanted: list[str]) -> int:
-    """Run the benchmarks, print the table; return 2 for an unknown name."""
-    unknown = sorted(set(wanted) - set(names()))
+def known(asked: Sequence[str]) -> bool:
+    unknown = sorted(set(asked) - set(names()))
     if unknown:
         print(f"bench: no such benchmark: {', '.join(unknown)}; there are {', '.join(names())}", file=sys.stderr)
-        return 2
-    rows: list[list[str]] = []
-    for name in wanted or names():
-        print(f"bench: {name}...", file=sys.stderr)
-        rows += [cells(row) for row in import_module(f"bench.{name}").rows()]
-    print(f"{date.today()}, Python {platform.python_version()}, {platform.machine()}\n\n{markdown(rows)}")
-    return 0
+    return not unknown
+
+
+def told(name: str, result: Result) -> bool:
+    """Say what is absent and what failed; return whether it failed."""
+    if result.absent:
+        print(f"bench: {name}: absent: {result.absent}", file=sys.stderr)
+    if result.error:
+        print(f"bench: {name} failed:\n{result.error}", file=sys.stderr)
+    return bool(result.error)
+
+
+def short(wanted: Sequence[str]) -> int:
+    failed = 0
+    with ThreadPoolExecutor(2) as pool:
+        for name, result in zip(wanted, pool.map(lambda name: run(name, short=True), wanted), strict=True):
+            failed += told(name, result)
+            print(f"bench: {name}: {len(result.records)} rows", flush=True)
+    return min(failed, 1)
 
 
 if __name__ == "__main__":

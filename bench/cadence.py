@@ -1,6 +1,6 @@
 """Cadence's figures: how late each way of choosing looks is told of changes, all with the same number of looks.
 
-`make bench-cadence [TRACES=folder]` prints the table for a folder with `traces.csv.gz` and `manifest.jsonl`; without
+`make bench-cadence [TRACES=folder]` prints each policy for a folder with `traces.csv.gz` and `manifest.jsonl`; without
 one, for the shared material beside the project. What runs as *Sanderling* is the product's own code: its memory is
 decoded, taught and encoded at each look. The constants in `actors/sources/schedule/change_rate.py` were chosen on the
 half of the sites that is called tuned on; the other half is held out. One idea came from the latter: a page of it with
@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from actors.settings import Settings
 from actors.sources.schedule.look_price import Price
 from bench.cadence_budget import controlled
 from bench.cadence_policies import Aimd, Fixed, Foresight, Frequency, Oracle, Product, Root, product
 from bench.cadence_traces import MEAN, Maker, Outcome, Trace, at_budget, budget, half, load
+from bench.topic import MATERIAL, Absent, Figure, Row, Topic, size
 
-MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "cadence"
+FOLDER = MATERIAL / "cadence"
+EACH = size(1, 12)
+"""Of the traces every so many is watched."""
 EVENNESS = Settings().cadence_evenness
 DEFAULT = f"Sanderling, evenness {EVENNESS:g} (default)"
 ONE_RATE = "interval ~ 1/sqrt(learned rate)"
@@ -39,14 +41,34 @@ POLICIES: dict[str, tuple[Maker, float]] = {
 }
 PARTS = {"all": (0, 1), "tuned on": (1,), "held out": (0,)}
 Table = dict[str, dict[str, Outcome]]
+TOPIC = Topic(
+    "When sources are checked",
+    "Mean delays on recorded traces, all policies with the same number of checks: a fixed interval beside the default, "
+    "1/sqrt of a learned rate beside the event-optimal setting.",
+    ("actors/sources/schedule",),
+    {
+        f"{key} {part}": Figure(f"{name}, {part}", "min", goal)
+        for part in PARTS
+        for key, name, goal in (
+            ("event", "default, delay per event", "<= 0.57 x fixed"),
+            ("source", "default, delay per source", "<= 1 x fixed"),
+            ("optimal", "event-optimal setting, delay per event", "<= 0.83 x 1/sqrt(rate)"),
+        )
+    }
+    | {
+        "decision": Figure("a decision, CPU", "us", "<= 50 us"),
+        "in all": Figure("controller: checks off the budget, in all", "", "<= 0.05"),
+        "worst day": Figure("controller: checks off the budget, worst day", "", "<= 0.05"),
+    },
+)
 
 
-def measure(traces: Sequence[Trace]) -> Table:
+def measure(traces: Sequence[Trace], policies: Mapping[str, tuple[Maker, float]] = POLICIES) -> Table:
     """Return the outcome of each policy on each part of the traces, each part with a budget of its own."""
     found: Table = {}
     for part, halves in PARTS.items():
         chosen = [trace for trace in traces if half(trace) in halves]
-        for name, (make, knob) in POLICIES.items():
+        for name, (make, knob) in policies.items():
             found.setdefault(name, {})[part] = at_budget(make, chosen, knob)[1]
     return found
 
@@ -66,28 +88,8 @@ def decision_cost(trace: Trace) -> float:
     return best * 1e6
 
 
-def goals(found: Table, part: str) -> list[tuple[str, float, float]]:
-    """Return (goal, bound, what was reached) of a part."""
-    fixed, root = found["fixed"][part], found[ONE_RATE][part]
-    ours, optimal = found[DEFAULT][part], found[OPTIMAL][part]
-    return [
-        (f"{part}: default per event, of fixed", 0.57, ours.per_event / fixed.per_event),
-        (f"{part}: default per source, of fixed", 1.0, ours.per_source / fixed.per_source),
-        (f"{part}: event-optimal per event, of 1/sqrt", 0.83, optimal.per_event / root.per_event),
-    ]
-
-
-def figures(traces: Sequence[Trace], found: Table) -> list[tuple[str, float, float]]:
-    """Return all goals with what was reached."""
-    rows = [row for part in PARTS for row in goals(found, part)]
-    busiest = max(traces, key=lambda trace: len(trace.events))
-    rows.append(("a decision, us", 50.0, decision_cost(busiest)))
-    rows += [(f"controller: looks off the budget, {what}", 0.05, miss) for what, miss in controlled(traces).items()]
-    return rows
-
-
 def report(traces: Sequence[Trace]) -> None:
-    """Print the delays of each policy, then the goals."""
+    """Print the delays of each policy."""
     events = sum(len(trace.events) for trace in traces)
     print(f"{len(traces)} sources, {events} events, one look per {MEAN / 60:g} min: {budget(traces):.0f} looks")
     print("mean delay in minutes per event | per source, and both as parts of fixed\n")
@@ -100,28 +102,22 @@ def report(traces: Sequence[Trace]) -> None:
             of_event, of_source = outcome.per_event / fixed.per_event, outcome.per_source / fixed.per_source
             cells += f"{outcome.per_event:6.2f} |{outcome.per_source:6.2f}  ({of_event:.2f} |{of_source:5.2f}) "
         print(f"{name:<40}{cells}")
-    print()
-    for goal, bound, reached in figures(traces, found):
-        print(f"{goal:<56} {reached:8.3f}   goal <= {bound:g}   {'met' if reached <= bound else 'NOT MET'}")
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the cadence's rows for the table of all benchmarks; none where the material is absent."""
-    if not (MATERIAL / "manifest.jsonl").exists():
-        return []
-    traces = load(MATERIAL)
-    return [
-        {
-            "figure": f"cadence, {goal}",
-            "goal": f"<= {bound:g}",
-            "limit": "",
-            "ours": f"{reached:.3g}",
-            "ratio": None,
-            "met": reached <= bound,
-        }
-        for goal, bound, reached in figures(traces, measure(traces))
-    ]
+def rows() -> Iterator[Row]:
+    if not (FOLDER / "manifest.jsonl").exists():
+        raise Absent("the shared traces")
+    traces = load(FOLDER)[::EACH]
+    found = measure(traces, {name: POLICIES[name] for name in ("fixed", ONE_RATE, OPTIMAL, DEFAULT)})
+    for part in PARTS:
+        fixed, ours = found["fixed"][part], found[DEFAULT][part]
+        yield Row(f"event {part}", ours.per_event, fixed.per_event)
+        yield Row(f"source {part}", ours.per_source, fixed.per_source)
+        yield Row(f"optimal {part}", found[OPTIMAL][part].per_event, found[ONE_RATE][part].per_event)
+    yield Row("decision", decision_cost(max(traces, key=lambda trace: len(trace.events))))
+    for what, miss in controlled(traces).items():
+        yield Row(what, miss)
 
 
 if __name__ == "__main__":
-    report(load(Path(sys.argv[1]) if len(sys.argv) > 1 else MATERIAL))
+    report(load(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER))

@@ -14,9 +14,10 @@ from actors.settings import Settings
 from actors.sources.schedule.look_price import Price, first_guess, moved
 from bench.cadence_policies import Product
 from bench.cadence_traces import CEILING, DAY, MEAN, Trace
+from bench.topic import size
 
 TICK = 60.0
-DAYS = 8
+DAYS = size(8, 2)
 SETTLING = 1.0
 """Days after the start that are not counted."""
 WEEK = 7 * DAY

@@ -21,13 +21,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Protocol
 
+from bench.topic import size
+
 DAY = 86_400.0
 FLOOR, CEILING = 60.0, 2700.0
 MEAN = 1200.0
 """Seconds between two looks at a source on average: the budget all policies share."""
 WARM = 0.2
-SEEDS = 3
-CLOSE = 0.004
+SEEDS = size(3, 1)
+CLOSE = size(0.004, 1.0)
 """How near the number of looks must come to the budget, as a part of it."""
 
 

@@ -16,22 +16,38 @@ import re
 import statistics
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Any
 
 from actors.content.changes.churn import EMIT, MINOR
 from actors.content.changes.sites import LEAST_OTHERS, shared_keys
 from bench import churn_edits
 from bench.churn_filters import OTHERS, Outcome, installed, last_keys, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of
+from bench.topic import Absent, Figure, Row, Topic, size
 
 GOAL_PRECISION, GOAL_RECALL, GOAL_ALARMS = 0.92, 0.94, 0.03
 FOLDS = 5
 HOST_KNOWN = "sanderling, host's pages known"
 _BOOTSTRAP = 500
 _SMALLEST, _LARGEST = 80_000, 140_000
+PAIRS = size(100_000, 4)
+EDITS = ("negation", "price", "date", "number")
+TOPIC = Topic(
+    "Changes of pages, told from churn",
+    "Pairs of versions of real pages that a reader labelled; half of the sites' misses are not read. The limit tells "
+    "every visible difference.",
+    ("actors/content",),
+    {
+        "precision": Figure("hard pairs, precision", "", f">= {GOAL_PRECISION}"),
+        "recall": Figure("hard pairs, recall", "", f">= {GOAL_RECALL}"),
+        "alarms": Figure("false alarms over all byte-changes", "", f"<= {GOAL_ALARMS}"),
+        "held_precision": Figure("hard pairs of the half that is not read, precision", "", f">= {GOAL_PRECISION}"),
+        "held_recall": Figure("hard pairs of the half that is not read, recall", "", f">= {GOAL_RECALL}"),
+    }
+    | {kind: Figure(f"one small edit in the main text reported: {kind}", "", ">= 0.95") for kind in EDITS},
+)
 Outcomes = Mapping[str, Outcome]
 
 
@@ -73,7 +89,7 @@ def interval(pairs: Sequence[Pair], outcomes: Outcomes, figure: Callable[[Figure
 
 def run(folder: Path, *, others: bool) -> tuple[list[Pair], dict[str, dict[str, Outcome]]]:
     """Return the pairs, and each filter's outcome on them; the others see only real pages."""
-    pairs = pairs_of(folder)
+    pairs = pairs_of(folder)[:PAIRS]
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
     filters = {name: value for name, (value, package) in OTHERS.items() if others and installed(package)}
     shared = shared_by_page(folder, pairs)
@@ -198,30 +214,20 @@ def report(pairs: Sequence[Pair], outcomes: Mapping[str, Outcomes]) -> None:
     parts(pairs, product, outcomes[HOST_KNOWN])
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the product's figures on the shared material; none where it is absent."""
+def rows() -> Iterator[Row]:
     if not (DEFAULT / "manifest.jsonl").exists():
-        return []
+        raise Absent("the shared pages")
     pairs, outcomes = run(DEFAULT, others=False)
     product = outcomes["sanderling"]
-    read, real = Figures(hard(pairs), product), Figures(found(pairs), product)
-    blind = sum(pair.real for pair in hard(pairs)) / len(hard(pairs))
-    table = [
-        ("precision on hard pairs", ">=", GOAL_PRECISION, read.precision, f"visible text {blind:.2f}"),
-        ("recall on hard pairs", ">=", GOAL_RECALL, read.recall, "visible text 1.00"),
-        ("false alarms over byte-changes", "<=", GOAL_ALARMS, real.alarms, "visible text about 0.32"),
-    ]
-    return [
-        {
-            "figure": f"churn: {figure} ({len(pairs)} pairs; `make bench-churn` has the tables)",
-            "goal": f"{sign} {goal:.2f}",
-            "limit": limit,
-            "ours": f"{value:.3f}",
-            "ratio": None,
-            "met": value >= goal if sign == ">=" else value <= goal,
-        }
-        for figure, sign, goal, value, limit in table
-    ]
+    read, held = Figures(hard(pairs), product), Figures(hard(halves(pairs)[1]), product)
+    yield Row("precision", read.precision, sum(pair.real for pair in hard(pairs)) / max(1, len(hard(pairs))))
+    yield Row("recall", read.recall, 1.0)
+    yield Row("alarms", Figures(found(pairs), product).alarms)
+    yield Row("held_precision", held.precision)
+    yield Row("held_recall", held.recall)
+    told = edited(DEFAULT, pairs)
+    for kind in EDITS:
+        yield Row(kind, sum(look > 0 for look in told[kind]) / max(1, len(told[kind])), note=f"of {len(told[kind])}")
 
 
 def main(arguments: Sequence[str]) -> int:

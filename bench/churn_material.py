@@ -16,7 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct, convert
 
-DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "pages"
+from bench.topic import MATERIAL
+
+DEFAULT = MATERIAL / "pages"
 _FOLDS_SEED, _SPLIT_SEED = 5, 11
 
 
@@ -57,6 +59,8 @@ def histories(folder: Path, pairs: Sequence[Pair]) -> Iterator[tuple[list[Pair],
     for page, bodies in _folders(folder, by_page):
         if page in by_page:
             yield by_page.pop(page), bodies
+            if not by_page:
+                return
     if by_page:
         raise SystemExit(f"bench: the folder lacks {len(by_page)} of the manifest's pages, first {min(by_page)}")
 

@@ -1,23 +1,38 @@
 """The console beside a service of 100,000 sources.
 
-The service is the tests' fake one, in the same process: what it costs to make its answers is in the figures, a socket
-is not. There is no bare peer to measure beside: Textual's own table takes seconds to fill with as many rows.
+There is no bare peer to measure beside: Textual's own table takes seconds to fill with as many rows.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from bench.topic import Figure, Row, Topic, size
 from sanderling.console.tree_screen import TreeScreen
 from tests.sanderling.console.fake_service import FakeService
 from tests.sanderling.console.terminal import Terminal, on_terminal
 
 SOURCES = 100_000
-JUMPS, MOVES, SECONDS = 20, 200, 10
+JUMPS, MOVES, SECONDS = size(20, 1), size(200, 5), size(10, 1)
 SIZES = ((80, 24), (200, 60))
+FIGURES = {
+    "start": Figure("start to first rows", "ms", "<= 500 ms"),
+    "jump": Figure("jump to the last row, not read yet", "ms", "<= 20 ms"),
+    "move": Figure("CPU of a line down", "ms", "<= 10 ms"),
+    "live": Figure("CPU while live, of a core", "%", "<= 2 %"),
+}
+TOPIC = Topic(
+    "The console",
+    "100,000 sources of a fake service in the same process, so the figures include its answers and no socket.",
+    ("sanderling/console",),
+    {
+        f"{key}{width}": figure._replace(name=f"{width}x{height}: {figure.name}")
+        for width, height in SIZES
+        for key, figure in FIGURES.items()
+    },
+)
 
 
 async def _jump(terminal: Terminal, last: bool) -> float:
@@ -63,18 +78,10 @@ def _measured(size: tuple[int, int]) -> Sequence[float]:
     return found
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the rows of the table."""
-    table = []
-    for size in SIZES:
-        start, jump, move, live = _measured(size)
-        at = f"console {size[0]}x{size[1]}, 100,000 sources:"
-        for figure, goal, ours, met in (
-            ("start to first rows", "<= 500 ms", f"{1000 * start:.0f} ms", start <= 0.5),
-            ("jump to the last row, not read yet", "<= 20 ms", f"{1000 * jump:.0f} ms", jump <= 0.02),
-            ("CPU of a line down", "<= 10 ms", f"{1000 * move:.1f} ms", move <= 0.01),
-            ("CPU while live", "<= 2 %", f"{100 * live:.1f} %", live <= 0.02),
-        ):
-            row = {"figure": f"{at} {figure}", "goal": goal, "limit": "", "ours": ours, "ratio": None, "met": met}
-            table.append(row)
-    return table
+def rows() -> Iterator[Row]:
+    for width, height in SIZES:
+        start, jump, move, live = _measured((width, height))
+        yield Row(f"start{width}", 1000 * start)
+        yield Row(f"jump{width}", 1000 * jump)
+        yield Row(f"move{width}", 1000 * move)
+        yield Row(f"live{width}", 100 * live)

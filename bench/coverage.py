@@ -1,21 +1,18 @@
-"""A receipt of coverage over a year of hourly rows: how large it is, and how long it takes; and what a tally costs.
-
-The limit beside the time is the signature alone.
-"""
+"""A receipt of coverage over a year of hourly rows: how large it is, and how long it takes; and what a tally costs."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import trio
 
 from actors.signatures.coverage import MOST_BYTES, Logged, receipt_of
 from actors.signatures.event import Signer, new_signing_key
+from bench.topic import Figure, Row, Topic, size
 from storage.interface import Storage
 from storage.records import tally
 from storage.records.coverage import Kept, cover, days_of
@@ -26,48 +23,33 @@ from storage.records.trail import Verdict
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import a_source, a_source_id, a_state
 
-DAYS, SOURCES, EVERY = 365, 50, 900_000
+DAYS, SOURCES, EVERY = size(365, 20), size(50, 2), 900_000
 DAY_MS = 86_400_000
 START = Millis(20_000 * DAY_MS)
 END = Millis(START + DAYS * DAY_MS)
-ROUNDS = 20
-WITHIN = 20.0
-TALLY_US = 20.0
+ROUNDS = size(20, 2)
+TOPIC = Topic(
+    "Coverage receipts",
+    "A year of hours of 50 sources on SQLite, in processor time; the limit signs a document and nothing else.",
+    ("actors/signatures", "storage/records", "storage/sqlite"),
+    {
+        "receipt": Figure("a receipt over a year by the hour: read, weighed, signed; CPU", "ms", "<= 20 ms"),
+        "size": Figure("its size", "B", f"<= {MOST_BYTES:,} B"),
+        "tally": Figure("a check in the tally of a source, CPU", "us", "<= 20 us"),
+        "day": Figure("a day of quiet checks in the tally", "B", "<= 576 B"),
+    },
+)
 
 
-def rows() -> list[dict[str, Any]]:
-    """Measure on a data folder of SQLite with a year of some sources."""
+def rows() -> Iterator[Row]:
     days, counted, us = _a_year()
     with tempfile.TemporaryDirectory() as name:
-        ms, size = trio.run(_asked, Path(name), days, counted)
+        ms, length = trio.run(_asked, Path(name), days, counted)
     key = Signer(new_signing_key(bytes(32), START))
-    bare = _best(lambda: key.sign_document({"a": "b" * 1_200}, START))
-    what = f"a receipt over {DAYS} days by the hour: read, weighed, signed; CPU"
-    each = sum(len(day.body) for day in days) / len(days)
-    return [
-        _row(
-            what,
-            f"<= {WITHIN:g} ms",
-            ms,
-            WITHIN,
-            "ms",
-            bare,
-        ),
-        _row("the same: its size", f"<= {MOST_BYTES:,} B", size, MOST_BYTES, "B"),
-        _row("a look in the tally of a source, CPU", f"<= {TALLY_US:g} us", us, TALLY_US, "us"),
-        _row("a day of quiet looks in the tally of a source", "<= 24 B an hour", each, 24 * 24, "B"),
-    ]
-
-
-def _row(figure: str, goal: str, ours: float, most: float, unit: str, bare: float | None = None) -> dict[str, Any]:
-    return {
-        "figure": f"coverage: {figure}",
-        "goal": goal,
-        "limit": "" if bare is None else f"{bare:.2f} ms to sign",
-        "ours": f"{ours:,.1f} {unit}",
-        "ratio": None if bare is None else ours / bare,
-        "met": ours <= most,
-    }
+    yield Row("receipt", ms, _best(lambda: key.sign_document({"a": "b" * 1_200}, START)))
+    yield Row("size", length)
+    yield Row("tally", us)
+    yield Row("day", sum(len(day.body) for day in days) / len(days))
 
 
 def _a_year() -> tuple[list[Day], bytes, float]:

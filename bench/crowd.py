@@ -1,18 +1,15 @@
-"""`python -m bench.crowd [--sources 100000] [--nodes 4]`: many sources over several nodes of one database.
+"""Many sources over several nodes of one database.
 
 Every node is the whole product; the database is the in-loop engine that all share, the network is memory. Each host has
-a hundred sources, each with an interval of a day and a moment of its own in it. Printed are the real seconds until all
-nodes run, how even the shares are, memory, the looks of a quarter of an hour that were late, and, after a node was
-killed, how many virtual seconds it took until each of its sources had an owner again, and whether any had two.
+a hundred sources, each with an interval of a day and a moment of its own in it.
 """
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import trio
@@ -20,6 +17,7 @@ import trio.testing
 from msgspec.structs import replace
 
 from bench.sources import a_source
+from bench.topic import Figure, Row, Topic, size
 from storage.records.identity import Millis
 from storage.records.source import SourceState
 from storage.sqlite.in_loop_nodes import InLoopNode
@@ -27,51 +25,53 @@ from tests.actors.members.harness import Land, Node
 from tests.actors.sources.harness import Origin, rss
 from tests.support.memory_network import web
 
+COUNT, NODES = size(100_000, 400), size(4, 2)
 A_HOST = 100
 DAY = 86_400
 QUARTER = 900
+TOPIC = Topic(
+    "Many sources on several nodes",
+    "100,000 sources on four whole nodes in one process under a virtual clock; memory and seconds are of all four.",
+    ("actors/members", "actors/sources", "storage/sqlite"),
+    {
+        "start": Figure("until all nodes run", "s"),
+        "memory": Figure("memory", "GiB"),
+        "share": Figure("the largest share, of an even one", "", "<= 1.2"),
+        "late": Figure("sources late by a minute in a quarter of an hour", "", "<= 0"),
+        "killed": Figure("virtual time until a killed node's sources have an owner, none two", "s", "<= 10 s"),
+    },
+)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.crowd", description=__doc__)
-    parser.add_argument("--sources", type=int, default=100_000)
-    parser.add_argument("--nodes", type=int, default=4)
-    asked = parser.parse_args()
-    clock = trio.testing.MockClock(autojump_threshold=0)
-    trio.run(_measure, asked.sources, asked.nodes, clock=clock)
-
-
-async def _measure(count: int, nodes: int) -> None:
+async def _measure() -> list[Row]:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
+        await _fill(land, COUNT)
         started = time.perf_counter()
-        await _fill(land, count)
-        _say(f"{count:,} sources stored", started)
-        started = time.perf_counter()
-        running = [await land.start(f"node-{number}") for number in range(nodes)]
-        await _until_each_has_one_owner(running, count)
-        _say(f"{nodes} nodes run, each knows all", started)
-        shares = [len(node.watched()) for node in running]
-        print(f"shares {shares}: {max(shares) / (count / nodes):.3f} of an even one at most", flush=True)
-        started = time.perf_counter()
-        before = sum(len(origin.asked) for origin in land.origins.values())
+        running = [await land.start(f"node-{number}") for number in range(NODES)]
+        await _until_each_has_one_owner(running, COUNT)
+        start = time.perf_counter() - started
+        share = max(len(node.watched()) for node in running) / (COUNT / NODES)
         await trio.sleep(QUARTER)
-        looks = sum(len(origin.asked) for origin in land.origins.values()) - before
         late = sum(_late(node) for node in running)
-        _say(f"{looks:,} requests in a quarter of an hour, {late} sources late by a minute", started)
-        await _kill(running, count)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+        killed = await _kill(running, COUNT)
         nursery.cancel_scope.cancel()
+    return [
+        Row("start", start),
+        Row("memory", memory),
+        Row("share", share),
+        Row("late", late),
+        Row("killed", killed),
+    ]
 
 
-async def _kill(running: list[Node], count: int) -> None:
+async def _kill(running: list[Node], count: int) -> float:
     lost, *left = running
-    theirs = lost.watched()
-    started, began = time.perf_counter(), trio.current_time()
+    began = trio.current_time()
     lost.kill()
     await _until_each_has_one_owner(left, count)
-    waited = trio.current_time() - began
-    _say(f"a node with {len(theirs):,} was killed: all have an owner again after {waited:.1f} virtual s", started)
+    return trio.current_time() - began
 
 
 async def _until_each_has_one_owner(nodes: Sequence[Node], count: int) -> None:
@@ -111,10 +111,5 @@ async def _fill(land: Land, count: int) -> None:
         )
 
 
-def _say(what: str, started: float) -> None:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-    print(f"{what}: {time.perf_counter() - started:.1f} real s, {peak:.2f} GiB at most so far", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def rows() -> Iterator[Row]:
+    yield from trio.run(_measure, clock=trio.testing.MockClock(autojump_threshold=0))

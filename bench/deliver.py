@@ -1,18 +1,16 @@
 """Deliveries: signed, durable ones a second beside bare httpx; what a stalled receiver costs others; parked ones.
 
-Bare httpx posts the same bodies to the same receiver, as many at once, unsigned and written down nowhere. Ours claims
-each row, signs it, has the guard connect, posts, and settles it with a line in the attempts log, all on SQLite.
+Ours claims each row, signs it, has the guard connect, posts, and settles it with a line in the attempts log.
 """
 
 from __future__ import annotations
 
 import gc
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import httpx
 import trio
@@ -20,14 +18,30 @@ import trio
 from bench.deliver_house import Receiver, a_receiver, a_world, delivering, match, prepare, publish
 from bench.log_loads import opened, percentile
 from bench.log_material import seeded
+from bench.topic import Figure, Row, Topic, size
 from sanderling.real_world import monotonic
 from storage.interface import Storage
 from storage.records.destination import WEBHOOK
 
-DESTINATIONS, EVENTS = 5, 1_000
+DESTINATIONS, EVENTS = 5, size(1_000, 20)
 AT_ONCE = 4 * DESTINATIONS
-PARKED = 5_000
-SAMPLES = 300
+PARKED = size(5_000, 50)
+SAMPLES = size(300, 10)
+ROUNDS = size(3, 1)
+TOPIC = Topic(
+    "Deliveries",
+    "Five destinations of four requests at once, on SQLite; bare httpx posts the same bodies to the same receiver, "
+    "unsigned and written down nowhere.",
+    ("actors/delivery", "actors/destination_kinds", "actors/egress", "storage/sqlite"),
+    {
+        "webhook": Figure("webhooks, signed and durable", "/s", ">= 0.6 x bare httpx"),
+        "ntfy": Figure("durable messages by ntfy", "/s", ">= 0.6 x bare httpx"),
+        "stalled": Figure("D8 a stalled receiver delays others, from match to arrival, p99", "ms", "<= 100 ms"),
+        "memory": Figure("memory of a parked destination, 5,000 of them", "KB", "<= 20 KB"),
+        "start": Figure("start of 5,000 destinations", "s", "<= 5 s"),
+        "stop": Figure("stop of 5,000 destinations", "s", "<= 3 s"),
+    },
+)
 
 
 async def bare(receiver: Receiver, bodies: Sequence[bytes]) -> float:
@@ -57,13 +71,13 @@ async def drained(storage: Storage, hooks: Sequence[str]) -> None:
             await trio.sleep(0.01)
 
 
-async def throughput(folder: Path, kind: str = WEBHOOK) -> list[dict[str, Any]]:
+async def throughput(folder: Path, kind: str) -> Row:
     """Measure deliveries of a kind and bare requests in turns."""
     limits, ours, world = [], [], a_world()
     with a_receiver() as receiver:
         async with opened(seeded(folder, sources=1)) as storage:
             hooks = await prepare(storage, [receiver.url(f"hook/{number}") for number in range(DESTINATIONS)], kind)
-            for _ in range(3):
+            for _ in range(ROUNDS):
                 events = await publish(storage, EVENTS)
                 limits.append(await bare(receiver, [event.body for event in events]))
                 await match(storage, hooks, events, world)
@@ -71,12 +85,7 @@ async def throughput(folder: Path, kind: str = WEBHOOK) -> list[dict[str, Any]]:
                 async with delivering(storage, world):
                     await drained(storage, hooks)
                     ours.append(EVENTS * DESTINATIONS / (trio.current_time() - began))
-    limit, mine = statistics.median(limits), statistics.median(ours)
-    how = "signed, durable deliveries" if kind == WEBHOOK else f"durable messages by {kind}"
-    figure = f"{how}, {DESTINATIONS} destinations of 4 requests"
-    return [
-        _row(figure, ">= 0.60 of bare httpx", f"{limit:,.0f}/s", f"{mine:,.0f}/s", mine / limit, mine >= 0.6 * limit)
-    ]
+    return Row(kind, statistics.median(ours), statistics.median(limits))
 
 
 async def delay(folder: Path, *, stalled: bool) -> list[float]:
@@ -100,7 +109,7 @@ async def delay(folder: Path, *, stalled: bool) -> list[float]:
     return [at - began for began, at in zip(sent, arrived, strict=True)]
 
 
-async def parked(folder: Path) -> list[dict[str, Any]]:
+async def parked(folder: Path) -> list[Row]:
     """Measure many idle destinations: memory, start, stop."""
     world = a_world()
     async with opened(seeded(folder, sources=1)) as storage:
@@ -116,31 +125,19 @@ async def parked(folder: Path) -> list[dict[str, Any]]:
             gc.collect()
             used, began = (_rss_kb() - before) / PARKED, trio.current_time()
         stopped = trio.current_time() - began
-    return [
-        _row(f"memory of a parked destination, {PARKED:,} of them", "<= 20 KB", "", f"{used:.1f} KB", None, used <= 20),
-        _row(f"start of {PARKED:,} destinations", "<= 5 s", "", f"{started:.2f} s", None, started <= 5),
-        _row(f"stop of {PARKED:,} destinations", "<= 3 s", "", f"{stopped:.2f} s", None, stopped <= 3),
-    ]
+    return [Row("memory", used), Row("start", started), Row("stop", stopped)]
 
 
-def rows() -> list[dict[str, Any]]:
-    """Measure and return the rows of the table."""
+def rows() -> Iterator[Row]:
     with TemporaryDirectory() as place:
         folder = Path(place)
-        found = trio.run(throughput, folder / "throughput")
-        found += trio.run(throughput, folder / "messages", "ntfy")
-        alone = trio.run(partial(delay, folder / "alone", stalled=False))
-        beside = trio.run(partial(delay, folder / "beside", stalled=True))
-        extra = percentile(beside, 99) - percentile(alone, 99)
-        limit, ours = f"{1000 * percentile(alone, 99):.1f} ms alone", f"{1000 * percentile(beside, 99):.1f} ms"
-        figure = "D8 commit of a match to its arrival, p99, beside a stalled receiver"
-        found.append(_row(figure, "< 100 ms more", limit, ours, None, extra < 0.1))
-        return found + trio.run(parked, folder / "parked")
+        for kind in (WEBHOOK, "ntfy"):
+            yield trio.run(throughput, folder / kind, kind)
+        alone, beside = (trio.run(partial(delay, folder / f"{on}", stalled=on)) for on in (False, True))
+        p99 = percentile(alone, 99)
+        yield Row("stalled", 1000 * (percentile(beside, 99) - p99), note=f"{1000 * p99:.1f} ms without")
+        yield from trio.run(parked, folder / "parked")
 
 
 def _rss_kb() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4.0
-
-
-def _row(figure: str, goal: str, limit: str, ours: str, ratio: float | None, met: bool) -> dict[str, Any]:
-    return {"figure": figure, "goal": goal, "limit": limit, "ours": ours, "ratio": ratio, "met": met}

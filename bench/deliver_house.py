@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +24,7 @@ from actors.egress.traffic import build_egress
 from actors.settings import Settings
 from actors.world import World
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, signed
+from bench.topic import ROOT
 from sanderling.real_world import chance, monotonic, wall
 from storage.append import events_of
 from storage.interface import Storage
@@ -58,8 +58,7 @@ class Receiver:
 def a_receiver() -> Iterator[Receiver]:
     """Run a receiver."""
     command = [sys.executable, "-m", "bench.deliver_house"]
-    root = Path(__file__).parent.parent
-    process = subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         yield Receiver(process, int(process.stdout.readline()))

@@ -1,4 +1,4 @@
-"""`python -m bench.heartbeats [KILLS] [SEED]`: a real service is killed at drawn moments, again and again.
+"""A real service is killed at drawn moments, again and again.
 
 Its heartbeats are due every ten seconds. Late is one that comes more than an interval after it was due, or, where it
 was due while nothing ran, after the service was back. The simulated kills are more (`sanderling simulate 1..N --only
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import random
 import signal
-import sys
 import tempfile
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +18,22 @@ from typing import Any, NamedTuple
 
 import trio
 
+from bench.topic import Figure, Row, Topic, size
 from sanderling.client.api import Client
 from sanderling.real_world import wall
 from tests.e2e.service import Service, a_key, a_service
 
 EVERY = 10.0
-KILLS = 20
+KILLS, LONGEST, SEED = size(20, 1), size(25.0, 1.0), 1
+TOPIC = Topic(
+    "Heartbeats after a kill",
+    "A real service with a heartbeat each ten seconds, killed 20 times at drawn moments.",
+    ("actors/heartbeat", "sanderling/serve.py"),
+    {
+        "late": Figure("heartbeats late by more than an interval", "", "<= 0"),
+        "told": Figure("heartbeats, each naming the one before", "", higher=True),
+    },
+)
 START_WITHIN = 300.0
 """Seconds: a machine that is busy with other things takes long."""
 
@@ -79,32 +89,21 @@ def late(beats: list[float], lives: list[Life]) -> list[str]:
     return found
 
 
-async def run(kills: int, seed: int) -> int:
-    """Kill, read what was told, and say what was late; return 1 if anything was, or the chain is broken."""
-    dice = random.Random(seed)
+async def run() -> list[Row]:
+    dice = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="sanderling-heartbeats-") as folder:
         lives = []
-        for _ in range(kills):
-            lives.append(await live(Path(folder), dice.choice((dice.uniform(0, 2), dice.uniform(2, 25)))))
-            await trio.sleep(dice.choice((0.0, dice.uniform(0, 20))))
+        for _ in range(KILLS):
+            lives.append(await live(Path(folder), dice.choice((dice.uniform(0, 2), dice.uniform(2, LONGEST)))))
+            await trio.sleep(dice.choice((0.0, dice.uniform(0, LONGEST))))
         beats = await told(Path(folder))
-    chained = all(
-        after["heartbeat"]["number"] == before["heartbeat"]["number"] + 1
-        and after["heartbeat"]["before"] == before["id"]
-        for before, after in pairwise(beats)
-    )
+    for before, after in pairwise(beats):
+        assert after["heartbeat"]["number"] == before["heartbeat"]["number"] + 1
+        assert after["heartbeat"]["before"] == before["id"]
     moments = [datetime.fromisoformat(beat["emitted_at"]).timestamp() for beat in beats]
-    wrong = late(moments, lives)
-    shortest = min((after - before for before, after in pairwise(moments)), default=0.0)
-    telling = sum(due_in(moments, life) < life.killed for life in lives)
-    print(f"{kills} kills, in {telling} of these lives a heartbeat was due; {len(beats)} heartbeats, ", end="")
-    print(f"{len(wrong)} late, chain {'whole' if chained else 'BROKEN'}, ", end="")
-    print(f"shortest time between two {shortest:.1f} s of {EVERY:g}")
-    for line in wrong:
-        print(line)
-    return int(bool(wrong) or not chained)
+    due = sum(due_in(moments, life) < life.killed for life in lives)
+    return [Row("late", len(late(moments, lives)), note=f"due in {due} of {KILLS} lives"), Row("told", len(beats))]
 
 
-if __name__ == "__main__":
-    kills, seed = (*map(int, sys.argv[1:3]), *(KILLS, 1)[len(sys.argv) - 1 :])
-    sys.exit(trio.run(run, kills, seed))
+def rows() -> Iterator[Row]:
+    yield from trio.run(run)

@@ -8,34 +8,35 @@ against all pages that are in memory (RSS): when idle there is one process, and 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import trio
 
+from bench.topic import Figure, Row, Topic
 from sanderling.client.api import Client
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 
-GOAL = 80
+TOPIC = Topic(
+    "An idle service",
+    "Memory of the service and all its processes, 10^6 B, after one check of one feed.",
+    ("actors", "api", "sanderling", "storage", "supervision"),
+    {
+        "alone": Figure("without workers, alone on its machine (RSS)", "MB", "<= 80 MB"),
+        "idle": Figure("without workers, beside other programs in the same Python (PSS)", "MB"),
+        "busy": Figure("with its workers (PSS)", "MB"),
+    },
+)
 SETTINGS = {"SANDERLING_WORKER_IDLE": "3", "SANDERLING_CADENCE_FLOOR": "2700", "SANDERLING_WORKERS": "2"}
 WITHIN = 60.0
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the row of idle memory."""
+def rows() -> Iterator[Row]:
     busy, idle, alone = trio.run(measured)
-    return [
-        {
-            "figure": "idle: memory of the whole service after one look (PSS)",
-            "goal": f"<= {GOAL} MB",
-            "limit": "",
-            "ours": f"{alone:.0f} MB alone on its machine (PSS here {idle:.0f} MB; with workers {busy:.0f} MB)",
-            "ratio": None,
-            "met": alone <= GOAL,
-        }
-    ]
+    yield Row("alone", alone)
+    yield Row("idle", idle)
+    yield Row("busy", busy)
 
 
 async def measured() -> tuple[float, float, float]:

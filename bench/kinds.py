@@ -16,6 +16,7 @@ import argparse
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from actors.content.wording.fingerprint import digest16
 from actors.content.wording.language import code_of
 from bench import natural
 from bench.churn_material import DEFAULT, Pair, pairs_of
+from bench.topic import Absent, Figure, Row, Topic, size
 from storage.records.event import Change, Diff
 from storage.records.value import CHANGE_KINDS
 from tests.actors.content.values.prices import HELD_OUT, TWELVE, prices
@@ -38,7 +40,26 @@ LABELS = Path(__file__).with_name("kind_labels.txt")
 BLIND = Path(__file__).with_name("kind_labels_blind.txt")
 SOUGHT = Path(__file__).with_name("kind_labels_sought.txt")
 MADE = Path(__file__).with_name("kinds_made.txt")
-PRICES = 10_000
+PRICES = size(10_000, 100)
+LABELLED = size(1_000, 4)
+SETS = {
+    "shown": "real blocks shown while the rules were made",
+    "hidden": "real blocks not shown",
+    "blind": "real blocks labelled blind",
+    "learned": "blocks sought, to learn from",
+    "sought": "blocks sought, held out",
+    "made": "changes made up, 12 locales",
+}
+TOPIC = Topic(
+    "Kinds of change",
+    "F1 on altered blocks that a reader labelled, and 10,000 generated prices of each group of locales.",
+    ("actors/content/values", "actors/content/wording"),
+    {key: Figure(f"{name}: F1", "", ">= 0.9") for key, name in SETS.items()}
+    | {
+        "twelve": Figure("prices read as another number, 12 locales", "", "<= 0"),
+        "twenty": Figure("prices read as another number, 20 others", "", "<= 0"),
+    },
+)
 _URL = "https://shore.example/"
 
 
@@ -123,8 +144,10 @@ def _altered(before: bytes, after: bytes, content_type: str) -> Sequence[Altered
 
 def _files(folder: Path, wanted: set[str]) -> Mapping[str, bytes]:
     found: dict[str, bytes] = {}
-    with tarfile.open(folder / "pages.tar.xz") as archive:
+    with tarfile.open(folder / "pages.tar.xz", "r|xz") as archive:
         for member in archive:
+            if len(found) == len(wanted):
+                break
             name = member.name.removeprefix("./")
             if name in wanted and (file := archive.extractfile(member)) is not None:
                 found[name] = file.read()
@@ -170,39 +193,53 @@ def misread(locales: dict[str, str], seed: int) -> tuple[int, int]:
     return wrong, missed
 
 
+def sets(folder: Path, looks_folder: Path) -> Iterator[tuple[str, Rows]]:
+    """Yield each set of labelled blocks by its key in SETS."""
+    known, blind, sought = labels(), labels(BLIND), labels(SOUGHT)
+    pairs = [pair for pair in pairs_of(folder) if pair.label == "real" and pair.labelled == "read"]
+    looks = {one.look for one in islice((*blind.values(), *sought.values()), LABELLED) if one.look}
+    versions = {look for look in looks if ".." in look}
+    altered = (
+        *changes_in(folder, pairs[:LABELLED]),
+        *changes_in_looks(looks_folder, looks - versions),
+        *changes_in_versions(folder, versions),
+    )
+    found = {digest_of(one.change): one for one in altered}
+
+    def of(labelled: Mapping[str, Labelled], half: int | None = None) -> Rows:
+        wanted = (one for at, one in enumerate(labelled) if half in (None, at % 2))
+        return [(found[one], labelled[one].kinds) for one in wanted if one in found]
+
+    yield "shown", of(known, 0)
+    yield "hidden", of(known, 1)
+    yield "blind", of(blind)
+    yield "learned", of(sought, 0)
+    yield "sought", of(sought, 1)
+
+
+def rows() -> Iterator[Row]:
+    invented = list(made())
+    yield Row("made", score(invented)[2], note=f"of {len(invented)}")
+    yield Row("twelve", misread(TWELVE, 11)[0])
+    yield Row("twenty", misread(HELD_OUT, 11)[0])
+    if not (DEFAULT / "manifest.jsonl").exists() or not (natural.DEFAULT / "manifest.jsonl").exists():
+        raise Absent("the shared pages and histories")
+    for key, found in sets(DEFAULT, natural.DEFAULT):
+        yield Row(key, score(found)[2], note=f"of {len(found)}")
+
+
 def main() -> None:
-    """Print the scores of both halves, of those labelled blind, and the prices."""
+    """Print the scores of each set, and the prices."""
     parser = argparse.ArgumentParser(prog="python -m bench.kinds", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
     parser.add_argument("--looks", type=Path, default=natural.DEFAULT)
     parser.add_argument("--list", action="store_true", help="print the blocks of which other kinds are told")
     asked = parser.parse_args()
-    known, blind, sought = labels(), labels(BLIND), labels(SOUGHT)
-    places = {digest: at for at, digest in enumerate(known)}
-    pairs = [pair for pair in pairs_of(asked.folder) if pair.label == "real" and pair.labelled == "read"]
-    looks = {one.look for one in (*blind.values(), *sought.values()) if one.look}
-    versions = {look for look in looks if ".." in look}
-    altered = (
-        *changes_in(asked.folder, pairs),
-        *changes_in_looks(asked.looks, looks - versions),
-        *changes_in_versions(asked.folder, versions),
-    )
-    found = {digest_of(one.change): one for one in altered}
-    for half, name in ((0, "shown while the rules were made"), (1, "not shown")):
-        rows = [(found[one], known[one].kinds) for one in known if one in found and places[one] % 2 == half]
-        _print(rows, name, by_kind=False)
-    rows = [(found[one], blind[one].kinds) for one in blind if one in found]
-    _print(rows, "labelled blind", by_kind=True)
-    places = {digest: at for at, digest in enumerate(sought)}
-    for half, name in ((0, "sought, to learn from"), (1, "sought, held out")):
-        of_half = [(found[one], sought[one].kinds) for one in sought if one in found and places[one] % 2 == half]
-        _print(of_half, name, by_kind=True)
-        rows += of_half if half == 0 else []
-    invented = list(made())
-    _print(invented, "made up, twelve locales", by_kind=True)
-    for one, kinds in [*rows, *invented] if asked.list else ():
-        if (said := told(one)) != kinds:
-            print(f"{digest_of(one.change)} is {','.join(sorted(kinds))}, told {','.join(sorted(said))}")
+    for key, rows in (*sets(asked.folder, asked.looks), ("made", list(made()))):
+        _print(rows, SETS[key], by_kind=key not in ("shown", "hidden"))
+        for one, kinds in rows if asked.list and key in ("blind", "learned", "made") else ():
+            if (said := told(one)) != kinds:
+                print(f"{digest_of(one.change)} is {','.join(sorted(kinds))}, told {','.join(sorted(said))}")
     for locales, name in ((TWELVE, "twelve locales"), (HELD_OUT, "twenty others")):
         wrong, missed = misread(locales, 11)
         print(f"prices, {name}: of {PRICES:,} {wrong} read as another, {missed} as none")

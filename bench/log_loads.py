@@ -16,10 +16,11 @@ import msgspec
 import trio
 
 from bench.log_material import DRAFTS, SOURCES, Mint, a_harvest, an_event, signed, source_id
+from bench.topic import size
 from storage.interface import Storage
 from storage.sqlite import open_sqlite
 
-SECONDS, ROUNDS = 0.8, 3
+SECONDS, ROUNDS = size(0.8, 0.1), size(3, 1)
 
 
 def percentile(values: Sequence[float], p: float) -> float:

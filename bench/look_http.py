@@ -1,19 +1,18 @@
 """What an unchanged look costs: a conditional GET answered 304 through the guarded client, beside bare httpx.
 
 Both talk to the same server over loopback, which runs in a thread of its own so that only the client's processor time
-is counted. `python -m bench.look_http` prints the row.
+is counted.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import random
 import socket
 import statistics
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import httpx
@@ -24,27 +23,23 @@ from actors.egress.traffic import build_egress
 from actors.egress.url import parse_url
 from actors.settings import Settings
 from actors.world import World
+from bench.topic import Figure, Row, Topic, size
 
-GOAL = 1.5
-ROUNDS, LOOKS = 7, 400
+ROUNDS, LOOKS = size(7, 1), size(400, 10)
+TOPIC = Topic(
+    "An unchanged feed",
+    "Processor time of a conditional GET that a server on loopback answers with 304, in turns with bare httpx.",
+    ("actors/egress",),
+    {"request": Figure("CPU of the request", "us", "<= 1.5 x bare httpx")},
+)
 _ANSWER = b'HTTP/1.1 304 Not Modified\r\nETag: "v1"\r\nCache-Control: max-age=300\r\nServer: bench\r\n\r\n'
 
 
-def rows() -> list[dict[str, Any]]:
-    """Measure and return the one row: figure, goal, limit, ours, ratio, met. Times are in us of processor time."""
+def rows() -> Iterator[Row]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=_serve, args=(server,), daemon=True).start()
         bare, ours = trio.run(_measure, server.getsockname()[1])
-    return [
-        {
-            "figure": "an unchanged feed (304): CPU of the request, us",
-            "goal": f"<= {GOAL} x bare httpx",
-            "limit": round(bare),
-            "ours": round(ours),
-            "ratio": round(ours / bare, 2),
-            "met": ours <= GOAL * bare,
-        }
-    ]
+    yield Row("request", ours, bare)
 
 
 def _serve(server: socket.socket) -> None:
@@ -112,7 +107,3 @@ def _world() -> World:
         reach=lambda name: None,
         log=lambda *a, **k: None,
     )
-
-
-if __name__ == "__main__":
-    print(json.dumps(rows(), indent=2))

@@ -1,6 +1,6 @@
 """The figures of the engine on PostgreSQL, and of several nodes on it (SC1, 2, 5, 11 and 14), each beside its limit.
 
-The server is a cluster of its own from Debian's package, with `fsync`. Without the package there are no rows.
+The server is a cluster of its own from Debian's package, with `fsync`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from hashlib import sha256
 from itertools import cycle
@@ -23,6 +23,7 @@ import trio
 from bench.idle import tree
 from bench.log_loads import median, opened, percentile
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, seeded, signed, source_id, unsigned
+from bench.topic import Absent, Figure, Row, Topic, size
 from storage.interface import Storage
 from storage.postgres.database import open_postgres
 from storage.records.identity import START, id_of
@@ -33,30 +34,42 @@ from tests.e2e.service import a_service
 from tests.e2e.test_postgres import variables
 from tests.support.postgres import Cluster, durable, is_here
 
-BATCH, BATCHES, ROUNDS = 64, 40, 5
-WAKES = 200
-AT_ONCE, LOOKS = 200, 20
-SETTLED, IDLE, COUNTED = 20.0, 60.0, 30.0
+BATCH, BATCHES, ROUNDS = 64, size(40, 4), size(5, 1)
+WAKES = size(200, 10)
+AT_ONCE, LOOKS = size(200, 10), size(20, 2)
+SETTLED, IDLE, COUNTED = size(20.0, 1.0), size(60.0, 1.0), size(30.0, 1.0)
 """Seconds until a node that watches nothing is idle, in which its CPU is taken, and in which its statements are."""
+TOPIC = Topic(
+    "Several nodes on one PostgreSQL",
+    "A cluster of its own with `fsync`; the limits are bare COPY, our SQLite, one writer, NOTIFY and a round trip of "
+    "the driver.",
+    ("storage/postgres", "storage/following.py", "storage/tail.py", "actors/members"),
+    {
+        "copy": Figure("SC1 events committed, signed, 64 a batch, beside bare COPY", "/s", ">= 0.3 x COPY"),
+        "sqlite": Figure("SC1 the same, beside our SQLite", "/s", ">= 0.5 x SQLite"),
+        "four": Figure("SC2 four that write at once, beside one", "/s", ">= 0.8 x one"),
+        "wake": Figure("SC5 a commit, until another node's reader has it, p99", "ms", "<= 1 x 3 NOTIFY p99 + 40 ms"),
+        "key": Figure("SC11 a look-up of a key alone, p50", "ms", "<= 3 x round trip"),
+        "keys": Figure("SC11 CPU of a look-up, 200 at once", "us", "<= 15 us"),
+        "transactions": Figure("SC14 an idle node: transactions", "/s", "<= 10/s"),
+        "statements": Figure("SC14 an idle node: statements", "/s", "<= 10/s"),
+        "cpu": Figure("SC14 its CPU, of a core", "%", "<= 1 %"),
+        "backends": Figure("SC14 CPU of its backends, of a core", "%"),
+    },
+)
 _ASKED = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*)")
 _BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname=current_database() AND pid<>pg_backend_pid()"
 _COMMITS = "SELECT xact_commit+xact_rollback FROM pg_stat_database WHERE datname=current_database()"
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
-    return trio.run(_measured) if is_here() else []
-
-
-async def _measured() -> list[dict[str, Any]]:
+def rows() -> Iterator[Row]:
+    if not is_here():
+        raise Absent("PostgreSQL: Debian's package postgresql")
+    cluster = durable()
     with tempfile.TemporaryDirectory() as folder:
-        cluster = durable()
-        return [
-            *await _commits(Path(folder), cluster),
-            *await _wakes(cluster),
-            *await _look_ups(cluster),
-            *await _idle(cluster),
-        ]
+        yield from trio.run(_commits, Path(folder), cluster)
+    for measure in (_wakes, _look_ups, _idle):
+        yield from trio.run(measure, cluster)
 
 
 @asynccontextmanager
@@ -104,7 +117,7 @@ def _copy(connection: psycopg.Connection[Any], bodies: Sequence[bytes]) -> float
     return BATCHES * BATCH / (time.perf_counter() - start)
 
 
-async def _commits(folder: Path, cluster: Cluster) -> list[dict[str, Any]]:
+async def _commits(folder: Path, cluster: Cluster) -> list[Row]:
     url = cluster.url(cluster.empty())
     bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in DRAFTS]
     rates: dict[str, list[float]] = {name: [] for name in ("bare", "sqlite", "one", "four")}
@@ -119,16 +132,8 @@ async def _commits(folder: Path, cluster: Cluster) -> list[dict[str, Any]]:
                 rates["sqlite"].append(await _append(sqlite))
                 rates["one"].append(await _append(nodes[0]))
                 rates["four"].append(await _together(nodes))
-    to = {name: median([one / other for one, other in zip(rates["one"], rates[name], strict=True)]) for name in rates}
-    together = median([four / one for four, one in zip(rates["four"], rates["one"], strict=True)])
-    said = {name: f"{median(found):,.0f}/s" for name, found in rates.items()}
-    copied, lite, four = to["bare"], to["sqlite"], together
-    name = f"SC1 events committed, signed, {BATCH} a batch"
-    return [
-        _row(f"{name}, beside bare COPY", ">= 0.3", (said["bare"], said["one"]), copied, met=copied >= 0.3),
-        _row(f"{name}, beside our SQLite", ">= 0.5", (said["sqlite"], said["one"]), lite, met=lite >= 0.5),
-        _row("SC2 four that write at once, beside one", ">= 0.8", (said["one"], said["four"]), four, met=four >= 0.8),
-    ]
+    bare, lite, one, four = (median(rates[name]) for name in ("bare", "sqlite", "one", "four"))
+    return [Row("copy", one, bare), Row("sqlite", one, lite), Row("four", four, one)]
 
 
 async def _together(nodes: Sequence[Storage]) -> float:
@@ -139,7 +144,7 @@ async def _together(nodes: Sequence[Storage]) -> float:
     return BATCHES // 4 * 4 * BATCH / (time.perf_counter() - start)
 
 
-async def _wakes(cluster: Cluster) -> list[dict[str, Any]]:
+async def _wakes(cluster: Cluster) -> list[Row]:
     """SC5: from a commit on one node to a reader of another one's tail, beside bare LISTEN and NOTIFY."""
     url, took = cluster.url(cluster.empty()), list[float]()
     async with _on(url, "writes") as writer, _on(url, "reads") as reader, trio.open_nursery() as nursery:
@@ -157,10 +162,8 @@ async def _wakes(cluster: Cluster) -> list[dict[str, Any]]:
             await trio.sleep(0.005)
         nursery.cancel_scope.cancel()
     bare = await trio.to_thread.run_sync(_notices, url)
-    ours, limit = percentile(took, 99) * 1e3, percentile(bare, 99) * 1e3
-    said, most = f"{ours:.1f} ms (p50 {median(took) * 1e3:.1f})", 3 * limit + 40
-    figure = "SC5 a commit, until another node's reader has it, p99"
-    return [_row(figure, "<= 3 x NOTIFY's + 40 ms", (f"{limit:.1f} ms", said), ours / limit, met=ours <= most)]
+    limit = 3e3 * percentile(bare, 99) + 40
+    return [Row("wake", percentile(took, 99) * 1e3, limit, f"p50 {median(took) * 1e3:.1f}")]
 
 
 def _notices(url: str) -> list[float]:
@@ -188,7 +191,7 @@ def _notices(url: str) -> list[float]:
     return took
 
 
-async def _look_ups(cluster: Cluster) -> list[dict[str, Any]]:
+async def _look_ups(cluster: Cluster) -> list[Row]:
     """SC11: what one look-up of a key costs, alone and of many at once, beside a round trip of the driver."""
     url = cluster.url(cluster.empty())
     async with _on(url) as storage:
@@ -211,17 +214,10 @@ async def _look_ups(cluster: Cluster) -> list[dict[str, Any]]:
             start = time.perf_counter()
             connection.execute("SELECT 1").fetchone()
             trips.append(time.perf_counter() - start)
-    trip, ours = median(trips) * 1e3, median(alone) * 1e3
-    figure = "SC11 a look-up of a key alone, p50, beside a round trip"
-    return [
-        _row(figure, "one round trip", (f"{trip:.2f} ms", f"{ours:.2f} ms"), ours / trip, met=ours <= 3 * trip),
-        _row(
-            f"SC11 CPU of a look-up, {AT_ONCE} at once", "<= 15 us", ("-", f"{each:.0f} us"), each / 15, met=each <= 15
-        ),
-    ]
+    return [Row("key", median(alone) * 1e3, median(trips) * 1e3), Row("keys", each)]
 
 
-async def _idle(cluster: Cluster) -> list[dict[str, Any]]:
+async def _idle(cluster: Cluster) -> list[Row]:
     """SC14: what a node asks for and takes that watches nothing: a service of its own process, and its backends."""
     with tempfile.TemporaryDirectory() as folder:
         named = await variables(Path(folder), cluster)
@@ -236,14 +232,12 @@ async def _idle(cluster: Cluster) -> list[dict[str, Any]]:
             statements = await _counted(cluster)
             await service.end()
     ours, theirs, commits = ((one - other) / took for one, other in zip(after, before, strict=True))
-    cpu = f"{100 * ours:.1f} % + {100 * theirs:.1f} %"
     work = [each for each in statements if each.split()[0].upper() not in ("BEGIN", "COMMIT")]
-    asked = f"{len(statements) / COUNTED:.2f}/s ({len(work) / COUNTED:.2f}/s without BEGIN and COMMIT)"
-    rate = len(statements) / COUNTED / 10
     return [
-        _row("SC14 an idle node: transactions", "<= 10/s", ("-", f"{commits:.1f}/s"), commits / 10, met=commits <= 10),
-        _row("SC14 an idle node: statements", "<= 10/s", ("-", asked), rate, met=rate <= 1),
-        _row("SC14 its CPU, with PostgreSQL's share", "<= 1 % of a core", ("-", cpu), ours * 100, met=ours <= 0.01),
+        Row("transactions", commits),
+        Row("statements", len(statements) / COUNTED, note=f"{len(work) / COUNTED:.2f} without BEGIN and COMMIT"),
+        Row("cpu", 100 * ours),
+        Row("backends", 100 * theirs),
     ]
 
 
@@ -271,9 +265,3 @@ async def _counted(cluster: Cluster) -> Sequence[str]:
     for statement in ("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()"):
         cluster.run(statement)
     return found
-
-
-def _row(figure: str, goal: str, beside: tuple[str, str], ratio: float, *, met: bool) -> dict[str, Any]:
-    """beside: the limit and ours, in words."""
-    limit, ours = beside
-    return {"figure": figure, "goal": goal, "limit": limit, "ours": ours, "ratio": ratio, "met": met}

@@ -36,6 +36,7 @@ from actors.content.picking.standing import standing_blocks
 from actors.content.tasks import look_page
 from bench import natural
 from bench.churn_material import DEFAULT, halves, histories, pairs_of
+from bench.topic import Absent, Figure, Row, Topic, size
 
 BLOCKS = 8
 """Blocks of a page."""
@@ -44,6 +45,20 @@ GOAL = 0.95
 URL = "https://shore.example/"
 _NAMES = re.compile(rb'(?:class|id)="([^"]*)"')
 WHEN = ("the next version", "half of the history later", "the newest version")
+REDESIGNS = "redesigns alone"
+PARTS = {0: "looked at", 1: "held out"}
+PAGES = size(10_000, 2)
+TOPIC = Topic(
+    "Picked selectors",
+    "The share of selectors that choose the same block, and nothing else, on later versions; the limit is the way from "
+    "the top of the page.",
+    ("actors/content/picking", "actors/content/pages"),
+    {
+        f"{part}, {when}": Figure(f"{part}, {when}", "", "" if when == REDESIGNS else f">= {GOAL}", higher=True)
+        for part in (*PARTS.values(), "long histories")
+        for when in (*WHEN, REDESIGNS)
+    },
+)
 
 
 class Score(NamedTuple):
@@ -116,7 +131,7 @@ def _is_redesign(before: bytes, after: bytes) -> bool:
 
 def _rows(folder: Path, half: int) -> Iterator[tuple[str, list[bytes]]]:
     """Yield the versions of each page of a half, the oldest first."""
-    for of_page, by_name in histories(folder, halves(pairs_of(folder))[half]):
+    for of_page, by_name in histories(folder, halves(pairs_of(folder))[half][:PAGES]):
         yield of_page[0].page, [by_name[name] for name in sorted(by_name)]
 
 
@@ -144,12 +159,25 @@ def score(rows: Iterable[tuple[str, Sequence[bytes]]], *, tell: bool = False) ->
                 if count[wanted] != 1:
                     continue
                 chosen = _chosen(root, selector)
-                kinds = [when if wanted == text else f"{when}, altered blocks", *["redesigns alone"] * is_redesign]
+                kinds = [when if wanted == text else f"{when}, altered blocks", *[REDESIGNS] * is_redesign]
                 for kind in kinds:
                     scores[kind] = scores[kind].plus(wanted, chosen, _chosen(root, place))
                 if tell and chosen != [wanted]:
                     print(f"{name} {kinds} {wanted[:90]!r} {selector} -> {[one[:60] for one in chosen[:3]]}")
     return scores
+
+
+def rows() -> Iterator[Row]:
+    if not (DEFAULT / "manifest.jsonl").exists() or not (natural.DEFAULT / "manifest.jsonl").exists():
+        raise Absent("the shared pages and histories")
+    pages = {page.page: page for page in natural.pages_of(natural.DEFAULT)[:PAGES]}
+    parts = {name: _rows(DEFAULT, half) for half, name in PARTS.items()}
+    for part, versions in (parts | {"long histories": _natural(natural.DEFAULT, pages)}).items():
+        found = score(versions)
+        for when in (*WHEN, REDESIGNS):
+            uses, right, nothing, by_place = found.get(when, Score())
+            note = f"of {uses}, {nothing} choose nothing"
+            yield Row(f"{part}, {when}", right / max(1, uses), by_place / max(1, uses), note)
 
 
 def main() -> None:
@@ -166,8 +194,7 @@ def main() -> None:
         pages = {page.page: page for page in natural.pages_of(asked.folder) if not wanted or page.page in wanted}
         parts = {"long histories": _natural(asked.folder, pages)}
     else:
-        names = {0: "looked at", 1: "held out"}
-        parts = {names[half]: _rows(asked.folder, half) for half in names if asked.half in (None, half)}
+        parts = {name: _rows(asked.folder, half) for half, name in PARTS.items() if asked.half in (None, half)}
     for name, rows in parts.items():
         for when, one in sorted(score(rows, tell=asked.tell).items()):
             print(f"{name}, {when}: {one}, goal {GOAL}")

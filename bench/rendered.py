@@ -1,18 +1,14 @@
 """Rendered pages: looks a second, processor time and memory a page, and what stays after many looks.
 
 A real browser before a page on loopback that fills itself by script, through the guarded proxy, as in the service.
-Rows are left out where no browser is installed. `python -m bench.rendered 1000` makes so many looks and prints how
-memory and processes go.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import statistics
-import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from ipaddress import ip_network
@@ -27,12 +23,25 @@ from actors.browser.pool import ChromiumPool
 from actors.egress.guard import Guard
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust
 from actors.world import Rendered, RenderRequest
+from bench.topic import Absent, Figure, Row, Topic, size
 from sanderling.browsers import find_browser
 from sanderling.environment import environ
 from sanderling.program import holder_command
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 
-LOOKS = 60
+LOOKS, PAGES = size(60, 2), 4
+TOPIC = Topic(
+    "Rendered pages",
+    "A page of 200 entries that its script fetches, four pages at once, 60 checks by a real browser.",
+    ("actors/browser", "actors/egress"),
+    {
+        "rate": Figure("checks a second", "/s", ">= 4/s"),
+        "cpu": Figure("CPU of the browser for a check", "ms", "<= 100 ms"),
+        "own": Figure("CPU of the service for a check", "ms"),
+        "page": Figure("memory of a page over the browser's own", "MiB", "<= 20 MiB"),
+        "browser": Figure("memory of the browser", "MiB"),
+    },
+)
 ITEMS = [f"Item {number}: {number * 7} euros" for number in range(200)]
 PAGE = b"""<!doctype html><title>shop</title><link rel=stylesheet href=/s.css><div id=root></div>
 <img src=/big.png><script>
@@ -76,13 +85,11 @@ def ticks() -> float:
 
 
 class Bench:
-    """Looks at the page by so many workers; tell: called with memory and processes at each `every` looks."""
+    """Checks the page by so many workers."""
 
-    def __init__(self, pool: ChromiumPool, request: RenderRequest, every: int, tell: Any) -> None:
-        self._pool, self._request, self._every, self._tell = pool, request, every, tell
-        self._left = 0
-        self.took: list[float] = []
-        self.peak = 0
+    def __init__(self, pool: ChromiumPool, request: RenderRequest) -> None:
+        self._pool, self._request = pool, request
+        self._left = self.peak = 0
 
     async def look(self, looks: int, pages: int) -> None:
         """Make so many looks."""
@@ -97,12 +104,7 @@ class Bench:
     async def _work(self) -> None:
         while self._left > 0:
             self._left -= 1
-            began = time.perf_counter()
-            page = await self._pool.render(self._request)
-            self.took.append(time.perf_counter() - began)
-            assert is_whole(page)
-            if len(self.took) % self._every == 0:
-                self._tell(len(self.took), weigh(os.getpid()))
+            assert is_whole(await self._pool.render(self._request))
 
     async def _watch(self) -> None:
         limiter = trio.CapacityLimiter(1)
@@ -130,57 +132,34 @@ def is_whole(page: Rendered) -> bool:
     return b"Item 199" in page.html and page.settled
 
 
-async def measure(looks: int, pages: int, every: int, tell: Any = lambda *_: None) -> dict[str, float]:
-    """Make looks; return what they cost, and memory in MB and processes before and after."""
+def browser() -> str:
+    """Return the browser's path. Raises Absent."""
     path = find_browser(environ().get("TEST_BROWSER", "")).path
-    worn = {"most_looks": looks + 20, "most_kib": 1 << 30}
+    if not path:
+        raise Absent("Chromium: Debian's package chromium-headless-shell")
+    return path
+
+
+async def measure(path: str) -> list[Row]:
+    worn = {"most_looks": LOOKS + 20, "most_kib": 1 << 30}
     pool = ChromiumPool(
-        holder_command(path), pages=pages, listen=open_listeners, datagrams=open_datagrams, entropy=entropy, **worn
+        holder_command(path), pages=PAGES, listen=open_listeners, datagrams=open_datagrams, entropy=entropy, **worn
     )
     async with running(pool) as request:
         await pool.render(request)
         await trio.sleep(1)
-        idle, bench = weigh(os.getpid()), Bench(pool, request, every, tell)
+        idle, bench = weigh(os.getpid())["memory_kib"], Bench(pool, request)
         cpu, own, began = ticks(), time.process_time(), time.perf_counter()
-        await bench.look(looks, pages)
+        await bench.look(LOOKS, PAGES)
         spent, ours, elapsed = ticks() - cpu, time.process_time() - own, time.perf_counter() - began
-        await trio.sleep(2)
-        after = weigh(os.getpid())
-    return {
-        "rate": looks / elapsed,
-        "cpu_ms": 1000 * spent / looks,
-        "own_ms": 1000 * ours / looks,
-        "idle_mb": idle["memory_kib"] / 1024,
-        "page_mb": (bench.peak - idle["memory_kib"]) / 1024 / pages,
-        "after_mb": after["memory_kib"] / 1024,
-        "processes_before": idle["processes"],
-        "processes_after": after["processes"],
-        "median_s": statistics.median(bench.took),
-    }
-
-
-def rows() -> Sequence[dict[str, Any]]:
-    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
-    if not find_browser(environ().get("TEST_BROWSER", "")).path:
-        return []
-    found = trio.run(measure, LOOKS, 4, LOOKS)
-    cpu, page = found["cpu_ms"], found["page_mb"]
     return [
-        _row("looks a second, four pages at once", ">= 4", f"{found['rate']:.1f}", found["rate"] >= 4),
-        _row(
-            "processor time of the browser a look", "<= 100 ms", f"{cpu:.0f} ms, ours {found['own_ms']:.0f}", cpu <= 100
-        ),
-        _row(
-            "memory a page over the browser's own", "<= 20 MB", f"{page:.0f} MB over {found['idle_mb']:.0f}", page <= 20
-        ),
+        Row("rate", LOOKS / elapsed),
+        Row("cpu", 1000 * spent / LOOKS),
+        Row("own", 1000 * ours / LOOKS),
+        Row("page", (bench.peak - idle) / 1024 / PAGES),
+        Row("browser", idle / 1024),
     ]
 
 
-def _row(figure: str, goal: str, ours: str, met: bool) -> dict[str, Any]:
-    return {"figure": f"rendered: {figure}", "goal": goal, "limit": "", "ours": ours, "ratio": None, "met": met}
-
-
-if __name__ == "__main__":
-    count = int(sys.argv[1]) if sys.argv[1:] else LOOKS
-    at_once = int(sys.argv[2]) if sys.argv[2:] else 4
-    print(trio.run(partial(measure, count, at_once, max(1, count // 10), lambda *told: print(*told, flush=True))))
+def rows() -> Iterator[Row]:
+    yield from trio.run(measure, browser())

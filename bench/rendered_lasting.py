@@ -1,19 +1,15 @@
 """Rendered pages, many of them by the pool as the service runs it: a browser is replaced after so many looks.
 
-What must not happen: memory that rises, a process or a folder that is left, a look that fails. `python -m
-bench.rendered_lasting 10000 60` makes so many looks, in so many minutes at most, and prints a line each 500, when
+What must not happen: memory that rises, a process or a folder that is left, a look that fails. A sample is taken when
 nothing is under way and each browser has made half of its looks: what it weighs then compares with all others.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,53 +18,45 @@ import trio
 from actors.browser.holder import descendants
 from actors.browser.pool import MOST_LOOKS, ChromiumPool
 from actors.world import RenderFailed, RenderRequest
-from bench.rendered import is_whole, running
-from sanderling.browsers import find_browser
-from sanderling.environment import environ
+from bench.rendered import browser, is_whole, running
+from bench.topic import Figure, Row, Topic, size
 from sanderling.program import holder_command
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 
 PAGES = 3 * (os.cpu_count() or 1)
+COUNT, EVERY = size(10_000, 6), size(MOST_LOOKS, 4)
+TOPIC = Topic(
+    "Ten thousand rendered pages",
+    "10,000 checks by the pool as the service runs it; a rise is that of a line through samples at rest.",
+    ("actors/browser", "actors/egress"),
+    {
+        "private": Figure("private memory of the browsers, rise", "", "<= 0.1"),
+        "ours": Figure("private memory of the service, rise", "", "<= 0.1"),
+        "processes": Figure("processes, rise", "", "<= 0.1"),
+        "descriptors": Figure("open files of the service, rise", "", "<= 0.1"),
+        "failed": Figure("checks that failed", "", "<= 0"),
+        "left": Figure("processes and folders left at the end", "", "<= 0"),
+    },
+    hours=True,
+)
 REST = 2.0
 """Seconds for what has ended to be gone."""
 
 
 class Sample(NamedTuple):
-    """What there is after so many looks, at rest. Memory in KiB: of the browser and its holder, and of this process.
+    """What there is at rest. Memory in KiB, without what is mapped from files, which others may share."""
 
-    private: without what is mapped from files, of which other browsers beside it may carry a share. folders: anything
-    in the place for temporary things. descriptors: open files of this process.
-    """
-
-    looks: int
-    seconds: float
     private: int
-    pss: int
-    rss: int
     ours: int
     processes: int
-    folders: int
     descriptors: int
-    failed: int
-    starts: int
 
 
-def sampled(pool: ChromiumPool, looks: int, failed: int, began: float) -> Sample:
-    """Return what there is now."""
+def sampled() -> Sample:
     below = [memory_of(pid) for pid in descendants(os.getpid())]
-    return Sample(
-        looks,
-        round(time.perf_counter() - began, 1),
-        total(below, "Pss_Anon") + total(below, "Pss_Shmem"),
-        total(below, "Pss"),
-        total(below, "Rss"),
-        memory_of(os.getpid()).get("Pss_Anon", 0),
-        len(below),
-        folders(),
-        len(os.listdir("/proc/self/fd")),
-        failed,
-        pool.statistics().starts,
-    )
+    private = sum(each.get(kind, 0) for each in below for kind in ("Pss_Anon", "Pss_Shmem"))
+    descriptors = len(os.listdir("/proc/self/fd"))
+    return Sample(private, memory_of(os.getpid()).get("Pss_Anon", 0), len(below), descriptors)
 
 
 def memory_of(pid: int) -> Mapping[str, int]:
@@ -78,11 +66,6 @@ def memory_of(pid: int) -> Mapping[str, int]:
     except OSError:
         return {}
     return {name: int(size.split()[0]) for name, _, size in (line.partition(":") for line in lines)}
-
-
-def total(found: Iterable[Mapping[str, int]], kind: str) -> int:
-    """Return the sum of a kind of memory over processes."""
-    return sum(each.get(kind, 0) for each in found)
 
 
 def folders() -> int:
@@ -120,9 +103,7 @@ async def looked(pool: ChromiumPool, request: RenderRequest, looks: int) -> Coun
     return failed
 
 
-async def lasting(most: int, seconds: float) -> Sequence[Sample]:
-    """Make looks until there are so many or so much time is over; return what there was at each 500."""
-    path = find_browser(environ().get("TEST_BROWSER", "")).path
+async def lasting(path: str) -> list[Row]:
     pool = ChromiumPool(
         holder_command(path),
         environment={"TMPDIR": tempfile.gettempdir()},
@@ -131,28 +112,24 @@ async def lasting(most: int, seconds: float) -> Sequence[Sample]:
         datagrams=open_datagrams,
         entropy=entropy,
     )
-    failed, samples, began = Counter[str](), list[Sample](), time.perf_counter()
+    samples = list[Sample]()
     async with running(pool) as request:
-        looks = MOST_LOOKS // 2
-        failed += await looked(pool, request, looks)
-        while looks < most and time.perf_counter() - began < seconds:
+        looks = EVERY // 2
+        failed = await looked(pool, request, looks)
+        while looks < COUNT:
             await trio.sleep(REST)
-            samples.append(sampled(pool, looks, failed.total(), began))
-            print(samples[-1], *failed, flush=True)
-            failed += await looked(pool, request, MOST_LOOKS)
-            looks += MOST_LOOKS
-        print(looks, "looks,", pool.statistics(), dict(failed))
-    print("at the end:", len(descendants(os.getpid())), "processes,", folders(), "folders")
-    return samples
+            samples.append(sampled())
+            failed += await looked(pool, request, EVERY)
+            looks += EVERY
+    rises = [Row(key, slope([getattr(one, key) for one in samples])) for key in Sample._fields]
+    left = len(descendants(os.getpid())) + folders()
+    return [*rises, Row("failed", failed.total(), note=", ".join(failed)), Row("left", left)]
 
 
-if __name__ == "__main__":
-    count = int(sys.argv[1]) if sys.argv[1:] else 10_000
-    minutes = float(sys.argv[2]) if sys.argv[2:] else 60.0
+def rows() -> Iterator[Row]:
+    path = browser()
     with tempfile.TemporaryDirectory() as place:
         os.chmod(place, 0o711)  # a browser that root starts runs as nobody
         tempfile.tempdir = place
-        found = trio.run(partial(lasting, count, 60 * minutes))
-    for name in ("private", "rss", "ours", "processes", "descriptors"):
-        values = [float(getattr(sample, name)) for sample in found]
-        print(f"{name}: {values[0]:g} to {values[-1]:g}, slope {slope(values):+.1%}")
+        yield from trio.run(lasting, path)
+        tempfile.tempdir = None

@@ -1,9 +1,7 @@
 """The actor runtime beside bare Trio: what a parked actor, a start, a stop, a restart and a look at the tree cost.
 
 Every part runs in an interpreter of its own (`python -m bench.runtime PART` prints its figures as JSON), so that one's
-memory is not the next one's. Bare and ours are measured on the same machine in the same minute. What is all computing
-(start, stop, restart, snapshot) is measured in processor time, so that a busy machine changes it little; lags are in
-real time.
+memory is not the next one's.
 """
 
 from __future__ import annotations
@@ -16,21 +14,38 @@ import subprocess
 import sys
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import trio
 
+from bench.topic import ROOT, Figure, Row, Topic, size
 from supervision import Backoff, Child, ChildSpec, DynamicSupervisor, Mailbox
 
-ACTORS = 100_000
-BARE = 30_000
+ACTORS = size(100_000, 500)
+BARE = size(30_000, 500)
 PARKED = 1_800.0
-LOOKS = 300
+LOOKS = size(300, 20)
 LOOKS_PER_SECOND = 100
-SHOWN = 50_000
+SHOWN = size(50_000, 500)
+IDLE, CRASHING = size(10_000, 100), size(1_000, 20)
+SECONDS = size(1.0, 0.1)
 Figures = dict[str, float]
+TOPIC = Topic(
+    "The actor runtime",
+    "The limit is bare Trio, each part in an interpreter of its own; what only computes is measured in processor time, "
+    "lags in real time.",
+    ("supervision",),
+    {
+        "memory": Figure("a parked actor with mailbox and state", "KB", "<= 12 KB"),
+        "start": Figure("start of an actor", "us", "<= 100 us"),
+        "stop": Figure("stop of 100,000 actors", "s", "<= 4 s"),
+        "lag": Figure("wake-up lag p99 of 100,000 actors", "ms", "<= 20 ms"),
+        "restart": Figure("restart of a crashed child", "us", "<= 50 us"),
+        "snapshot": Figure("runtime: snapshot of 50,000", "ms", "<= 20 ms"),
+        "storm": Figure("others' extra delay p99 beside 1,000 children that crash each second", "ms", "<= 10 ms"),
+    },
+)
 
 
 class Boom(Exception):
@@ -147,7 +162,7 @@ async def restarts() -> Figures:
 
     figures: Figures = {}
     started = time.process_time()
-    with trio.move_on_after(1):
+    with trio.move_on_after(SECONDS):
         await loop()
     figures["bare"] = (time.process_time() - started) / counts["bare"]
     many = DynamicSupervisor("many", chance=random.Random(1), budget=(5, 1e-9))
@@ -156,7 +171,7 @@ async def restarts() -> Figures:
         await many.wait_running()
         many.start_child(ChildSpec("a", crash, backoff=Backoff(0, 0)))
         started = time.process_time()
-        await trio.sleep(1)
+        await trio.sleep(SECONDS)
         figures["ours"] = (time.process_time() - started) / many.statistics().restarts
         many.stop()
     return figures
@@ -185,11 +200,8 @@ async def snapshots() -> Figures:
             many.start_child(ChildSpec(f"{number:08}", idle))
         await settle()
         ours = best(many.snapshot)
-        counts = best(many.statistics)
-        shot = many.snapshot()
-        page = best(lambda: json.dumps(shot.page(0, 200)))
         many.stop()
-    return {"bare": limit, "ours": ours, "counts": counts, "page": page}
+    return {"bare": limit, "ours": ours}
 
 
 async def crashes() -> Figures:
@@ -214,21 +226,19 @@ async def crashes() -> Figures:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(many.run)
         await many.wait_running()
-        for number in range(10_000):
+        for number in range(IDLE):
             many.start_child(ChildSpec(f"idle{number}", idle))
         await settle()
-        with trio.move_on_after(2):
+        with trio.move_on_after(2 * SECONDS):
             await ticker()
         figures["bare"] = p99(late)
-        for number in range(1_000):
+        for number in range(CRASHING):
             many.start_child(ChildSpec(f"bad{number}", crash, backoff=Backoff(4 / 3, 4 / 3)))
             if number % 10 == 0:
                 await trio.sleep(0.01)
         late.clear()
-        before = many.statistics().restarts
-        with trio.move_on_after(3):
+        with trio.move_on_after(3 * SECONDS):
             await ticker()
-        figures["rate"] = (many.statistics().restarts - before) / 3
         figures["ours"] = p99(late)
         many.stop()
     return figures
@@ -240,74 +250,23 @@ PARTS = {part.__name__: part for part in (bare_tasks, actors, restarts, snapshot
 def measure(part: str) -> Figures:
     """Return the figures of a part, run in an interpreter of its own."""
     command = [sys.executable, "-m", "bench.runtime", part]
-    out = subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     figures: Figures = json.loads(out)
     return figures
 
 
-def row(
-    figure: str, goal: str, most: float, ours: float, limit: float, unit: str, scale: float = 1.0
-) -> dict[str, Any]:
-    """Return a line of the table: `most` is what `ours` may be, in the same unit before scaling."""
-    return {
-        "figure": figure,
-        "goal": goal,
-        "limit": f"{limit * scale:.3g} {unit}",
-        "ours": f"{ours * scale:.3g} {unit}",
-        "ratio": ours / limit,
-        "met": ours <= most,
-    }
-
-
-def rows() -> list[dict[str, Any]]:
+def rows() -> Iterator[Row]:
     """Measure everything; under a minute."""
     bare, ours = measure("bare_tasks"), measure("actors")
+    yield Row("memory", ours["memory"] / 1024, bare["memory"] / 1024)
+    yield Row("start", 1e6 * ours["start"], 1e6 * bare["start"])
+    yield Row("stop", 100_000 * ours["stop"], 100_000 * bare["stop"])
+    yield Row("lag", 1e3 * ours["lag"], 1e3 * bare["lag"])
     again, seen, storm = measure("restarts"), measure("snapshots"), measure("crashes")
-    extra = max(storm["ours"] - storm["bare"], 0.0)
-    kilo, micro, milli = 1 / 1024, 1e6, 1e3
-    return [
-        row(
-            "runtime: a parked actor with mailbox and state",
-            "<= 12 KB",
-            12 * 1024,
-            ours["memory"],
-            bare["memory"],
-            "KB",
-            kilo,
-        ),
-        row(
-            "runtime: 100,000 of them", "<= 1.5 GB", 1.5e9, ACTORS * ours["memory"], ACTORS * bare["memory"], "GB", 1e-9
-        ),
-        row("runtime: start an actor", "<= 100 us", 100e-6, ours["start"], bare["start"], "us", micro),
-        row("runtime: stop 100,000", "<= 4 s", 4.0, ACTORS * ours["stop"], ACTORS * bare["stop"], "s"),
-        row("runtime: wake-up lag p99 of 100,000", "<= 20 ms", 20e-3, ours["lag"], bare["lag"], "ms", milli),
-        row("runtime: restart of a crashed child", "<= 50 us", 50e-6, again["ours"], again["bare"], "us", micro),
-        row("runtime: snapshot of 50,000", "<= 20 ms", 20e-3, seen["ours"], seen["bare"], "ms", milli),
-        row(
-            f"runtime: others' extra delay p99 at {storm['rate']:.0f} crashes/s",
-            "<= 10 ms",
-            10e-3,
-            extra,
-            storm["bare"],
-            "ms",
-            milli,
-        ),
-    ]
-
-
-def main(part: str | None) -> None:
-    """Print the figures of one part, or the table of all."""
-    if part is not None:
-        print(json.dumps(trio.run(PARTS[part])))
-        return
-    started = time.perf_counter()
-    for line in rows():
-        mark = "yes" if line["met"] else "NO"
-        print(
-            f"{line['figure']:58} {line['goal']:>10} {line['limit']:>10} {line['ours']:>10} {line['ratio']:6.2f} {mark}"
-        )
-    print(f"{time.perf_counter() - started:.0f} s")
+    yield Row("restart", 1e6 * again["ours"], 1e6 * again["bare"])
+    yield Row("snapshot", 1e3 * seen["ours"], 1e3 * seen["bare"])
+    yield Row("storm", 1e3 * max(storm["ours"] - storm["bare"], 0.0), 1e3 * storm["bare"])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    print(json.dumps(trio.run(PARTS[sys.argv[1]])))

@@ -1,7 +1,6 @@
 """What a parked source costs: memory of its actor with its state, and the time to start and stop many of them.
 
-The limit beside it is a bare supervised task with a mailbox in the same run. `rows()` starts a process of its own for
-each measurement, so that one does not find the other's memory.
+`rows()` starts a process of its own for each measurement, so that one does not find the other's memory.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,48 +24,34 @@ from actors.sources.feed.reader import FeedReader
 from actors.sources.polling.actor import PolledSource
 from actors.sources.ports import LiveSource, Ports
 from actors.world import World
+from bench.topic import ROOT, Figure, Row, Topic, size
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Source, SourceRuntime, Validators
 from supervision import ChildSpec, DynamicSupervisor, Mailbox
 
-COUNT = 20_000
+COUNT = size(20_000, 200)
+TOPIC = Topic(
+    "A parked source",
+    "20,000 source actors with their states; the limit is a supervised task with a mailbox, in a process of its own.",
+    ("actors/sources", "supervision"),
+    {
+        "memory": Figure("memory of a parked source actor with its state", "KB", "<= 12 KB"),
+        "start": Figure("start of a source actor", "us", "<= 100 us"),
+        "stop": Figure("stop of 100,000 source actors", "s", "<= 4 s"),
+    },
+)
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
+def rows() -> Iterator[Row]:
     bare, real = _measured("bare"), _measured("real")
-    return [
-        {
-            "figure": f"memory of a parked source actor with its state, KB ({COUNT:,} of them)",
-            "goal": "<= 12 KB",
-            "limit": f"{bare['kb']:.1f} (bare task with mailbox)",
-            "ours": f"{real['kb']:.1f}",
-            "ratio": real["kb"] / bare["kb"],
-            "met": real["kb"] <= 12,
-        },
-        {
-            "figure": "start of one source actor, us",
-            "goal": "<= 100 us",
-            "limit": f"{bare['start_us']:.0f}",
-            "ours": f"{real['start_us']:.0f}",
-            "ratio": real["start_us"] / bare["start_us"],
-            "met": real["start_us"] <= 100,
-        },
-        {
-            "figure": f"stop of {COUNT:,} source actors, s",
-            "goal": "<= 4 s for 100,000",
-            "limit": f"{bare['stop_s']:.2f}",
-            "ours": f"{real['stop_s']:.2f}",
-            "ratio": real["stop_s"] / bare["stop_s"],
-            "met": real["stop_s"] * 100_000 / COUNT <= 4,
-        },
-    ]
+    yield Row("memory", real["kb"], bare["kb"])
+    yield Row("start", real["start_us"], bare["start_us"])
+    yield Row("stop", real["stop_s"] * 100_000 / COUNT, bare["stop_s"] * 100_000 / COUNT)
 
 
 def _measured(kind: str) -> dict[str, float]:
-    root = Path(__file__).parent.parent
     done = subprocess.run(
-        [sys.executable, "-m", "bench.sources", kind], cwd=root, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-m", "bench.sources", kind], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found
@@ -164,8 +149,4 @@ def _real_sources() -> Callable[[int], ChildSpec]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        print(json.dumps(trio.run(_measure, sys.argv[1])))
-    else:
-        for row in rows():
-            print(row)
+    print(json.dumps(trio.run(_measure, sys.argv[1])))

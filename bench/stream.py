@@ -1,38 +1,55 @@
 """The stream's figures, each beside raw sockets, a bare framework or a bare SELECT in the same run.
 
-`python -m bench.stream` prints the rows, `python -m bench.stream minute` floods for a minute instead of six seconds.
-Servers are processes of their own (`stream_house.py`), the clients sockets of this one (`stream_clients.py`). CPU is
-the server's own, so other work disturbs it less; times are from a commit to a client's `recv`, so that they hold the
-clients' work too: it is the same for both.
+Servers are processes of their own (`stream_house.py`), the clients sockets of this one (`stream_clients.py`). Times are
+from a commit to a client's `recv`, so that they hold the clients' work too: it is the same for both.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import sqlite3
 import statistics
-import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bench.log_loads import percentile
 from bench.log_material import a_draft, seeded
 from bench.stream_clients import REQUEST, Crowd, Server, mark_of
 from bench.stream_house import FIRST, KEY, more_files
+from bench.topic import Figure, Row, Topic, size
 from storage.records.identity import Seq, id_of
 from storage.sqlite.engine.folder import DATABASE
 
-CLIENTS, EVENTS, REQUESTS, ROUNDS = 1_000, 20, 1_500, 2
-MANY, MANY_EVENTS, IDLE = 10_000, 6, 16.0
-STALLED = 1_000
-FLOODED, RATE, SECONDS = 500, 200, 6
-LOGGED, REPLAYED = 1_000_000, 200_000
+CLIENTS, EVENTS, REQUESTS, ROUNDS = size(1_000, 10), size(20, 2), size(1_500, 20), size(2, 1)
+MANY, MANY_EVENTS, IDLE = size(10_000, 20), size(6, 2), size(16.0, 0.5)
+STALLED, STALLING = size(1_000, 10), size(120, 2)
+FLOODED, RATE, SECONDS = size(500, 10), size(200, 20), size(60, 1)
+LOGGED, REPLAYED = size(1_000_000, 2_000), size(200_000, 500)
+TOPIC = Topic(
+    "The stream",
+    "CPU is the server's own, times are from a commit to a client's `recv`; the limits are raw sockets, a bare SELECT "
+    "and bare Quart-Trio.",
+    ("api/streams", "api/server", "storage/tail.py", "storage/recent.py"),
+    {
+        "cpu": Figure("CPU a delivery, 1,000 clients, one 1 KB event at a time", "us", "<= 2 x raw sockets"),
+        "memory": Figure("memory a client", "KB", "<= 24 KB"),
+        "p99": Figure("p99 from commit to 1,000 clients", "ms", "<= 2 x raw sockets"),
+        "p99many": Figure("p99 from commit to 10,000 clients", "ms", "<= 2 x raw sockets"),
+        "held": Figure("10,000 streams held: memory", "MB", "<= 400 MB"),
+        "idle": Figure("10,000 silent streams, signs of life included: CPU, of a core", "%", "<= 10 %"),
+        "lag": Figure("10,000 silent streams: largest lag of the loop", "ms", "<= 50 ms"),
+        "stalled": Figure("p99 beside 1,000 that stopped reading (F5)", "ms", "<= 1.1 x without them"),
+        "flood": Figure("CPU a delivery, 200 events/s to 500 clients for 60 s", "us", "<= 1 x one at a time"),
+        "replay": Figure("CPU an event, replay from the middle of 1,000,000", "us", "<= 2 x SELECT"),
+        "replayed": Figure("events replayed", "/s", ">= 50,000/s"),
+        "get": Figure("CPU of an authed JSON GET", "us", "<= 1.33 x Quart-Trio"),
+    },
+)
 
 
 class Delivered(NamedTuple):
@@ -81,7 +98,7 @@ def stalled() -> tuple[float, float]:
     idlers = [server.connect(window=4_096) for _ in range(STALLED)]
     for client in idlers:
         client.sendall(REQUEST)
-    deliver(server, crowd, 120)  # more than what the kernel takes for them
+    deliver(server, crowd, STALLING)  # more than what the kernel takes for them
     _, beside = deliver(server, crowd, EVENTS)
     for client in idlers:
         client.close()
@@ -110,18 +127,18 @@ def held(kind: str) -> Held:
     return Held(Delivered(cpu, memory, times), (ended - began) / IDLE, lag)
 
 
-def flood(seconds: int) -> tuple[float, int]:
-    """Return CPU microseconds a delivery of a flood, and how many deliveries it lost or made twice."""
-    server, events = Server("ours"), RATE * seconds
+def flood() -> float:
+    """Return CPU microseconds a delivery of a flood."""
+    server, events = Server("ours"), RATE * SECONDS
     crowd = Crowd(server, FLOODED)
     began = server.stat()[0]
     server.say(f"flood {events} {RATE}")
     crowd.count(mark_of(events))
     cpu = server.stat()[0] - began
-    wrong = sum(abs(listener.events - events) for listener in crowd.listeners)
+    assert all(listener.events == events for listener in crowd.listeners), "deliveries were lost, or made twice"
     crowd.close()
     server.close()
-    return 1e6 * cpu / (events * FLOODED), wrong
+    return 1e6 * cpu / (events * FLOODED)
 
 
 class Replayed(NamedTuple):
@@ -193,72 +210,31 @@ def gets(kind: str) -> float:
     return cpu * 1e6
 
 
-def row(figure: str, goal: str, ours: str, met: bool, limit: str = "", ratio: float | None = None) -> dict[str, Any]:
-    return {"figure": f"stream: {figure}", "goal": goal, "limit": limit, "ours": ours, "ratio": ratio, "met": met}
+def lateness(key: str, raw: Sequence[float], ours: Sequence[float]) -> Row:
+    return Row(key, 1e3 * percentile(ours, 99), 1e3 * percentile(raw, 99), f"last {1e3 * max(ours):.0f}")
 
 
-def beside(figure: str, goal: str, limit: float, ours: float, unit: str, most: float) -> dict[str, Any]:
-    """Return a row whose ratio to its limit is bounded."""
-    texts = (f"{ours:,.1f} {unit}", ours / limit <= most, f"{limit:,.1f} {unit}", ours / limit)
-    return row(figure, goal, *texts)
-
-
-def lateness(clients: int, raw: Sequence[float], ours: Sequence[float]) -> dict[str, Any]:
-    limit, mine = percentile(raw, 99), percentile(ours, 99)
-    texts = [f"{1e3 * p99:.0f} ms (last {1e3 * max(all_):.0f})" for p99, all_ in ((mine, ours), (limit, raw))]
-    figure = f"p99 from commit to {clients:,} clients"
-    return row(figure, "<= 2 x raw sockets", texts[0], mine <= 2 * limit, texts[1], mine / limit)
-
-
-def of_a_thousand() -> tuple[list[dict[str, Any]], float]:
+def rows() -> Iterator[Row]:
+    """Measure, the limits and ours in turn; about three minutes."""
+    more_files()
     rounds = [(deliveries("raw"), deliveries("ours")) for _ in range(ROUNDS)]
     (raw_cpu, our_cpu), (raw_memory, our_memory) = (
         [statistics.median(each[side][field] for each in rounds) for side in (0, 1)] for field in (0, 1)
     )
-    raw_times, our_times = ([at for each in rounds for at in each[side].times] for side in (0, 1))
-    name = f"{CLIENTS:,} clients, one 1 KB event at a time"
-    memory = [raw_memory / 1024, our_memory / 1024]
-    return [
-        beside(f"CPU a delivery, {name}", "<= 2 x raw sockets", raw_cpu, our_cpu, "us", 2.0),
-        beside("memory a client", "<= 24 KB", memory[0], memory[1], "KB", 24 / max(memory[0], 0.1)),
-        lateness(CLIENTS, raw_times, our_times),
-    ], our_cpu
-
-
-def of_many() -> list[dict[str, Any]]:
+    yield Row("cpu", our_cpu, raw_cpu)
+    yield Row("memory", our_memory / 1024, raw_memory / 1024)
+    yield lateness("p99", *([at for each in rounds for at in each[side].times] for side in (0, 1)))
     raw, ours = held("raw"), held("ours")
-    memory, idle, lag = ours.delivered.memory * MANY / 1e6, ours.idle, ours.lag * 1e3
-    texts = (f"{memory:.0f} MB", f"{100 * idle:.1f} % of a core", f"{lag:.0f} ms")
-    return [
-        lateness(MANY, raw.delivered.times, ours.delivered.times),
-        row(f"{MANY:,} streams held: memory", "<= 400 MB", texts[0], memory <= 400),
-        row(f"{MANY:,} silent streams, signs of life included: CPU", "<= 10 %", texts[1], idle <= 0.1),
-        row(f"{MANY:,} silent streams: largest lag of the loop", "<= 50 ms", texts[2], lag <= 50),
-    ]
-
-
-def rows(seconds: int = SECONDS) -> list[dict[str, Any]]:
-    """Measure, the limits and ours in turn; about two minutes."""
-    more_files()
-    found, one_at_a_time = of_a_thousand()
-    found += of_many()
-    alone, among = stalled()
-    goal = f"<= 1.1 x without the {STALLED}"
-    found.append(beside(f"p99 beside {STALLED} that stopped reading (F5)", goal, alone * 1e3, among * 1e3, "ms", 1.1))
-    cpu, wrong = flood(seconds)
-    said = f"{cpu:.1f} us" + (f", {wrong} LOST OR TWICE" if wrong else ", none lost")
-    figure = f"CPU a delivery, {RATE} events/s to {FLOODED} clients for {seconds} s"
-    met = cpu < one_at_a_time and not wrong
-    found.append(row(figure, "below one at a time", said, met, f"{one_at_a_time:.1f} us", cpu / one_at_a_time))
+    yield lateness("p99many", raw.delivered.times, ours.delivered.times)
+    yield Row("held", ours.delivered.memory * MANY / 1e6)
+    yield Row("idle", 100 * ours.idle)
+    yield Row("lag", 1e3 * ours.lag)
+    alone, beside = stalled()
+    yield Row("stalled", 1e3 * beside, 1e3 * alone)
+    yield Row("flood", flood(), our_cpu)
     read = replay()
-    texts = (f"{read.ours:.1f} us ({read.rate:,.0f}/s)", read.ours <= 2 * read.limit and read.rate >= 50_000)
-    figure, goal = f"CPU an event, replay from the middle of {LOGGED:,}", "<= 2 x bare SELECT, >= 50,000/s"
-    found.append(row(figure, goal, *texts, f"{read.limit:.1f} us", read.ours / read.limit))
+    yield Row("replay", read.ours, read.limit)
+    yield Row("replayed", read.rate)
     answers = [(gets("bare"), gets("ours")) for _ in range(ROUNDS)]
     bare, mine = (statistics.median(each[side] for each in answers) for side in (0, 1))
-    found.append(beside("CPU of an authed JSON GET", ">= 75 % of bare Quart-Trio", bare, mine, "us", 1 / 0.75))
-    return found
-
-
-if __name__ == "__main__":
-    print(json.dumps(rows(60 if "minute" in sys.argv else SECONDS), indent=1))
+    yield Row("get", mine, bare)

@@ -72,7 +72,7 @@ class Server:
         self._process.communicate()
 
     def _wait_listening(self) -> None:
-        for _ in range(200):
+        for _ in range(1_200):  # a busy machine takes long to start Python
             try:
                 self.connect().close()
                 return

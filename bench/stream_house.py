@@ -1,8 +1,7 @@
 """The servers of the stream's benchmark, each in a process of its own that obeys its standard input.
 
 `python -m bench.stream_house KIND PORT`: `raw` (the limit: Trio's sockets and nothing else), `ours` (the product's
-front end over the engine in memory), `tls FOLDER` (the same behind a certificate), `log FOLDER` (over SQLite), `bare`
-(Quart-Trio without the product).
+front end over the engine in memory), `log FOLDER` (over SQLite), `bare` (Quart-Trio without the product).
 """
 
 from __future__ import annotations
@@ -31,11 +30,10 @@ from actors.app_context import AppContext
 from actors.destination_kinds.table import built_in_kinds
 from actors.matcher.lag import Lag
 from actors.settings import Settings
-from actors.world import Certificate, World
+from actors.world import World
 from api.server.server import serve
 from api.streams.sse import event_frame
 from bench.log_material import DRAFTS, a_harvest, source_id
-from sanderling.certificate import CertificateFiles
 from sanderling.serve import COLLECT
 from storage.interface import Storage
 from storage.records.event import Stored
@@ -182,7 +180,7 @@ async def no_keys() -> bytes:
     return b"{}"
 
 
-def doors_of(storage: Storage, port: int, certificate: Certificate | None = None) -> AppContext:
+def doors_of(storage: Storage, port: int) -> AppContext:
     async def listen(host: str, port: int) -> Sequence[trio.SocketListener]:
         return await trio.open_tcp_listeners(port, host=host, backlog=4096)
 
@@ -198,7 +196,6 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
         open_storage=missing,
         reach=lambda name: None,
         log=lambda event, **fields: None,
-        certificate=certificate,
     )
     return AppContext(
         world=world,
@@ -226,21 +223,16 @@ def doors_of(storage: Storage, port: int, certificate: Certificate | None = None
     )
 
 
-async def front(storage: Storage, port: int, certificate: Certificate | None = None) -> None:
+async def front(storage: Storage, port: int) -> None:
     """The product: the real front end on real sockets."""
     child: Any = Child()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(Commands(storage.tail.publish).run)
-        await serve(doors_of(storage, port, certificate), child)
+        await serve(doors_of(storage, port), child)
 
 
 async def ours(port: int) -> None:
     await front(await in_memory(), port)
-
-
-async def tls(port: int, folder: str) -> None:
-    files = CertificateFiles(Path(folder) / "cert.pem", Path(folder) / "key.pem")
-    await front(await in_memory(), port, files)
 
 
 async def log(port: int, folder: str) -> None:
@@ -274,5 +266,5 @@ async def bare(port: int) -> None:
 if __name__ == "__main__":
     gc.set_threshold(*COLLECT)
     more_files()
-    kinds: dict[str, Any] = {"raw": raw, "ours": ours, "bare": bare, "tls": tls, "log": log}
+    kinds: dict[str, Any] = {"raw": raw, "ours": ours, "bare": bare, "log": log}
     trio.run(partial(kinds[sys.argv[1]], int(sys.argv[2]), *sys.argv[3:]))

@@ -1,19 +1,14 @@
 """What a library of 100,000 sources holds the loop for: its start, the walks over all of them, and a page of the list.
 
-The limit beside the walks is a bare loop over as many objects. All is time of the processor, in a process of its own.
 The longest step of the start is a set of Trio's that grows, which is not ours to slice.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import random
-import subprocess
-import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,40 +19,35 @@ from actors.sources.index import SourceIndex
 from actors.sources.ports import Ports
 from actors.sources.ranking import REMEMBERED, Ranking
 from bench.sources import a_source, some_ports
+from bench.topic import Figure, Row, Topic, size
 from storage.records.health import Health
 from storage.records.identity import SourceId
 from storage.records.source import WatchedSource
 from supervision import DynamicSupervisor
 
-COUNT = 100_000
+COUNT = size(100_000, 5_000)
 PAGE = 500
+TOPIC = Topic(
+    "A library of 100,000 sources",
+    "Processor time; the limit beside the walks is a bare loop over as many objects.",
+    ("actors/sources", "supervision"),
+    {
+        "load": Figure("longest step of the loop while they are loaded and started", "ms", "<= 50 ms"),
+        "step": Figure("longest step of the loop in a walk over all", "ms", "<= 10 ms"),
+        "walks": Figure("the three walks over all together", "ms", "<= 500 ms"),
+        "page": Figure("a page of 500, 4,096 moves later", "ms", "<= 10 ms"),
+        "move": Figure("a change of score", "us", "<= 20 us"),
+    },
+)
 
 
-def rows() -> list[dict[str, Any]]:
-    """Return the measured rows: figure, goal, limit, ours, ratio, met."""
-    root = Path(__file__).parent.parent
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.table"], cwd=root, capture_output=True, text=True, check=True, timeout=300
-    )
-    found = json.loads(done.stdout)
-    return [
-        _row(f"longest step of the loop while {COUNT:,} sources are loaded and started, ms", found["load_step"], 50),
-        _row(f"longest step of the loop in a walk over {COUNT:,} sources, ms", found["walk_step"], 10),
-        _row(f"the three walks over {COUNT:,} sources together, ms", found["walks"], 500, found["bare"]),
-        _row(f"a page of {PAGE} of {COUNT:,} sources, {REMEMBERED:,} moves later, ms", found["page"], 10),
-        _row(f"a change of score among {COUNT:,} sources, us", found["move_us"], 20),
-    ]
-
-
-def _row(figure: str, ours: float, goal: float, limit: float | None = None) -> dict[str, Any]:
-    return {
-        "figure": figure,
-        "goal": f"<= {goal:g}",
-        "limit": "-" if limit is None else f"{limit:.1f} (a bare loop)",
-        "ours": f"{ours:.1f}",
-        "ratio": ours / (limit or goal),
-        "met": ours <= goal,
-    }
+def rows() -> Iterator[Row]:
+    found = trio.run(_measure)
+    yield Row("load", found["load_step"])
+    yield Row("step", found["walk_step"])
+    yield Row("walks", found["walks"], found["bare"])
+    yield Row("page", found["page"])
+    yield Row("move", found["move_us"])
 
 
 class _Steps(trio.abc.Instrument):
@@ -133,11 +123,3 @@ def _ranked(everyone: Sequence[WatchedSource]) -> dict[str, float]:
     began = time.thread_time()
     assert len(ranking.page(place, PAGE)[0]) == PAGE
     return {"move_us": 1e6 * moved / REMEMBERED, "page": 1000 * (time.thread_time() - began)}
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["show"]:
-        for row in rows():
-            print(row)
-    else:
-        print(json.dumps(trio.run(_measure)))

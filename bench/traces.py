@@ -1,5 +1,4 @@
-"""What traces cost: `python -m bench.traces [PAIRS]` for a look and a delivery, off and on; `bench.traces collectors
-[ROUNDS]` for each way a collector is.
+"""What traces cost: for a look and a delivery, off and on, and for each way a collector is.
 
 The same simulated hours are run without traces and with all of them, in turns, and which is first changes with each
 pair: the log is the same byte for byte, so the difference in processor time is the traces'. It is of the whole process;
@@ -15,7 +14,6 @@ import cProfile
 import pstats
 import random
 import statistics
-import sys
 import time
 import timeit
 from collections.abc import Iterator
@@ -28,6 +26,7 @@ import trio
 import trio._core._run as trio_run
 
 from actors.tracing.steps import step
+from bench.topic import Figure, Row, Topic, size
 from sanderling.simulation.delivery_plans import Saying
 from sanderling.simulation.drawing.letters import SOURCES, WORDS, draw_letters
 from sanderling.simulation.drawing.worlds import draw
@@ -37,10 +36,10 @@ from sanderling.simulation.program import COLLECTOR, Fault, Program
 from sanderling.simulation.run import simulate_program
 from sanderling.simulation.serving import Answer, Request
 
-PAIRS = 10
-ROUNDS = 3
-CALLS = 200_000
-LETTERS, BEGUN = 300, 600.0
+PAIRS, ROUNDS = size(10, 1), size(2, 1)
+CALLS = size(200_000, 2_000)
+LETTERS, BEGUN = size(300, 10), 600.0
+DAYS, SOURCES_WATCHED = size(0.04, 0.01), size(30, 3)
 COLLECTORS = {
     "answers": "",
     "answers a byte in two seconds": "trickle",
@@ -49,17 +48,32 @@ COLLECTORS = {
     "answers 503": "busy",
     "answers rubbish": "wall",
 }
+TOPIC = Topic(
+    "Traces",
+    "The same simulated hours without traces and with all of them, in turns, in processor time without the "
+    "collector's.",
+    ("actors/tracing", "actors/span_exporter.py"),
+    {
+        "look": Figure("a check without traces", "us"),
+        "look_more": Figure("what traces add to a check, median", "us"),
+        "look_calls": Figure("calls into their code for a check while off", ""),
+        "told": Figure("a delivery without traces, its event's commit and match included", "us"),
+        "told_more": Figure("what traces add to a delivery, median", "us"),
+        "told_calls": Figure("calls into their code for a delivery while off", ""),
+        "call": Figure("a call while off", "ns"),
+        "again": Figure("what a second run without traces adds to a check", "us"),
+    }
+    | {name: Figure(f"what traces add to a check, the collector {name}", "us") for name in COLLECTORS},
+)
 
 
 class Run(NamedTuple):
-    """One run. seconds: of processor time. requests: to the collector; bytes: in them. told: attempts at receivers."""
+    """One run. seconds: of processor time. requests: to the collector. told: attempts at receivers."""
 
     seconds: float
     looks: int
     told: int
-    events: int
     requests: int
-    bytes: int
 
 
 class InOrder(random.Random):
@@ -93,7 +107,7 @@ def run(program: Program) -> Run:
     looks = sum(seen.path != "/robots.txt" for each in facts.seen.values() for seen in each)
     letters = facts.letters.receipts.values() if facts.letters is not None else ()
     told = len(facts.receipts) + sum(map(len, letters))
-    return Run(seconds, looks, told, len(facts.log), len(sizes), sum(sizes))
+    return Run(seconds, looks, told, len(sizes))
 
 
 def quiet(program: Program) -> Program:
@@ -108,23 +122,19 @@ def many_letters(world: Program) -> Program:
     return replace(world, letters=replace(world.letters, sayings=sayings))
 
 
-def pairs(count: int) -> None:
-    """Print what a look and a delivery cost, with traces and without."""
-    looks = quiet(draw("2", days=0.04, sources=30, pace=30.0))
-    letters = many_letters(quiet(draw_letters("1", days=0.04)))
-    for name, world in (("look", looks), ("delivery", letters)):
-        runs = [_pair(world, number) for number in range(count)]
-        number = getattr(runs[0][0], "looks" if name == "look" else "told")
-        without = statistics.median(off.seconds for off, _ in runs) / number * 1e6
-        more = sorted((on.seconds - off.seconds) / number * 1e6 for off, on in runs)
-        low, middle, high = statistics.quantiles(more, n=4)
-        calls = _calls(world) / number
-        print(
-            f"{name}: {number} of them, {without:.0f} us each without traces; with them {middle:.0f} us more ", end=""
-        )
-        print(f"(quartiles {low:.0f} and {high:.0f}, of {count} pairs); {calls:.1f} calls each while off", flush=True)
-    each = timeit.timeit(lambda: step(None, "GET").__enter__(), number=CALLS) / CALLS * 1e9
-    print(f"a call while off: {each:.0f} ns", flush=True)
+def pairs() -> Iterator[Row]:
+    """Yield what a look and a delivery cost, with traces and without."""
+    looks = quiet(draw("2", days=DAYS, sources=SOURCES_WATCHED, pace=30.0))
+    letters = many_letters(quiet(draw_letters("1", days=DAYS)))
+    for kind, world in (("looks", looks), ("told", letters)):
+        runs = [_pair(world, number) for number in range(PAIRS)]
+        key, number = kind.removesuffix("s"), getattr(runs[0][0], kind)
+        yield Row(key, statistics.median(off.seconds for off, _ in runs) / number * 1e6, note=f"of {number}")
+        more = [(on.seconds - off.seconds) / number * 1e6 for off, on in runs]
+        low, _, high = statistics.quantiles([*more, *more], n=4)
+        yield Row(f"{key}_more", statistics.median(more), note=f"quartiles {low:.0f} and {high:.0f}")
+        yield Row(f"{key}_calls", _calls(world) / number)
+    yield Row("call", timeit.timeit(lambda: step(None, "GET").__enter__(), number=CALLS) / CALLS * 1e9)
 
 
 def _pair(world: Program, number: int) -> tuple[Run, Run]:
@@ -143,28 +153,22 @@ def _calls(world: Program) -> float:
     return sum(each[1] for (file, _, _), each in found.items() if "/tracing/" in file)
 
 
-def collectors(rounds: int) -> None:
-    """Print a line for each collector."""
-    plain = quiet(draw("2", days=0.06, sources=30, pace=30.0))
-    worlds = {"no traces": plain, "no traces, again": plain}
+def collectors() -> Iterator[Row]:
+    plain = quiet(draw("2", days=1.5 * DAYS, sources=SOURCES_WATCHED, pace=30.0))
+    worlds = {"": plain, "again": plain}
     for name, kind in COLLECTORS.items():
         faults = (Fault(0.0, plain.ends, kind, COLLECTOR),) if kind else ()
         worlds[name] = replace(plain, traces=1.0, faults=faults)
     found: dict[str, list[Run]] = {name: [] for name in worlds}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name, world in worlds.items():
             found[name].append(run(world))
-    without = min(each.seconds for each in found["no traces"])
+    without = min(each.seconds for each in found.pop(""))
     for name, runs in found.items():
-        one, seconds = runs[0], min(each.seconds for each in runs)
-        cost, each = (seconds - without) / one.looks * 1e6, one.bytes / max(1, one.requests) / 1024
-        print(f"{name}: {seconds:.2f} s, {seconds / without:.3f} of none, {cost:.0f} us a look; ", end="")
-        print(f"{one.looks} looks, {one.events} events; ", end="")
-        print(f"{one.requests / one.looks:.3f} requests a look, {each:.1f} KiB each", flush=True)
+        cost = (min(each.seconds for each in runs) - without) / runs[0].looks * 1e6
+        yield Row(name, cost, note=f"{runs[0].requests / runs[0].looks:.3f} requests a check")
 
 
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["collectors"]:
-        collectors(int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS)
-    else:
-        pairs(int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS)
+def rows() -> Iterator[Row]:
+    yield from pairs()
+    yield from collectors()
