@@ -10,7 +10,6 @@ before were made with the whole set in view, so neither half is unseen; only a s
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import statistics
@@ -231,22 +230,14 @@ def rows() -> Iterator[Row]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run over a folder and print the tables; `--alone` leaves the others out, `--out FILE` writes each outcome."""
+    """Run over a folder and print the tables; `--alone` leaves the others out."""
     words = [word for word in arguments if word != "--alone"]
-    out = None
-    if "--out" in words:
-        at = words.index("--out")
-        out = Path(words[at + 1])
-        del words[at : at + 2]
     start = process_time()
     folder = Path(words[0]) if words else DEFAULT
     pairs, outcomes = run(folder, others="--alone" not in arguments)
     report(pairs, outcomes)
     churn_edits.report(edited(folder, pairs))
     print(f"\n{process_time() - start:.0f} s of CPU")
-    if out is not None:
-        told = [{"id": pair.id, "real": outcomes["sanderling"][pair.id].real} for pair in pairs]
-        out.write_text("".join(json.dumps(row) + "\n" for row in told), "utf-8")
     return 0
 
 

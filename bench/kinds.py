@@ -4,7 +4,7 @@ Kinds: the altered blocks of real pages (the pairs of `bench.churn_material`, an
 whose texts a reader has labelled. `kind_labels.txt` has a line for each, a digest of both texts and its kinds: every
 second one was shown while the rules were made. `kind_labels_blind.txt` were labelled later, in one batch before the
 rules had seen any of them; what their first run found wrong was then looked at, so since then they are no longer
-unseen (docs/figures.md has both). `kind_labels_sought.txt` were sought for kinds of which there were few, and
+unseen. `kind_labels_sought.txt` were sought for kinds of which there were few, and
 `kinds_made.txt` are made up, for kinds that real pages hardly had. Each kind has its own score as well. All are read
 with the language of their page, as the product does. Prices: 10,000 strings that CLDR's rules make
 of amounts, in the twelve locales that the reading was written with and in twenty others.

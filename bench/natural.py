@@ -50,7 +50,6 @@ FOLDS = 5
 MINUTE = 60_000
 LINES, WIDTH = 6, 200
 BEST = ("real", "ambiguous", "churn")
-AT = "at" in PageRequest.__struct_fields__
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -115,9 +114,7 @@ def bodies(folder: Path, wanted: Mapping[str, Page]) -> Iterator[tuple[Page, dic
 
 
 def asked(body: bytes, memory: bytes | None, at: int, selector: str | None = None) -> PageRequest:
-    """Return the request of a look; the time only where the product takes it."""
-    more = {"at": at} if AT else {}
-    return PageRequest(body, "text/html; charset=utf-8", URL, selector=selector, memory=memory, **more)
+    return PageRequest(body, "text/html; charset=utf-8", URL, selector=selector, memory=memory, at=at)
 
 
 def judged(work: tuple[Page, dict[str, bytes]]) -> Outcome:

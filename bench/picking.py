@@ -131,7 +131,9 @@ def _is_redesign(before: bytes, after: bytes) -> bool:
 
 def _rows(folder: Path, half: int) -> Iterator[tuple[str, list[bytes]]]:
     """Yield the versions of each page of a half, the oldest first."""
-    for of_page, by_name in histories(folder, halves(pairs_of(folder))[half][:PAGES]):
+    for of_page, by_name in histories(
+        folder, sorted(halves(pairs_of(folder))[half], key=lambda pair: pair.page)[:PAGES]
+    ):
         yield of_page[0].page, [by_name[name] for name in sorted(by_name)]
 
 

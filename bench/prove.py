@@ -17,7 +17,7 @@ from sanderling.simulation.program import DAY
 from sanderling.simulation.run import Result, simulate_program
 from sanderling.simulation.serving import Answer, Request, serve_http
 
-DAYS, SOURCES = size(5.0, 0.05), 10
+DAYS, SOURCES = size(5.0, 0.01), 10
 TOPIC = Topic(
     "The simulated world",
     "Virtual seconds for each second of processor time, ten sources for five days; the limit makes as many checks with "
@@ -34,7 +34,7 @@ def rows() -> Iterator[Row]:
 
 
 def _product() -> tuple[float, Result]:
-    simulate_program(draw("warm", days=0.05, sources=SOURCES))
+    simulate_program(draw("warm", days=min(DAYS, 0.05), sources=SOURCES))
     program = draw("prove", days=DAYS, sources=SOURCES)
     began = time.process_time()
     result = simulate_program(program)

@@ -42,7 +42,7 @@ TOPIC = Topic(
         "stop": Figure("stop of 100,000 actors", "s", "<= 4 s"),
         "lag": Figure("wake-up lag p99 of 100,000 actors", "ms", "<= 20 ms"),
         "restart": Figure("restart of a crashed child", "us", "<= 50 us"),
-        "snapshot": Figure("runtime: snapshot of 50,000", "ms", "<= 20 ms"),
+        "snapshot": Figure("the state of 50,000 actors at once", "ms", "<= 20 ms"),
         "storm": Figure("others' extra delay p99 beside 1,000 children that crash each second", "ms", "<= 10 ms"),
     },
 )

@@ -51,7 +51,7 @@ def rows() -> Iterator[Row]:
 
 def _measured(kind: str) -> dict[str, float]:
     done = subprocess.run(
-        [sys.executable, "-m", "bench.sources", kind], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-m", "bench.sources", kind], cwd=ROOT, capture_output=True, text=True, check=True
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found

@@ -39,7 +39,7 @@ from sanderling.simulation.serving import Answer, Request
 PAIRS, ROUNDS = size(10, 1), size(2, 1)
 CALLS = size(200_000, 2_000)
 LETTERS, BEGUN = size(300, 10), 600.0
-DAYS, SOURCES_WATCHED = size(0.04, 0.01), size(30, 3)
+DAYS, WATCHED, SOURCES_WATCHED = size(0.04, 0.01), size(0.04, 0.003), size(30, 3)
 COLLECTORS = {
     "answers": "",
     "answers a byte in two seconds": "trickle",
@@ -124,7 +124,7 @@ def many_letters(world: Program) -> Program:
 
 def pairs() -> Iterator[Row]:
     """Yield what a look and a delivery cost, with traces and without."""
-    looks = quiet(draw("2", days=DAYS, sources=SOURCES_WATCHED, pace=30.0))
+    looks = quiet(draw("2", days=WATCHED, sources=SOURCES_WATCHED, pace=30.0))
     letters = many_letters(quiet(draw_letters("1", days=DAYS)))
     for kind, world in (("looks", looks), ("told", letters)):
         runs = [_pair(world, number) for number in range(PAIRS)]
@@ -154,7 +154,7 @@ def _calls(world: Program) -> float:
 
 
 def collectors() -> Iterator[Row]:
-    plain = quiet(draw("2", days=1.5 * DAYS, sources=SOURCES_WATCHED, pace=30.0))
+    plain = quiet(draw("2", days=1.5 * WATCHED, sources=SOURCES_WATCHED, pace=30.0))
     worlds = {"": plain, "again": plain}
     for name, kind in COLLECTORS.items():
         faults = (Fault(0.0, plain.ends, kind, COLLECTOR),) if kind else ()

@@ -10,13 +10,11 @@ judged on the other.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import get_context
-from pathlib import Path
 from time import perf_counter
 
 from msgspec import Struct
@@ -235,18 +233,6 @@ def _by_name(name: str) -> Outcome:
 _KNOWN: dict[str, History] = {}
 
 
-def table(outcomes: Sequence[Outcome]) -> list[dict[str, object]]:
-    """Return a row for each kind and half, and for the halves as wholes."""
-    return [
-        {
-            "half": half, "kind": kind, "histories": own.histories, "new": own.new, "told": own.told,
-            "silent": own.silent, "false": own.false, "recall": own.recall, "alarms": own.alarms,
-        }
-        for half, part in halves(outcomes)
-        for kind, own in [("", Figures(part)), *by(part, lambda o: o.kind)]
-    ]  # fmt: skip
-
-
 def rows() -> Iterator[Row]:
     outcomes = run(KINDS)
     for prefix, own in (("", outcomes), ("held_", [outcome for outcome in outcomes if outcome.held_out])):
@@ -262,7 +248,6 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.watch")
     parser.add_argument("kinds", nargs="*", help="only these kinds of histories")
     parser.add_argument("-v", dest="details", action="store_true", help="print the misses of the tuning half")
-    parser.add_argument("--json", type=Path, help="write a row for each kind and half")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args(arguments)
     start = perf_counter()
@@ -273,8 +258,6 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     report(outcomes, details=given.details)
     print(f"\n{perf_counter() - start:.0f} s in all")
-    if given.json is not None:
-        given.json.write_text("".join(json.dumps(row) + "\n" for row in table(outcomes)), "utf-8")
     return 0
 
 
