@@ -35,7 +35,6 @@ SAID_OF_OTHERS = {
     "docs/feeds-out.md": ("20,000 subscriptions are",),  # WebSub's own term
     "docs/watching.md": ("machine switched off",),  # a person's machine
     "docs/moving.md": ("`filter_text_replaced` switched off",),  # a setting of another program
-    "docs/figures.md": ("runtime: snapshot of 50,000",),  # of the tree of actors, as the supervisor's own module says
     "docs/words.md": (
         "subscription, monitor",
         "crawl, scrape",

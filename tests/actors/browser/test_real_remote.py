@@ -123,7 +123,7 @@ async def test_when_the_service_is_killed_the_browser_throws_away_what_it_has_fo
 
 
 async def test_x26_no_page_of_a_browser_elsewhere_reaches_what_the_guard_does_not_let_it() -> None:
-    """A few of the ways out, each by another part of a browser; all 385 are tried by hand (docs/figures.md)."""
+    """A few of the ways out, each by another part of a browser; all 385 are tried by hand."""
     async with a_remote(*SILENT) as (address, _), a_web(tricks.STREAM_PORTS, tricks.DATAGRAM_PORTS) as (site, ports):
         pages = tricks.pages(f"127.0.0.1:{site.canary}", site.canary, ports)
         doors = [site.canary, *ports.values()]
