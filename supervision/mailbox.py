@@ -14,7 +14,7 @@ at the end of each life.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -137,10 +137,10 @@ class _Question:
 class Mailbox(Generic[T]):
     """A queue of at most `bound` messages for one consumer. Full, `send` waits and `send_nowait` refuses.
 
-    Made anywhere, used in any task of one Trio run. An idle one has no channel yet and is a few words large.
+    Made anywhere, used in any task of one Trio run. It has no channel, which is 2 KB, before its first message.
     """
 
-    __slots__ = ("_deserted", "_full", "_owed", "_receive", "_received", "_send", "_sent", "bound", "name")
+    __slots__ = ("_deserted", "_first", "_full", "_owed", "_receive", "_received", "_send", "_sent", "bound", "name")
 
     def __init__(self, name: str, bound: int) -> None:
         if type(bound) is not int or bound < 1:
@@ -149,6 +149,7 @@ class Mailbox(Generic[T]):
         self.bound = bound
         self._send: trio.MemorySendChannel[T | _Question] | None = None
         self._receive: trio.MemoryReceiveChannel[T | _Question] | None = None
+        self._first: trio.Event | None = None
         self._owed: dict[Reply[Any], None] | None = None
         self._sent = self._received = self._full = 0
         self._deserted = False
@@ -169,12 +170,20 @@ class Mailbox(Generic[T]):
     async def receive(self) -> T:
         """Take the oldest message, waiting for one. Cancelled, it has taken none."""
         self._deserted = False
-        return self._opened(await self._receiver().receive())
+        if self._receive is None:
+            first = self._first = trio.Event() if self._first is None else self._first
+            await first.wait()
+            with suppress(trio.WouldBlock):
+                return self.receive_nowait()
+        assert self._receive is not None
+        return self._opened(await self._receive.receive())
 
     def receive_nowait(self) -> T:
         """Take the oldest message. Raises trio.WouldBlock when there is none."""
         self._deserted = False
-        return self._opened(self._receiver().receive_nowait())
+        if self._receive is None:
+            raise trio.WouldBlock
+        return self._opened(self._receive.receive_nowait())
 
     async def ask(self, make: Callable[[Reply[R]], T]) -> R:
         """Send the message that `make(reply)` builds and return its answer.
@@ -241,9 +250,7 @@ class Mailbox(Generic[T]):
     def _sender(self) -> trio.MemorySendChannel[T | _Question]:
         if self._send is None:
             self._send, self._receive = trio.open_memory_channel(self.bound)
+            if self._first is not None:
+                self._first.set()
+                self._first = None
         return self._send
-
-    def _receiver(self) -> trio.MemoryReceiveChannel[T | _Question]:
-        self._sender()
-        assert self._receive is not None
-        return self._receive

@@ -15,6 +15,7 @@ from supervision import (
     Child,
     ChildSpec,
     DynamicSupervisor,
+    Mailbox,
 )
 
 
@@ -56,6 +57,27 @@ async def test_s16_an_idle_child_is_small(many: DynamicSupervisor, autojump_cloc
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert used / count < 6_000
+
+
+async def test_s16_a_child_parked_at_its_mailbox_is_small(
+    many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
+) -> None:
+    """As above. A channel that has nothing in it would be 2 KB more."""
+    count = 500
+    gc.collect()
+    tracemalloc.start()
+    for number in range(count):
+        box: Mailbox[object] = Mailbox(str(number), 2)
+
+        async def wait(child: Child, box: Mailbox[object] = box) -> None:
+            await box.receive()
+
+        many.start_child(ChildSpec(str(number), wait, mailbox=box))
+    await trio.sleep(1)
+    gc.collect()
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert used / count < 5_000
 
 
 @pytest.mark.real

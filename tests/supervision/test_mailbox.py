@@ -66,6 +66,23 @@ async def test_p1_a_cancelled_receive_has_taken_nothing() -> None:
     assert box.receive_nowait() == "x"
 
 
+async def test_p1_a_receive_that_was_cancelled_before_the_first_message_can_be_made_again() -> None:
+    box: Mailbox[str] = Mailbox("box", 1)
+    got: list[str] = []
+
+    async def receiver() -> None:
+        got.append(await box.receive())
+
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await box.receive()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(receiver)
+        await trio.testing.wait_all_tasks_blocked()
+        box.send_nowait("x")
+    assert (got, box.statistics().depth) == (["x"], 0)
+
+
 async def test_p9_a_message_handed_over_in_the_tick_of_a_cancellation_is_received() -> None:
     box: Mailbox[str] = Mailbox("box", 1)
     got: list[str] = []
