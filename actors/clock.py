@@ -19,15 +19,16 @@ STEP: Final = 5.0
 class Steps:
     """By how much the wall clock is set, forward or back; or by how long the machine slept."""
 
+    __slots__ = ("_ahead", "_wall")
+
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
-        self._last = wall(), trio.current_time()
+        self._ahead = wall() - trio.current_time()
 
     def since_last_asked(self) -> float:
         """Return the seconds, 0 for a drift."""
-        wall, tick = self._last
-        self._last = now, at = self._wall(), trio.current_time()
-        step = (now - wall) - (at - tick)
+        before, self._ahead = self._ahead, self._wall() - trio.current_time()
+        step = self._ahead - before
         return step if abs(step) > STEP else 0.0
 
 

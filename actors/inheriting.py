@@ -114,7 +114,7 @@ def part_of(source: Source) -> bytes:
     What is remembered of a page is of one part. When tags choose another one, that is a page to begin anew with, and
     its difference is no news. The order of what is left out, which is that of the tags, makes no other part.
     """
-    if not origins_of(source).keys() & {"selector", "ignore"}:
+    if not isinstance(source, EffectiveSource) or not source.origins.keys() & {"selector", "ignore"}:
         return b""
     return blake2b(msgspec.json.encode((source.selector, sorted({*source.ignore}))), digest_size=6).digest()
 

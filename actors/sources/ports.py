@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
 
 import trio
 from msgspec.structs import replace
@@ -33,13 +35,13 @@ from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.interface import Storage
 from storage.records import tally
-from storage.records.destination import QuietHours
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
 from storage.records.trail import Verdict
 from supervision import Mailbox
 
+_NO_TAGS: Final = TagTable()
 SHARED_SWEEP = 60.0
 SITEMAP_PACE = 3800.0
 """Seconds between looks at a sitemap that is followed: with its jitter never more than one an hour."""
@@ -128,7 +130,7 @@ class LiveSource:
 
     def __init__(self, source: Source, hot: SourceRuntime, version: Version = FIRST) -> None:
         self._source, self._effective = source, source
-        self._tags = TagTable()
+        self._tags = _NO_TAGS
         self.version = version
         self._hot, self.tally, self.saved_tally = hot, hot.tally, hot.tally
         self.cookies = KeptCookies(source.id, hot.cookies)
@@ -224,11 +226,12 @@ def limits_of(source: Source, settings: Settings) -> Limits:
     schedule = None if source.schedule is None else float(source.schedule)
     if schedule is None and source.follow != "none" and source.detection.is_sitemap:
         schedule = SITEMAP_PACE
-    return Limits(settings.cadence_floor, settings.cadence_ceiling, schedule, _hours_of(source))
+    return _limits(settings.cadence_floor, settings.cadence_ceiling, schedule, source.hours)
 
 
-def _hours_of(source: Source) -> QuietHours | None:
+@lru_cache(maxsize=1024)  # sources with the same bounds share one record
+def _limits(floor: float, ceiling: float, schedule: float | None, hours: str | None) -> Limits:
     try:
-        return None if source.hours is None else read_hours(source.hours)
+        return Limits(floor, ceiling, schedule, None if hours is None else read_hours(hours))
     except ValueError:  # a zone that this machine does not know, though another once did
-        return None
+        return Limits(floor, ceiling, schedule)

@@ -29,6 +29,9 @@ class Age(NamedTuple):
     turn: int = 0
 
 
+_UNCHANGED = Age()
+
+
 def parted(text: str) -> tuple[Age, str]:
     """Return the age of cookies and what they are, "" where nothing was renewed.
 
@@ -36,7 +39,7 @@ def parted(text: str) -> tuple[Age, str]:
     ((Age(given=1, worked=2, turn=5), '[]'), (Age(given=0, worked=0, turn=0), '[]'))
     """
     head = _HEAD.match(text)
-    return (Age(), text) if head is None else (Age(*map(int, head.groups())), text[head.end() :])
+    return (_UNCHANGED, text) if head is None else (Age(*map(int, head.groups())), text[head.end() :])
 
 
 def joined(age: Age, kept: str) -> str:

@@ -47,7 +47,7 @@ RESTS = Millis(600_000)
 """Milliseconds for which a deleted source can be had back."""
 
 
-class Detection(Struct, frozen=True):
+class Detection(Struct, frozen=True, gc=False):
     """What the service found a URL to be; `evidence` is a sentence that a person can check.
 
     forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
@@ -73,7 +73,7 @@ class Detection(Struct, frozen=True):
         return self.format == "xml" and self.evidence.startswith("a sitemap")
 
 
-class Source(Struct, frozen=True):
+class Source(Struct, frozen=True, gc=False):
     """What the user asked for. `url` is normalised and unique; `watch_url` is what is really fetched (a found feed)."""
 
     id: SourceId
@@ -191,7 +191,7 @@ def called(title: str, found_title: str, address: str = "") -> str:
     return title or found_title or address
 
 
-class Validators(Struct, frozen=True):
+class Validators(Struct, frozen=True, gc=False):
     """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them."""
 
     etag: str | None = None
@@ -200,7 +200,7 @@ class Validators(Struct, frozen=True):
     url: str | None = None
 
 
-class SourceRuntime(Struct, frozen=True):
+class SourceRuntime(Struct, frozen=True, gc=False):
     """The small, often changing part of a source's memory."""
 
     validators: Validators = Validators()

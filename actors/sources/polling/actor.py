@@ -23,7 +23,7 @@ from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.inheriting import part_of
 from actors.messages.recorder import Record, SaveStates
-from actors.messages.sources import LookNow, SourceMessage
+from actors.messages.sources import SettingsChanged, SourceMessage
 from actors.sources.detection import naming, newcomer
 from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.lending import Borrowed
@@ -70,7 +70,11 @@ class PolledSource:
         """Look whenever a look is due, until cancelled."""
         while True:
             try:
-                asked = await self._sleep(child)
+                self._plan()
+                message = await self._rest(child)
+                if isinstance(message, SettingsChanged):
+                    continue
+                asked = message is not None
                 if not asked and self._is_hop():
                     await self._hop(child)
                 elif await self._may_look(child):
@@ -91,46 +95,42 @@ class PolledSource:
         wait = self._limits.floor * (0.5 + self._chance.random())
         return Millis(self._ports.world.now() + round(1000 * wait))
 
-    async def _sleep(self, child: Child) -> bool:
-        """Wait until the next look is due, or until somebody asks for one now; return whether somebody has."""
-        while True:
-            self._plan()
-            message = await self._rest(child)
-            if message is None or isinstance(message, LookNow):
-                return message is not None
-
     def _plan(self) -> None:
         """Hurry the next look if it was planned by other settings than those that hold."""
         live, planned = self._live, self._planned
-        if live.effective is planned:
+        source = live.effective
+        if source is planned:
             return
-        before, after = self._limits, limits_of(live.effective, self._ports.settings)
-        self._planned, self._limits = live.effective, after
-        paced = after.schedule in (None, live.hot.interval) if planned is None else after == before
-        if not paced or live.hot.part != part_of(live.effective):
-            hot = progress.hurried(live.hot, self._ports.world.now(), after, self._chance.random())
-            if hot is not live.hot:
-                live.hot, live.unsaved = hot, True
+        hot, before, after = live.hot, self._limits, limits_of(source, self._ports.settings)
+        self._planned, self._limits = source, after
+        paced = after.schedule in (None, hot.interval) if planned is None else after == before
+        if not paced or hot.part != part_of(source):
+            hurried = progress.hurried(hot, self._ports.world.now(), after, self._chance.random())
+            if hurried is not hot:
+                live.hot, live.unsaved = hurried, True
 
     async def _rest(self, child: Child) -> SourceMessage | None:
         """Wait until the next look is due, or for what somebody wants meanwhile."""
-        now = self._ports.world.now()
-        self._live.hot = progress.settle(self._live.hot, now, self._limits)
-        due = self._live.hot.next_look_at
+        live, now = self._live, self._ports.world.now()
+        before = live.hot
+        hot = progress.settle(before, now, self._limits)
+        if hot is not before:
+            live.hot = hot
+        due = hot.next_look_at
         wait = 0.0 if due is None else (due - now) / 1000
         if self._hops.at is not None and self._hops.is_due(self._hops.at):
             wait = min(wait, (self._hops.at - now) / 1000)
         child.note("asleep")
         steps = Steps(self._ports.world.wall)
-        self._live.rests_until = trio.current_time() + max(0.0, wait)
+        live.rests_until = trio.current_time() + max(0.0, wait)
         try:
-            if self._live.hot.health.down_since is not None:
+            if hot.health.down_since is not None:
                 return await self._bell.sleep(wait, self._tell)
-            with trio.move_on_after(max(0.0, wait)):
-                return await self._live.mailbox.receive()
+            with trio.CancelScope(deadline=live.rests_until):
+                return await live.mailbox.receive()
             return None
         finally:
-            self._live.rests_until = None
+            live.rests_until = None
             self._move_on(steps.since_last_asked())
 
     def _move_on(self, step: float) -> None:

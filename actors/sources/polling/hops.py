@@ -66,6 +66,8 @@ def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, 
 class Hops:
     """When the next hop of a source is, and its making. `at` None: nothing waits, as far as is known."""
 
+    __slots__ = ("_live", "_ports", "at")
+
     def __init__(self, ports: Ports, live: LiveSource, draw: float) -> None:
         self._ports, self._live = ports, live
         follows = live.source.follow != "none"
