@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from bench.topic import ROOT, Absent, Record, Topic
 
-PATIENCE = 300.0
+PATIENCE = 600.0
 """Seconds of a benchmark in its short form: then it hangs."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import trio
 
-from bench.topic import Figure, Row, Topic, size
+from bench.topic import SHORT, Figure, Row, Topic, size
 from sanderling.simulation import scheduling
 from sanderling.simulation.chances import chance
 from sanderling.simulation.clients import Caller, Service
@@ -34,7 +34,8 @@ def rows() -> Iterator[Row]:
 
 
 def _product() -> tuple[float, Result]:
-    simulate_program(draw("warm", days=min(DAYS, 0.05), sources=SOURCES))
+    if not SHORT:
+        simulate_program(draw("warm", days=0.05, sources=SOURCES))
     program = draw("prove", days=DAYS, sources=SOURCES)
     began = time.process_time()
     result = simulate_program(program)
