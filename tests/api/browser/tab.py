@@ -48,7 +48,7 @@ class Tab:
             self.page.locator(f"main [name={name}]").first.fill(text)
         return self
 
-    def sees(self, text: str) -> Locator:
+    def sees(self, text: str | re.Pattern[str]) -> Locator:
         """Wait until the page shows a text, and the rest of it is there as well."""
         found = self.page.locator("main").get_by_text(text).first
         found.wait_for()

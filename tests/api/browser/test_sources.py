@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.api.browser import axe
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Answer, Entry, Origin
 from tests.api.browser.tab import Tab
 from tests.api.browser.world import TICKETS
+
+LOOKED = re.compile("looked at just now|The look is asked for", re.IGNORECASE)
+"""A fast machine looks too soon again, a busy one can't wait for the result."""
 
 
 def fits(tab: Tab) -> bool:
@@ -24,7 +29,7 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     assert (title.input_value(), title.get_attribute("placeholder")) == ("", "The beach") and fits(tab)
     tab.press("Watch it").sees("Next look in")
     assert fits(tab)
-    tab.press("Look now").sees("It was looked at just now")
+    tab.press("Look now").sees(LOOKED)
     outline = f'<outline xmlUrl="{origin.feed("/feed", "Notes", [Entry("a note")])}" text="Notes" category="sea"/>'
     tab.open("/sources/import").fill(text=f'<opml version="2.0"><body>{outline}</body></opml>')
     tab.press("Show what is in it").press("Add 1").sees("1 of 1 done: 1 new")  # without a reload

@@ -15,7 +15,7 @@ from storage.records.identity import START, Seq
 from storage.records.member import LEASE, Says
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 from tests.storage.contract.test_contract_following import following
-from tests.storage.postgres.engine.test_members import all_inside, opened, passes
+from tests.storage.postgres.engine.test_members import all_inside, opened, passes, stop_clock
 from tests.support.postgres import Pair, a_pair
 from tests.support.waiting import HANG
 
@@ -35,6 +35,7 @@ def pair() -> Iterator[Pair]:
 @pytest.fixture
 async def two(pair: Pair) -> AsyncIterator[tuple[Storage, Storage]]:
     first, second = await opened(pair.url(DATABASE), "a"), await opened(pair.url(DATABASE), "b")
+    stop_clock(pair.url(DATABASE))
     yield first, second
     await first.aclose()
     await second.aclose()

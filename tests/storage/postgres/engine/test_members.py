@@ -32,10 +32,7 @@ MOMENT = "CREATE OR REPLACE FUNCTION moment() RETURNS FLOAT8 LANGUAGE sql VOLATI
 @pytest.fixture
 def url() -> Iterator[str]:
     url = cluster().url(cluster().fresh())
-    with psycopg.connect(url, autocommit=True) as other:
-        (body,) = other.execute("SELECT prosrc FROM pg_proc WHERE proname='moment'").fetchone() or ("",)
-        other.execute("CREATE TABLE clock AS SELECT moment() AS at")
-        other.execute(f"{MOMENT} 'SELECT at FROM clock'".encode())
+    body = stop_clock(url)
     yield url
     with psycopg.connect(url, autocommit=True) as other:
         other.execute(f"{MOMENT} $${body}$$".encode())
@@ -48,6 +45,15 @@ async def three(url: str) -> AsyncIterator[tuple[Storage, Storage, Storage]]:
     yield first, second, third
     for each in (first, second, third):
         await each.aclose()
+
+
+def stop_clock(url: str) -> str:
+    """Stop the database's clock; return the function that was its clock."""
+    with psycopg.connect(url, autocommit=True) as other:
+        (body,) = other.execute("SELECT prosrc FROM pg_proc WHERE proname='moment'").fetchone() or ("",)
+        other.execute("CREATE TABLE clock AS SELECT moment() AS at")
+        other.execute(f"{MOMENT} 'SELECT at FROM clock'".encode())
+    return str(body)
 
 
 async def opened(url: str, owner: str, *, shares: bool = True) -> Storage:
