@@ -29,7 +29,7 @@ from actors.sources.looks.fetch import host_of
 from actors.sources.looks.renewal import SHUT_OUT
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking
-from actors.sources.schedule.look_price import Price, cost_of, first_guess
+from actors.sources.schedule.look_price import RENDERED, Price, cost_of, first_guess
 from actors.sources.schedule.overdue import Round
 from actors.sources.schedule.start_spread import wait_of
 from actors.sources.state_counts import StateCounts
@@ -38,10 +38,11 @@ from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import tally
 from storage.records.health import Flag
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Source, WatchedSource
+from storage.records.source import Source, SourceRuntime, WatchedSource
 from storage.records.source import SourceState as StoredState
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
+from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run
 
 PAGE = 200
@@ -310,18 +311,16 @@ class SourceIndex:
         worst: tuple[int, SourceId] | None = None
         tiers, breakers = Counter[str](), Counter[str]()
         for part in _slices(self._live.values()):
-            for live in part:
-                if not live.source.enabled or live.source.practice is not None:
-                    continue
-                if not self._ports.ownership.watches(live.source):
-                    continue
-                late, polled = _overdue(live, now), live.source.tier.polled
-                sources, overdue = sources + 1, overdue + late
-                calmly += late and state_of(live.source, live.hot, overdue=True) == "overdue"
-                looks += live.hot.looks * polled
-                tiers[live.source.type] += 1
-                breakers[live.hot.breaker.state] += 1
-                if late and polled:
+            ours = self._ours(part)
+            sources += len(ours)
+            tiers.update([live.source.type for live in ours])
+            breakers.update([live.memory.breaker.state for live in ours])
+            looks += sum([live.memory.looks for live in ours if live.source.type in POLLED])
+            due = [live for live in ours if (live.memory.next_look_at or 0) < now]
+            for live in (live for live in due if _overdue(live, now)):
+                overdue += 1
+                calmly += state_of(live.source, live.hot, overdue=True) == "overdue"
+                if live.source.type in POLLED:
                     waiting += 1
                     found = (live.hot.next_look_at or 0, live.source.id)
                     worst = found if worst is None else min(worst, found)
@@ -353,7 +352,7 @@ class SourceIndex:
         """
         total = 0.0
         for part in _slices(self._live.values()):
-            total += sum(_cost(live) * 1000 / max(1000, _planned_wait(live)) for live in part if self._polled(live))
+            total += sum([_planned(live.memory) for live in self._ours(part) if live.source.type in POLLED])
             await trio.lowlevel.checkpoint()
         return total
 
@@ -363,8 +362,8 @@ class SourceIndex:
             return 1.0
         everyone = ours = 0
         for part in _slices(self._live.values()):
-            everyone += sum(map(_polled, part))
-            ours += sum(map(self._polled, part))
+            everyone += sum(_polled(live.source) for live in part)
+            ours += sum(live.source.type in POLLED for live in self._ours(part))
             await trio.lowlevel.checkpoint()
         return ours / everyone if everyone else 1.0
 
@@ -372,17 +371,22 @@ class SourceIndex:
         """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
         settings, polled = self._ports.settings, 0.0
         for part in _slices(self._live.values()):
-            polled += sum(sqrt(_cost(live)) for live in part if _polled(live))  # what costs more is looked at less
+            costs = (cost_of(rendered=live.hot.rendered) for live in part if _polled(live.source))
+            polled += sum(map(sqrt, costs))  # what costs more is looked at less
             await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
 
-    def _polled(self, live: LiveSource) -> bool:
-        return _polled(live) and self._ports.ownership.watches(live.source)
+    def _ours(self, part: Iterable[LiveSource]) -> list[LiveSource]:
+        """Return those that this node watches."""
+        found = [live for live in part if live.source.enabled and live.source.practice is None]
+        watches = self._ports.ownership.watches
+        return [live for live in found if watches(live.source)] if self._ports.ownership.shared else found
 
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
         live.tags = self._ports.tags
+        live.inherit()
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
@@ -457,20 +461,15 @@ def _sorted_place(place: Place) -> _Sorted:
     return (place[1], name), SourceId(source)
 
 
-def _polled(live: LiveSource) -> bool:
-    return live.source.enabled and live.source.tier.polled and live.source.practice is None
+def _polled(source: Source) -> bool:
+    return source.enabled and source.type in POLLED and source.practice is None
 
 
-def _cost(live: LiveSource) -> int:
-    return cost_of(rendered=live.hot.rendered)
-
-
-def _planned_wait(live: LiveSource) -> float:
-    """Return the milliseconds from the last look to the next, as planned when the program last ran."""
-    hot = live.hot
-    if hot.last_look_at is None or hot.next_look_at is None:
-        return hot.interval * 1000
-    return min(hot.next_look_at - hot.last_look_at, LONGEST_WAIT)
+def _planned(hot: SourceRuntime) -> float:
+    """Return the looks a second as planned when the program last ran, a rendered one as what it costs."""
+    last, due = hot.last_look_at, hot.next_look_at
+    wait = hot.interval if last is None or due is None else min(due - last, LONGEST_WAIT) / 1000
+    return (RENDERED if hot.rendered else 1) / (wait if wait > 1 else 1)
 
 
 def _overdue(live: LiveSource, now: Millis) -> bool:

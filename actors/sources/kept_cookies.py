@@ -30,22 +30,19 @@ LONGEST: Final = 900.0
 class KeptCookies:
     """See above. source: whose they are, None of somebody who only tries out a URL. `kept`: as
     `actors/egress/cookies.py` writes them, "" as long as none were renewed. `text`: the same with their age.
+    `behind`: what is stored is older, as far as is known.
     """
 
-    __slots__ = ("_age", "_saved", "_urgent", "kept", "source", "text")
+    __slots__ = ("_age", "_saved", "_urgent", "behind", "kept", "source", "text")
 
     def __init__(self, source: SourceId | None, stored: str = "") -> None:
         self.source = source
         self._age, self.kept = parted(stored)
-        self._saved, self._urgent, self.text = self._age, False, stored
+        self._saved, self.text = self._age, stored
+        self._urgent = self.behind = False
 
     def __repr__(self) -> str:
         return f"<KeptCookies of {self.source}, {self._age}>"
-
-    @property
-    def behind(self) -> bool:
-        """Whether what is stored is older, as far as is known."""
-        return self._age > self._saved
 
     def put(self, kept: str, *, worked: bool = False) -> None:
         """Take over what a look has renewed; worked: it is known to be good."""
@@ -63,7 +60,7 @@ class KeptCookies:
         age, kept = parted(stored)
         if age.given != self._age.given:
             return KeptCookies(self.source, stored)
-        self._saved = max(self._saved, age)
+        self.heard(age, stored=True)
         if age > self._age:
             self._become(age, kept)
         return self
@@ -81,6 +78,7 @@ class KeptCookies:
         """Take note of whether those of an age are stored."""
         if stored:
             self._saved = max(self._saved, age)
+            self.behind = self._age > self._saved
 
     @property
     def age(self) -> Age:
@@ -89,6 +87,7 @@ class KeptCookies:
 
     def _become(self, age: Age, kept: str) -> None:
         self._age, self.kept, self.text = age, kept, joined(age, kept)
+        self.behind = age > self._saved
 
 
 class TriedCookies:

@@ -102,26 +102,28 @@ class LiveSource:
     whatever becomes of its harvest. `saved_tally` is the one that is surely stored. So it is with `cookies`, which all
     who look with the same headers share: what was renewed is renewed, whatever becomes of harvest and record.
     `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
-    It is found when the record, its tags' defaults (`inherit`) or the table of these (`tags`) change, not at each look.
+    It is found when the record, its tags' defaults or the table of these (`inherit`) change, not at each look.
+    `memory` is `hot` without newly renewed cookies. A walk over all sources reads it: an attribute, no call.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     `rests_until`: until when its actor rests, by the loop's clock, which nobody can set; None: it does not rest.
     """
 
     __slots__ = (
         "_effective",
-        "_hot",
-        "_source",
-        "_tags",
+        "_inherits",
         "asked_at",
         "cookies",
         "doubted",
         "mailbox",
+        "memory",
         "owed",
         "push",
         "ranking",
         "rests_until",
         "saved_tally",
+        "source",
         "states",
+        "tags",
         "tally",
         "unsaved",
         "version",
@@ -129,10 +131,10 @@ class LiveSource:
     )
 
     def __init__(self, source: Source, hot: SourceRuntime, version: Version = FIRST) -> None:
-        self._source, self._effective = source, source
-        self._tags = _NO_TAGS
+        self.source = self._effective = self._inherits = source
+        self.tags = _NO_TAGS
         self.version = version
-        self._hot, self.tally, self.saved_tally = hot, hot.tally, hot.tally
+        self.memory, self.tally, self.saved_tally = hot, hot.tally, hot.tally
         self.cookies = KeptCookies(source.id, hot.cookies)
         self.unsaved = self.doubted = False
         self.asked_at = Millis(0)
@@ -145,33 +147,16 @@ class LiveSource:
         self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
 
     @property
-    def source(self) -> Source:
-        """Its own record."""
-        return self._source
-
-    @source.setter
-    def source(self, source: Source) -> None:
-        self._source = source
-        self.inherit()
-
-    @property
     def effective(self) -> Source:
         """Its record with what it inherits: how it is watched."""
+        if self._inherits is not self.source:
+            self.inherit()
         return self._effective
-
-    @property
-    def tags(self) -> TagTable:
-        """Where it inherits from."""
-        return self._tags
-
-    @tags.setter
-    def tags(self, tags: TagTable) -> None:
-        self._tags = tags
-        self.inherit()
 
     def inherit(self) -> bool:
         """Find anew what it inherits; return whether it is watched by other settings than before."""
-        before, found = self._effective, self._tags.of(self._source)
+        before, found = self._effective, self.tags.of(self.source)
+        self._inherits = self.source
         if found == before:
             return False
         self._effective = found
@@ -180,15 +165,15 @@ class LiveSource:
     @property
     def hot(self) -> SourceRuntime:
         """The memory that its looks have made."""
-        if self._hot.cookies != self.cookies.text:
-            self._hot = replace(self._hot, cookies=self.cookies.text)
-        return self._hot
+        if self.memory.cookies != self.cookies.text:
+            self.memory = replace(self.memory, cookies=self.cookies.text)
+        return self.memory
 
     @hot.setter
     def hot(self, hot: SourceRuntime) -> None:
         if hot.tally is not self.tally:
             hot = replace(hot, tally=self.tally)
-        before, self._hot = self._hot.health, hot
+        before, self.memory = self.memory.health, hot
         if self.ranking is not None and hot.health is not before:
             self.ranking.put(self.source.id, hot.health)
         if self.states is not None:
@@ -201,12 +186,12 @@ class LiveSource:
     def put_tally(self, counted: bytes) -> None:
         """Take over another tally; each state that is saved from now on has it."""
         self.tally = counted
-        self._hot = replace(self._hot, tally=counted)
+        self.memory = replace(self.memory, tally=counted)
 
     @property
     def behind(self) -> bool:
         """Whether what is stored is older than what is here."""
-        return self.unsaved or self.cookies.behind or self.tally is not self.saved_tally
+        return self.unsaved or self.tally is not self.saved_tally or self.cookies.behind
 
     def swept(self) -> SourceState:
         """Return the state to save without a harvest: what others know of the stored one stays true."""

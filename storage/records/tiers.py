@@ -93,6 +93,7 @@ TIERS: Final[dict[SourceType, Tier]] = {
     "html": Tier((Kind.HTML,), _WEB, True, _PAGE, "page", "Pages", "page", "cyan"),
 }
 assert TIERS.keys() == set(get_args(SourceType))
+POLLED: Final = frozenset(name for name, tier in TIERS.items() if tier.polled)
 ORDINARY: Final = tuple(tier.kinds[0] for tier in TIERS.values())
 """The log's kinds of what sources told, without what is held."""
 WATCHED: Final = tuple(kind for tier in TIERS.values() for kind in tier.kinds)

@@ -407,6 +407,7 @@ class SourceService:
             source = replace(source, render="never", wait_for=None, screenshots=False)
         live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
         live.tags = self._ports.tags
+        live.inherit()
         if source.headers is not None:
             live.cookies = self._ports.tried.give(tried_as(parse_url(url), source.headers), source.id)
         return live

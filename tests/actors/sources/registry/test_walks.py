@@ -1,0 +1,50 @@
+"""What a walk over all sources may cost. Times are measured in bench/table.py; here are the calls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+import trio
+
+from actors.sources.index import SourceIndex
+from actors.sources.ports import LiveSource
+from storage.records.identity import Millis
+from storage.records.source import SourceRuntime
+from tests.actors.sources.harness import watching
+from tests.support.build import NOW, a_source
+
+COUNT = 300
+
+
+async def calls(walk: Callable[[], Awaitable[Any]]) -> int:
+    """Return how many functions of Python a walk calls."""
+    count = 0
+
+    def note(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        await walk()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(("walk", "most"), [(SourceIndex.planned, 1), (SourceIndex.round, 0), (SourceIndex.unsaved, 2)])
+async def test_a_walk_over_all_sources_calls_next_to_nothing_for_each(
+    walk: Callable[[SourceIndex], Awaitable[Any]], most: int, autojump_clock: Any
+) -> None:
+    async with watching() as (run, _):
+        table = run.registry.table
+        hot = SourceRuntime(last_look_at=Millis(NOW), next_look_at=Millis(NOW + 1_800_000))
+        for number in range(COUNT):
+            table.put(LiveSource(a_source(number), hot))
+        await trio.sleep(1)
+        assert await table.planned() == pytest.approx(COUNT / 1800)
+        assert await calls(lambda: walk(table)) < COUNT * most + 200
