@@ -152,7 +152,7 @@ async def test_a_commit_that_gets_no_answer_is_cut_off(storage: Storage, monkeyp
     async with following(storage):
         with pytest.raises(Unavailable):
             await appended(storage, mint, "stuck")
-        monkeypatch.setattr(database, "DEADLINE", 20)
+        monkeypatch.setattr(database, "DEADLINE", HANG)
         await until(storage, mint, "after")
 
 
@@ -256,6 +256,7 @@ async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting
         other.execute("LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(Unavailable, match="has not answered"):
             await storage.keys.by_hash("0" * 64)
+        storage._lookups._pool._within = HANG  # type: ignore[attr-defined]
         with trio.fail_after(HANG):
             assert await storage.people.session("0" * 64) is None
     await storage.aclose()
