@@ -24,9 +24,7 @@ from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 SAYS = Says()
-
-
-MOMENT = "CREATE OR REPLACE FUNCTION moment() RETURNS FLOAT8 LANGUAGE sql VOLATILE AS "
+MOMENT = "CREATE OR REPLACE FUNCTION moment() RETURNS FLOAT8 LANGUAGE sql VOLATILE AS $$%s$$"
 
 
 @pytest.fixture
@@ -35,8 +33,7 @@ def url() -> Iterator[str]:
     body = stop_clock(url)
     yield url
     with psycopg.connect(url, autocommit=True) as other:
-        other.execute(f"{MOMENT} $${body}$$".encode())
-        other.execute("DROP TABLE clock")
+        other.execute((MOMENT % body).encode())
 
 
 @pytest.fixture
@@ -51,8 +48,7 @@ def stop_clock(url: str) -> str:
     """Stop the database's clock; return the function that was its clock."""
     with psycopg.connect(url, autocommit=True) as other:
         (body,) = other.execute("SELECT prosrc FROM pg_proc WHERE proname='moment'").fetchone() or ("",)
-        other.execute("CREATE TABLE clock AS SELECT moment() AS at")
-        other.execute(f"{MOMENT} 'SELECT at FROM clock'".encode())
+    passes(url, 0)
     return str(body)
 
 
@@ -65,7 +61,8 @@ async def opened(url: str, owner: str, *, shares: bool = True) -> Storage:
 
 def passes(url: str, seconds: float) -> None:
     with psycopg.connect(url, autocommit=True) as other:
-        other.execute("UPDATE clock SET at=at+%s", (seconds,))
+        (now,) = other.execute("SELECT moment()").fetchone() or (0.0,)
+        other.execute((MOMENT % f"SELECT {now + seconds}::float8").encode())
 
 
 async def all_inside(url: str, *storages: Storage) -> tuple[str, ...]:
