@@ -13,7 +13,7 @@ N = 200
 PYTEST = $(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal
 TEST_HINT = case $$code in \
 	4) echo 'make $@: no such path or option. Name a folder, file or test under tests: make $@ ARGS="tests/storage -x"' >&2 ;; \
-	5) echo 'make $@: no test selected. tests/long_tests.py lists the tests of make test-long; make test runs the rest.' >&2 ;; esac
+	5) echo 'make $@: no test selected. tests/long_tests.txt lists the tests of make test-long; make test runs the rest.' >&2 ;; esac
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -21,7 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"there is no {name}")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the long tests and put them first, longest first; run tests on the virtual clock that want it.
 
     pytest-trio looks for a clock among the test's own arguments only: a fixture that takes `autojump_clock` alone would
