@@ -34,6 +34,7 @@ _TAGS = ("tags", "categories", "topics")
 OF_FRAMES = "category:"
 """How the tags begin that a frame brings."""
 _NESTS = ("data", "payload", "event", "message", "object", "item", "commit")
+_JSON = json.JSONDecoder(strict=False)
 _MOST_LABEL = 1_000
 _MOST_KEY = 200
 _MOST_TAGS = 20
@@ -78,7 +79,9 @@ def read_frame(text: str, url: str) -> Frame:
         author=plain(_string(fields, _AUTHORS))[:_MOST_LABEL],
         url=link,
         content=content,
-        published_at=next((at for name in _TIMES if (at := moment_of(fields.get(name))) is not None), None),
+        published_at=next(
+            (at for name in _TIMES if name in fields and (at := moment_of(fields[name])) is not None), None
+        ),
         tags=tuple(_tags(fields)),
     )
 
@@ -99,7 +102,7 @@ def _fields(text: str) -> Mapping[str, Any] | None:
     if text.lstrip()[:1] != "{":
         return None
     try:
-        value = json.loads(text, strict=False)
+        value = _JSON.decode(text)
     except RecursionError:
         raise ContentError("The JSON of the frame is nested too deeply.") from None
     except json.JSONDecodeError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
+_WHOLE = re.compile(r"(https?:)//[\w./?&=%~+-]+", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -17,7 +18,8 @@ def absolute(link: str, base: str) -> str:
     if not link:
         return ""
     try:
-        joined = urljoin(base, link)
+        whole = _WHOLE.fullmatch(link)  # one of another scheme is not joined, and parsing it takes longer than the rest
+        joined = link if whole and not base.startswith(whole[1]) else urljoin(base, link)
     except ValueError:
         return ""
     return joined if joined[:8].lower().startswith(("http://", "https://")) else ""

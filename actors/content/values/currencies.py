@@ -92,6 +92,8 @@ AFTER = (
 """A currency after an amount."""
 WORD_BEFORE = re.compile(rf"(?<!\w)({_any_of(_WORDS_TOO)})[ \u00a0]{{0,2}}$")
 """A code before an amount that is a word as well, and believed in its own country."""
+CURRENCY_ENDS = frozenset(word[-1] for word in (*CODES, *SIGNS))
+"""What a currency before an amount ends with."""
 CURRENCY = re.compile(rf"(?<!\w)(?:{_any_of(CODES - _WORDS_TOO)}|{_any_of(SIGNS)})(?!\w)")
 """A currency by itself, as heads of columns name it: "Price (EUR)"."""
 

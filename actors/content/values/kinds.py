@@ -29,7 +29,7 @@ from actors.content.values.labels import (
 )
 from actors.content.values.member_pairs import MemberPair, paired
 from actors.content.values.names import names_in, say_the_same
-from actors.content.values.reading import Found, is_price
+from actors.content.values.reading import Found, has_prices, is_price, values_in
 from storage.records.event import Change, Context, Diff
 from storage.records.value import MOST_CHANGES, ChangeKind, TypedChange, Value, ValueType
 
@@ -97,10 +97,10 @@ def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
 def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
     """Return what a new entry of a feed, or a frame, names: the values of its title, else of its first lines."""
     for text in (title, content[:_READ_OF_ENTRY]):
-        if not _ANY.search(text):
-            continue
         writing = Writing(exact=text.startswith(("{", "[")))
-        noted = as_noted(text, writing, "")
+        if not _ANY.search(text) or not has_prices(text, writing):
+            continue
+        noted = Noted(text, tuple(values_in(text, writing)), "")
         told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
         if told:
             return tuple(_change("added", UNSET, noted.values[i].value, around(noted, i)) for i in told[:_OF_ENTRY])

@@ -13,7 +13,16 @@ from msgspec.structs import replace
 
 from actors.content.values.amounts import NUMBER, UNSPACED_NUMBER, Amount, Writing, levelled, read
 from actors.content.values.availability import availability_in
-from actors.content.values.currencies import AFTER, BEFORE, CURRENCY, WORD_BEFORE, code_of, has_three_places, is_at_home
+from actors.content.values.currencies import (
+    AFTER,
+    BEFORE,
+    CURRENCY,
+    CURRENCY_ENDS,
+    WORD_BEFORE,
+    code_of,
+    has_three_places,
+    is_at_home,
+)
 from actors.content.wording.dates import DateSpan, Reading, dates_in
 from storage.records.value import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Value, ValueType
 
@@ -44,7 +53,7 @@ _SHARE_BEFORE = re.compile(r"%[ \u00a0]?$")
 _SHARE = re.compile(r"[ \u00a0]?%")
 _CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4])[:.h]([0-5]\d)(?::[0-5]\d)?(?![\d:]|[.,]\d)(?: ?([ap])\.?m\b)?")
 _VERSION = re.compile(
-    r"(?<![^\W_])(?<![.$€£])(?:v(\d+(?:\.\d+)*)|(\d+\.\d+\.\d+(?:\.\d+)*)"
+    r"(?=[v\d])(?<![^\W_])(?<![.$€£])(?:v(\d+(?:\.\d+)*)|(\d+\.\d+\.\d+(?:\.\d+)*)"
     r"|(?<=version )(\d+(?:\.\d+)*)|(?<=release )(\d+(?:\.\d+)*))"
     r"(?:-(?:alpha|beta|rc|dev|pre)[\w.]*)?(?![\w]|\.\d)"
 )
@@ -92,6 +101,12 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
     hashes = {at for hash in _HASH.finditer(lowered) for at in range(*hash.span())}
     found += _Numbers(text, flat, writing, label).read(_taken(found) | hashes)
     return _apart(found)[:MOST_VALUES]
+
+
+def has_prices(text: str, writing: Writing) -> bool:
+    """Return whether there may be a price, a percentage or a version among a text's values. Most texts have none."""
+    flat = levelled(text[:MOST_READ])
+    return "%" in flat or _Numbers(text, flat, writing, "").has_money() or bool(_VERSION.search(flat.lower()))
 
 
 def is_price(found: Found, text: str) -> bool:
@@ -166,9 +181,7 @@ class _Numbers:
     def read(self, taken: set[int]) -> list[Found]:
         """Return the numbers that begin and end outside of what is taken; both ends of a range have its currency."""
         found: list[Found] = []
-        writing = self._writing
-        pattern = _EXACT if writing.exact else NUMBER if writing.groups_with_space else UNSPACED_NUMBER
-        for at in pattern.finditer(self._flat):
+        for at in self._candidates():
             if at.start() in taken or at.end() - 1 in taken or (one := self._one(at)) is None:
                 continue
             last = found[-1] if found else None
@@ -182,6 +195,27 @@ class _Numbers:
                 break
         return found
 
+    def has_money(self) -> bool:
+        """Return whether any number may be money."""
+        return any(self._code(at.start(), *self._currencies(at)[:2]) is not None for at in self._candidates())
+
+    def _candidates(self) -> Iterator[re.Match[str]]:
+        writing = self._writing
+        pattern = _EXACT if writing.exact else NUMBER if writing.groups_with_space else UNSPACED_NUMBER
+        return pattern.finditer(self._flat)
+
+    def _currencies(self, at: re.Match[str]) -> tuple[re.Match[str] | None, re.Match[str] | None, re.Match[str] | None]:
+        """Return what stands beside a number: a currency before it, one after it, and a power of ten between."""
+        flat, end = self._flat, at.end()
+        bare = _signed(flat[max(0, at.start() - _LONGEST_BEFORE) : at.start()])[1]
+        currency = None
+        if bare.rstrip(" \u00a0")[-1:] in CURRENCY_ENDS:
+            currency = _BEFORE.search(bare)
+            if currency is None and (word := WORD_BEFORE.search(bare)) and is_at_home(word[1], self._writing):
+                currency = word
+        times = _TIMES_AFTER.match(flat, end)
+        return currency, (_AFTER.match(flat, times.end()) if times else None) or _AFTER.match(flat, end), times
+
     def _is_range(self, first: Found, second: Found) -> bool:
         between = self._flat[first.end : second.start].strip(" \u00a0")
         return between == "-" and "" in {first.value.unit, second.value.unit}
@@ -191,13 +225,9 @@ class _Numbers:
         start, end = at.span()
         before = flat[max(0, start - _LONGEST_BEFORE) : start]
         sign, bare = _signed(before)
-        currency = _BEFORE.search(bare) if bare else None
-        if currency is None and (word := WORD_BEFORE.search(bare)) is not None and is_at_home(word[1], writing):
-            currency = word
+        currency, after, times = self._currencies(at)
         if currency is None and (_HYPHEN.search(before) or (before == bare and bare[-1:].isalpha())):
             return None  # F-35, A320
-        times = _TIMES_AFTER.match(flat, end)
-        after = (_AFTER.match(flat, times.end()) if times else None) or _AFTER.match(flat, end)
         is_word = flat[end : end + 1].isalpha() and not _UNIT.match(flat, end)
         if currency is None and after is None and is_word:
             return None  # 2nd, 4K

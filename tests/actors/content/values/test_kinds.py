@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from types import FrameType
+
 import pytest
 
 from actors.content.changes.diff import Where, compare
@@ -114,6 +117,23 @@ def test_an_entry_names_the_values_of_its_title_else_of_its_first_lines() -> Non
     assert values_of_entry("Bike", "No price in 3 lines") == ()
     (frame,) = values_of_entry("", '{"price": 1234.5, "currency": "USD"}')
     assert isinstance(frame.after, Value) and (frame.after.number, frame.after.unit) == (12345, "USD")
+
+
+def test_an_entry_that_names_no_price_costs_few_calls() -> None:
+    """A push source admits thousands of frames a second, most of them without any price."""
+    calls = 0
+
+    def note(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    title, content = "Reading 7 of the tide gauge", "The water stands at 7 cm since 14 November under a light wind"
+    sys.setprofile(note)
+    try:
+        found = values_of_entry(title, content)
+    finally:
+        sys.setprofile(None)
+    assert (found, calls < 60) == ((), True)
 
 
 def test_a_value_in_json_has_the_path_of_its_block_and_its_key() -> None:

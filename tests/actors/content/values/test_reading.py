@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.content.values.amounts import Writing, levelled
-from actors.content.values.reading import MOST_VALUES, values_in
+from actors.content.values.reading import MOST_VALUES, has_prices, values_in
 from storage.records.value import LARGEST, MOST_SCALE, MOST_VALUE_TEXT
 from tests.actors.content.values.prices import HELD_OUT, TWELVE, prices
 
@@ -177,3 +177,34 @@ def test_whatever_a_text_is_values_stand_in_it_apart_and_within_bounds(text: str
 @pytest.mark.parametrize("text", ["1 " * 4_000, "$" * 4_000, "1-" * 2_000, '"price": ' * 600, "v1." * 1_300])
 def test_a_text_made_to_be_slow_has_a_bounded_number_of_values(text: str) -> None:
     assert len(values_in(text, Writing())) <= MOST_VALUES
+
+
+PIECES = (
+    *(
+        " ",
+        "\u00a0",
+        "7",
+        "12",
+        "1.234,50",
+        "1.2.3",
+        "€",
+        "$",
+        "US$",
+        "EUR",
+        "AMD",
+        "kr",
+        "mio",
+        "%",
+        "\uff05",
+        "-",
+        "v",
+    ),
+    *("version ", "release ", '{"price": ', "total", "save ", "sold out", "14 november", "\u0661", "\u0130", "word"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.booleans())
+def test_a_text_passed_over_has_no_price_percentage_or_version(text: str, exact: bool) -> None:
+    writing = Writing(exact=exact)
+    named = {found.value.type for found in values_in(text, writing)}
+    assert has_prices(text, writing) or not named & {"money", "percent", "version"}
