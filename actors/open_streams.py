@@ -6,9 +6,8 @@ it stands is asked when somebody looks, so an open stream costs nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from storage.records.identity import Millis, Seq
 
@@ -21,10 +20,17 @@ class Whose(NamedTuple):
     prefix: str = ""
 
 
-class OpenStream(NamedTuple):
-    """asked: path and query. cursor: the position up to which it has looked; None of one that follows no log.
+class Place(Protocol):
+    """The position up to which a stream has looked, and the bytes of events that it has sent."""
 
-    sent: bytes of events. close: ends it; its client may come back, and go on where it was.
+    cursor: Seq
+    sent: int
+
+
+class OpenStream(NamedTuple):
+    """asked: path and query. place: None of one that follows no log.
+
+    close: ends it; its client may come back, and go on where it was.
     """
 
     number: int
@@ -32,8 +38,7 @@ class OpenStream(NamedTuple):
     address: str
     asked: str
     since: Millis
-    cursor: Callable[[], Seq | None]
-    sent: Callable[[], int]
+    place: Place | None
     close: Callable[[], None]
 
 
@@ -57,22 +62,20 @@ class OpenStreams:
     def find(self, number: int) -> OpenStream | None:
         return self._open.get(number)
 
-    @contextmanager
-    def listed(
+    def add(
         self,
         whose: Whose,
         address: str,
         asked: str,
         since: Millis,
         *,
-        cursor: Callable[[], Seq | None],
-        sent: Callable[[], int],
+        place: Place | None,
         close: Callable[[], None],
-    ) -> Iterator[OpenStream]:
-        """Keep a stream on the list for the length of the block."""
+    ) -> int:
+        """Keep a stream on the list until it is dropped; return its number."""
         self._last += 1
-        one = self._open[self._last] = OpenStream(self._last, whose, address, asked, since, cursor, sent, close)
-        try:
-            yield one
-        finally:
-            del self._open[one.number]
+        self._open[self._last] = OpenStream(self._last, whose, address, asked, since, place, close)
+        return self._last
+
+    def drop(self, number: int) -> None:
+        del self._open[number]

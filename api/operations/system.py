@@ -100,7 +100,7 @@ def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
 
 
 def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:
-    at = one.cursor()
+    at = None if one.place is None else one.place.cursor
     behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
     return wire.StreamSeen(
         number=one.number,
@@ -112,7 +112,7 @@ def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:
         since=rfc3339(one.since),
         cursor=None if at is None else id_of(at, 0),
         behind_s=behind / 1000,
-        bytes=one.sent(),
+        bytes=0 if one.place is None else one.place.sent,
     )
 
 

@@ -163,8 +163,9 @@ class Exchange:
     async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer, address: str, asked: str) -> bool:
         """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
         line, streams, last_words = self._line, self._api.streams, b""
-        with streams.opened(key) as scope, self._listed(key, reader, address, asked, scope.cancel), suppress(*GONE):
+        with streams.opened(key) as scope, suppress(*GONE):
             line.on_eof = scope.cancel
+            number = self._list(key, reader, address, asked, scope.cancel)
             line.hold(SEND_SIZE)
             try:
                 if not line.eof:
@@ -177,6 +178,7 @@ class Exchange:
                 last_words = damaged(reader.form)
             finally:
                 line.on_eof = None
+                self._api.context.open_streams.drop(number)
         if streams.ending:
             last_words = stopping(reader.form, RETURN * (1 + streams.spread()))
         if last_words and not line.eof:
@@ -184,21 +186,12 @@ class Exchange:
                 await writer.send(writer.send_nowait(last_words))
         return True
 
-    def _listed(
-        self, key: Holder, reader: Reader | Feed, address: str, asked: str, close: Callable[[], None]
-    ) -> AbstractContextManager[object]:
-        """Keep a stream on the list of those who operate the service."""
+    def _list(self, key: Holder, reader: Reader | Feed, address: str, asked: str, close: Callable[[], None]) -> int:
+        """Put a stream on the list of those who operate the service."""
         whose = Whose(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else Whose(key.id, "dashboard")
         place = reader if isinstance(reader, Reader) else None
-        return self._api.context.open_streams.listed(
-            whose,
-            address,
-            asked,
-            self._api.context.world.now(),
-            cursor=lambda: None if place is None else place.cursor,
-            sent=lambda: 0 if place is None else place.sent,
-            close=close,
-        )
+        now = self._api.context.world.now()
+        return self._api.context.open_streams.add(whose, address, asked, now, place=place, close=close)
 
     async def _fail(self, send: Any, refusal: Refusal) -> None:
         body = refusal.encode(self._api.base_url)

@@ -8,8 +8,7 @@ what a client does not take at once goes the long way, through its own task.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import trio
@@ -83,16 +82,14 @@ class Signs:
         self._wakes = math.inf
         self._earlier = trio.Event()
 
-    @contextmanager
-    def of(self, pulse: Pulse) -> Iterator[None]:
-        """Look after a stream for the length of the block."""
+    def add(self, pulse: Pulse) -> None:
+        """Look after a stream until it is dropped."""
         self._pulses[pulse] = None
         if pulse.ends < self._wakes:
             self._earlier.set()
-        try:
-            yield
-        finally:
-            del self._pulses[pulse]
+
+    def drop(self, pulse: Pulse) -> None:
+        del self._pulses[pulse]
 
     async def run(self) -> None:
         """Give signs, for ever; sleeps until the first stream is due, and looks at them no more often than it must."""

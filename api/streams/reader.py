@@ -11,7 +11,7 @@ twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -41,6 +41,7 @@ TURN = 500
 
 
 _OURS = frozenset({Kind.NOTICE, Kind.HEARTBEAT})
+_NONE: frozenset[str] = frozenset()
 
 
 class _Tier(Struct):
@@ -60,6 +61,11 @@ class EventFilter:
     tags: beside those of `where`, at least one of these. Heartbeats pass only where `where` or the channel names them.
     """
 
+    __slots__ = (
+        *("_channel", "_heartbeats", "_tags", "_tiers", "_words"),
+        *("everything", "reads_text", "texts", "turn", "where"),
+    )
+
     def __init__(
         self,
         where: Filter = EVERYTHING,
@@ -71,8 +77,8 @@ class EventFilter:
         tags: Sequence[str] = (),
     ) -> None:
         self.where = where
-        self._tiers = frozenset(tiers)
-        self._tags = frozenset(tags)
+        self._tiers = frozenset(tiers) or _NONE
+        self._tags = frozenset(tags) or _NONE
         self._words = tuple(Term(query.text, query.language, "page") for query in words)
         self.texts = texts or Texts()
         self._channel = channel
@@ -167,9 +173,9 @@ class Reader:
         """Return whether nothing published is left to look at."""
         return not self._page and self.cursor >= self._tail.head
 
-    async def wait(self) -> None:
+    def wait(self) -> Awaitable[object]:
         """Wait until something is published after the cursor."""
-        await self._tail.wait_past(self.cursor)
+        return self._tail.wait_past(self.cursor)
 
     async def _of_ring(self, recent: Sequence[Recent]) -> bytes:
         """Encode from the ring, and move the cursor by what was looked at."""

@@ -161,7 +161,8 @@ class Streams:
         """
         pulse = Pulse(reader.form, writer, self._settings.keepalive * (1 - EARLY * self.spread()))
         rest = writer.send_nowait(opening(reader.form, reader.replay_from))
-        with self.signs.of(pulse):
+        self.signs.add(pulse)
+        try:
             while True:
                 if rest:
                     with self._pages_of(reader):
@@ -173,6 +174,8 @@ class Streams:
                 rest = rest or pulse.take_rest()
                 if not rest and pulse.due:
                     rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
+        finally:
+            self.signs.drop(pulse)
 
     @contextmanager
     def _pages_of(self, reader: Reader) -> Iterator[None]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from actors.open_streams import OpenStreams, Whose
 from storage.records.identity import Millis, Seq
 
 
 def test_a_stream_is_listed_for_as_long_as_it_is_open_under_a_number_of_its_own() -> None:
-    found, places = OpenStreams(), [Seq(1)]
-    plain = {"since": Millis(0), "sent": lambda: 0, "close": lambda: None}
-    with found.listed(Whose("k", "desk"), "", "/v1/stream", cursor=lambda: places[-1], **plain) as first:
-        places.append(Seq(2))
-        assert [one.cursor() for one in found.all()] == [2] and found.find(first.number) is first
-    assert not found.all() and len(found) == 0 and found.find(first.number) is None
-    with found.listed(Whose("k", "desk"), "", "/v1/stream", cursor=lambda: None, **plain) as second:
-        assert second.number != first.number
+    found, place = OpenStreams(), SimpleNamespace(cursor=Seq(1), sent=0)
+    first = found.add(Whose("k", "desk"), "", "/v1/stream", Millis(0), place=place, close=lambda: None)
+    place.cursor = Seq(2)
+    (one,) = found.all()
+    assert one.place is not None and one.place.cursor == 2 and found.find(first) is one
+    found.drop(first)
+    assert not found.all() and len(found) == 0 and found.find(first) is None
+    assert found.add(Whose("k", "desk"), "", "/v1/stream", Millis(0), place=None, close=lambda: None) != first

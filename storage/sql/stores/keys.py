@@ -7,6 +7,7 @@ another process is refused by the very next call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -177,6 +178,7 @@ def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> Non
     keep_public(connection, key.key_id, key.seed, key.created_at)
 
 
+@lru_cache(maxsize=1024)  # thousands of streams may hold one key
 def _key(row: tuple[bytes, int | None]) -> ApiKey:
     key = _decode(row[0])
     used = None if row[1] is None else Millis(row[1])

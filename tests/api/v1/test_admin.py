@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -218,14 +219,10 @@ async def test_open_streams_are_told_with_whose_they_are_and_how_far_and_can_be_
 async def test_a_reader_that_is_behind_stands_first(house: House, client: httpx.AsyncClient) -> None:
     (now,) = await house.publish("Rope")
     behind = Seq(now.seq - (5_000 << COUNTER_BITS))
-    listed = house.context.open_streams.listed
-    plain = {"address": "", "asked": "/v1/stream", "since": NOW, "sent": lambda: 7, "close": lambda: None}
-    with (
-        listed(Whose("", "a"), cursor=lambda: None, **plain),
-        listed(Whose("", "b"), cursor=lambda: now.seq, **plain),
-        listed(Whose("", "c"), cursor=lambda: behind, **plain),
-    ):
-        answer = (await client.get("/v1/admin/streams?limit=2")).json()
+    for name, place in (("a", None), ("b", now.seq), ("c", behind)):
+        reader = None if place is None else SimpleNamespace(cursor=place, sent=7)
+        house.context.open_streams.add(Whose("", name), "", "/v1/stream", NOW, place=reader, close=lambda: None)
+    answer = (await client.get("/v1/admin/streams?limit=2")).json()
     assert [(one["name"], one["behind_s"], one["cursor"] is None) for one in answer["streams"]] == [
         ("c", 5.0, False),
         ("a", 0, True),
