@@ -22,7 +22,6 @@ from supervision.errors import (
     Unanswered,
     describe,
 )
-from supervision.latest import Latest
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
 from supervision.snapshot import Row, Snapshot, Status, StepFigures
 from supervision.spec import ChildSpec, Restart, Run, Strategy
@@ -46,7 +45,6 @@ __all__ = [
     "End",
     "Escalate",
     "InvalidSpec",
-    "Latest",
     "Mailbox",
     "MailboxFull",
     "MailboxStatistics",
