@@ -62,18 +62,20 @@ async def test_s20_a_step_that_holds_the_loop_is_reported_in_time_with_path_and_
 
 @pytest.mark.real
 async def test_a_loop_that_is_merely_busy_is_not_reported() -> None:
-    now, seen = 0.0, 0
+    now, checked = 0.0, threading.Event()
 
     def clock() -> float:
-        nonlocal seen
-        seen += threading.current_thread() is not threading.main_thread()
+        if threading.current_thread() is not threading.main_thread():
+            checked.set()
         return now
 
     stalls: list[Stall] = []
-    with Watchdog(clock=clock, report=stalls.append, limit=0.05, interval=0.001), trio.fail_after(HANG):
-        while seen < 20:
-            now += 0.02
+    with Watchdog(clock=clock, report=stalls.append, limit=0.05, interval=0.001):
+        for _ in range(20):
             await trio.lowlevel.checkpoint()
+            now += 0.02
+            checked.clear()
+            assert checked.wait(HANG), "the watchdog has not checked this step"
     assert stalls == []
 
 

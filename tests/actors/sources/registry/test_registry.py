@@ -26,17 +26,17 @@ from actors.selection import SourceSelection
 from actors.settings import Settings
 from actors.sources import index as table
 from actors.sources.index import SourceIndex
+from actors.sources.ports import LiveSource
 from actors.sources.registry.actor import REPRICE, Registry
 from actors.sources.schedule.look_price import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
-from storage.records.source import tag_of
+from storage.records.source import SourceRuntime, tag_of
 from storage.records.states import SOURCES
-from storage.records.tiers import TIERS
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
-from tests.support.build import NOW
+from tests.support.build import NOW, a_source
 from tests.support.disks import keep
 
 URL = "https://site.example/feed"
@@ -477,17 +477,12 @@ def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdu
 
 async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
     """At most one a second of a source, and the wait that was planned, whatever happened before."""
-    waits = [(0, 2_000), (0, 4_000), (0, 1), (0, 20 * table.LONGEST_WAIT)]
-    lives = {
-        str(number): SimpleNamespace(
-            source=SimpleNamespace(tier=TIERS["feed"], enabled=True, practice=None),
-            hot=SimpleNamespace(last_look_at=last, next_look_at=due, interval=600.0, rendered=False),
-        )
-        for number, (last, due) in enumerate(waits)
-    }
-    there: Any = SimpleNamespace(_live=lives, _polled=lambda live: True)
+    waits = [2_000, 4_000, 1, 20 * table.LONGEST_WAIT]
+    hots = [SourceRuntime(last_look_at=Millis(0), next_look_at=Millis(due), interval=600.0) for due in waits]
+    lives = {str(number): LiveSource(a_source(number), hot) for number, hot in enumerate(hots)}
+    there: Any = SimpleNamespace(_live=lives, _ours=list)
     assert await table.SourceIndex.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
-    lives["0"].hot.last_look_at = None
+    lives["0"].memory = SourceRuntime(interval=600.0)
     assert await table.SourceIndex.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
 
 
