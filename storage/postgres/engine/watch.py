@@ -40,11 +40,12 @@ class Watch:
     async def aclose(self) -> None:
         """Stop the thread, and wait until it has ended, within a deadline also when cancelled."""
         self._ends.set()
-        connection = self._line.connection
-        if connection is not None:
-            connection.cut()
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
-            await self._stopped.wait()
+            while not self._stopped.is_set():
+                if (connection := self._line.connection) is not None:
+                    connection.cut()
+                with trio.move_on_after(APART):  # the thread may be connecting still
+                    await self._stopped.wait()
 
     def _run(self) -> None:
         listening = None
