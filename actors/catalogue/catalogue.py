@@ -6,6 +6,7 @@ Read once, at start. A bad file of a user hides no good one; a bad built-in one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -68,6 +69,7 @@ class Reader(NamedTuple, Generic[N]):
     folder: str
     read: Callable[[str, str], N]
 
+    @cache  # noqa: B019  readers are constants
     def built_in(self) -> Catalogue[N]:
         """Return the records that the program has. Raises BadFile, which is a bug of ours."""
         found = sorted(files(self.package).joinpath(self.folder).iterdir(), key=lambda item: item.name)
