@@ -1,13 +1,37 @@
 from __future__ import annotations
 
 import gc
+import os
+import tempfile
+from itertools import count
 from typing import Any
 
 import pytest
 import trio
+from hypothesis import settings
 from trio.testing import MockClock
 
 from tests.long_tests import LONG, long_key
+
+# Property tests draw the same examples each time. An example has no deadline: on a busy machine it would say nothing.
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.load_profile("house")
+
+MEMORY, NEEDED = "/dev/shm", 2 << 30
+
+
+def _temporary_files_in_memory() -> None:
+    """Put temporary files on a disk of memory that has room and runs programs: waiting for a disk is half of a test."""
+    try:
+        there = os.statvfs(MEMORY)
+    except OSError:
+        return
+    if there.f_bavail * there.f_frsize > NEEDED and not there.f_flag & os.ST_NOEXEC and os.access(MEMORY, os.W_OK):
+        os.environ.setdefault("TMPDIR", MEMORY)  # noqa: TID251  for the programs that a test starts, too
+        tempfile.tempdir = None
+
+
+_temporary_files_in_memory()
 
 
 def _on_virtual_clock(fn: Any, clock: Any, instruments: Any) -> Any:
@@ -43,3 +67,13 @@ def pytest_collection_finish() -> None:
     """Take the tests themselves, which stay to the end, out of every later collection of garbage."""
     gc.collect()
     gc.freeze()
+
+
+_run = count(1)
+
+
+def pytest_runtest_logfinish() -> None:
+    """Do the same with reports, caches and modules that came since: a simulated world collects often."""
+    if next(_run) % 300 == 0:
+        gc.collect()
+        gc.freeze()

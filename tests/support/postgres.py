@@ -43,7 +43,7 @@ class Cluster:
     def __init__(self, binaries: Path, more: str = _QUICK, of: Cluster | None = None) -> None:
         self._binaries, self._more = binaries, more
         self._model = ""
-        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
         # initdb refuses root; Debian's package has made the user.
         self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         if os.geteuid() == 0:
