@@ -13,11 +13,12 @@ from pathlib import Path
 
 from bench.mutants.drawing import Mutant
 from bench.mutants.rooms import DELIVERIES, FALLBACK
-from tests.long_tests import long_key
 
 SLACK = 25.0
 """Seconds that a run of tests gets beside half more than its tests took under the tracer, which is slow; after that the
 mutant hangs, and was noticed."""
+LONG = 300.0
+"""Seconds for the long tests of a room."""
 MOST_TESTING = 40.0
 """Seconds of tests, by what they took, that one mutant is shown to: the quickest ones."""
 WORLD = 1.0
@@ -51,15 +52,14 @@ class Touched:
         found = json.loads(path.read_text())
         return cls([tuple(each) for each in found["tests"]], frozenset(found["failed"]), found["lines"])
 
-    def tests_of(self, mutant: Mutant, *, long: bool = False) -> Sequence[tuple[str, float]]:
-        """Return the tests of `make test`, or the long ones, that run a mutant's lines, the quickest first."""
+    def tests_of(self, mutant: Mutant) -> Sequence[tuple[str, float]]:
+        """Return the tests of `make test` that run a mutant's lines, the quickest first."""
         by_line = self.lines.get(mutant.path, {})
         change = mutant.change
         numbers = {n for line in range(change.first, change.last + 1) for n in by_line.get(str(line), ())}
         found = sorted(
             (self.tests[n] for n in numbers if self.tests[n][0] not in self.failed), key=lambda each: each[1]
         )
-        found = [each for each in found if (long_key(each[0]) is not None) == long]
         most, kept = MOST_TESTING, []
         for name, seconds in found:
             most -= seconds
@@ -126,8 +126,8 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also:
     copy.put(mutant.path, mutant.applied(sound))
     try:
         by, witness = _tested(mutant, copy, touched.tests_of(mutant), also)
-        if not by and (slow := touched.tests_of(mutant, long=True)):
-            by, witness = _tested(mutant, copy, slow, ())
+        if not by:
+            by, witness = _asked(copy, ["-m", "long", *FALLBACK[mutant.room]], LONG)
             by = by and "long tests"
         if not by and simulating:
             by, witness = simulated(mutant, sound, copy, simulating)
@@ -137,18 +137,21 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also:
 
 
 def _tested(mutant: Mutant, copy: Copy, found: Sequence[tuple[str, float]], also: Sequence[str]) -> tuple[str, str]:
-    seconds = sum(took for _, took in found) or MOST_TESTING
-    where: Sequence[str] = sorted({name.partition("::")[0] for name, _ in found})
-    words = ["-m", "pytest", "-q", "-x", "-n0", "--tb=no", "-rfE", "-p", "bench.mutants.touching"]
-    words += ["--basetemp", str(copy.folder.parent / "scratch")]
-    if found:
-        chosen = copy.folder.parent / "chosen.txt"
-        chosen.write_text("\n".join([*also, *(name for name, _ in found)]))
-        words += ["--only-tests", str(chosen)]
-    else:
-        where = FALLBACK[mutant.room]
+    """Show a mutant to the tests that run its lines; to those of its room where none does."""
+    if not found:
+        return _asked(copy, ["-m", "not long", *dict.fromkeys((*also, *FALLBACK[mutant.room]))], MOST_TESTING)
+    chosen = copy.folder.parent / "chosen.txt"
+    chosen.write_text("\n".join([*also, *(name for name, _ in found)]))
+    where = sorted({name.partition("::")[0] for name, _ in found})
+    words = ["-p", "bench.mutants.touching", "--only-tests", str(chosen), *dict.fromkeys((*also, *where))]
+    return _asked(copy, words, sum(took for _, took in found))
+
+
+def _asked(copy: Copy, words: Sequence[str], seconds: float) -> tuple[str, str]:
+    """Run tests that take so many seconds; return as `Verdict.by` and `witness`."""
     most = SLACK + 1.5 * seconds
-    code, said = copy.run([*words, *dict.fromkeys((*also, *where))], most)
+    scratch = str(copy.folder.parent / "scratch")
+    code, said = copy.run(["-m", "pytest", "-q", "-x", "-n0", "--tb=no", "-rfE", "--basetemp", scratch, *words], most)
     if code is None:
         return "time", f"no end after {most:.0f} s of tests"
     if code in (0, 5):  # 5: no test was chosen

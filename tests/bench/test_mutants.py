@@ -127,13 +127,30 @@ def a_mutant(path: str, before: str, after: str, text: str) -> Mutant:
 
 
 def test_tests_are_those_that_come_through_the_line_the_quickest_first(tmp_path: Path) -> None:
-    slow = "tests/e2e/test_kill_deliveries.py::test_it"
-    found = {"tests": [["a", 2.0], ["b", 1.0], ["c", 0.1], ["d", 500.0], ["e", 0.1], [slow, 0.1]], "failed": ["c"]}
-    (tmp_path / "t.json").write_text(json.dumps(found | {"lines": {"x.py": {"1": [0, 1, 2, 3, 5], "2": [4]}}}))
+    found = {"tests": [["a", 2.0], ["b", 1.0], ["c", 0.1], ["d", 500.0], ["e", 0.1]], "failed": ["c"]}
+    (tmp_path / "t.json").write_text(json.dumps(found | {"lines": {"x.py": {"1": [0, 1, 2, 3], "2": [4]}}}))
     touched = Touched.read(tmp_path / "t.json")
     mutant = a_mutant("x.py", "0", "1", "def double(n=0):\n    return n\n")
     assert [name for name, _ in touched.tests_of(mutant)] == ["b", "a"]
-    assert [name for name, _ in touched.tests_of(mutant, long=True)] == [slow]
+
+
+def test_the_long_tests_of_a_room_are_asked_last(tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text("def double(n=0):\n    return n\n")
+    asked = list[Sequence[str]]()
+
+    class Asking(Copy):
+        def __init__(self) -> None:
+            self.folder = tmp_path
+
+        def run(self, words: Sequence[str], seconds: float) -> tuple[int | None, str]:
+            asked.append(words)
+            return (1, "FAILED tests/y.py") if "long" in words else (0, "")
+
+    mutant = a_mutant("x.py", "0", "1", "def double(n=0):\n    return n\n")
+    verdict = tried(mutant, Asking(), Touched((), frozenset(), {}), 0.0)
+    assert (verdict.by, verdict.witness) == ("long tests", "FAILED tests/y.py")
+    assert [words[-1] for words in asked] == ["tests/actors/recorder"] * 2 and "not long" in asked[0]
+    assert (tmp_path / "x.py").read_text().startswith("def double(n=0)")
 
 
 def test_the_summary_counts_and_shows_survivors_as_diffs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
