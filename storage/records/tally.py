@@ -182,9 +182,9 @@ def is_copy(one: Hour, other: Hour) -> bool:
 
     A crash leaves the state of a source as it was last saved, also when its day has been put away since.
     """
-    grew = all(before <= after for before, after in zip(one.looks, other.looks, strict=True))
-    same = one.first is None or one.first == other.first
-    return one.number == other.number and same and grew and (one.last or 0) <= (other.last or 0)
+    if one.number != other.number or one.first not in (None, other.first) or (one.last or 0) > (other.last or 0):
+        return False
+    return all(before <= after for before, after in zip(one.looks, other.looks, strict=True))
 
 
 def united(there: Day, again: Day) -> Day:
