@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import trio
 
@@ -24,6 +24,14 @@ class KeyedLocks:
         finally:
             if not lock.locked() and lock.statistics().tasks_waiting == 0:
                 self._locks.pop(name, None)
+
+    @asynccontextmanager
+    async def hold_all(self, names: Iterable[str]) -> AsyncIterator[None]:
+        """Hold the locks of some names, taken in one order by everybody."""
+        async with AsyncExitStack() as held:
+            for name in sorted(set(names)):
+                await held.enter_async_context(self.hold(name))
+            yield
 
     def __len__(self) -> int:
         return len(self._locks)

@@ -81,6 +81,8 @@ class SourceIndex:
         self._ranking, self._states, self._tags = Ranking(), StateCounts(), TagCounts()
         self._overdue = 0
         self._practice: set[SourceId] = set()
+        self._feeds: dict[int, SourceId] = {}
+        """Feeds by the hash of each address that leads to one."""
 
     def __len__(self) -> int:
         return len(self._live) - len(self._practice)
@@ -198,8 +200,24 @@ class SourceIndex:
         with trio.move_on_after(HEARD_WITHIN):
             await self._ports.egress.hosts.wait_heard(live.source.id)
 
+    def same_feed(self, source: Source, address: str) -> LiveSource | None:
+        """Return the source that already reads a new one's feed as this one would, None if there is none.
+
+        address: of the feed, after redirects.
+        """
+        if not _reads_plainly(source):
+            return None
+        for key in (*feed_keys(source), key_of(address)):
+            live = self._live.get(self._feeds.get(hash(key), source.id))
+            if live is not None and key in feed_keys(live.source) and _reads_plainly(live.source):
+                return live
+        return None
+
     def drop(self, source: SourceId) -> None:
-        self._live.pop(source, None)
+        if (live := self._live.pop(source, None)) is not None:
+            for key in feed_keys(live.source):
+                if self._feeds.get(hash(key)) == source:
+                    del self._feeds[hash(key)]
         self._practice.discard(source)
         self._ports.lenders.drop(source)
         for reader in self.readers.values():
@@ -390,6 +408,8 @@ class SourceIndex:
         if live.source.practice is not None:
             self._practice.add(live.source.id)
             return
+        for key in feed_keys(live.source):
+            self._feeds.setdefault(hash(key), live.source.id)
         self._ports.lenders.put(live)
         live.ranking, live.states = self._ranking, self._states
         self._states.put(live.source, live.hot)
@@ -436,6 +456,24 @@ def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[Liv
     """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
     everyone = list(lives)
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
+
+
+def key_of(address: str) -> str:
+    """Return an address without what its twins differ in: http or https, www, a slash at the end."""
+    return address.partition("://")[2].removeprefix("www.").rstrip("/")
+
+
+def feed_keys(source: Source) -> Sequence[str]:
+    """Return the keys of the addresses that are known to lead to a feed."""
+    if source.type != "feed":
+        return ()
+    to_page = source.detection.feed_url is not None
+    return (key_of(source.watch_url), *(() if to_page else (key_of(source.detection.final_url),)))
+
+
+def _reads_plainly(source: Source) -> bool:
+    """Return whether a source reads its feed as anybody may: headers may open another one at the same address."""
+    return source.type == "feed" and source.headers is None and not source.headers_for and source.practice is None
 
 
 _Sorted = tuple[tuple[float, str], SourceId]

@@ -31,7 +31,7 @@ from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
-from actors.sources.index import SourceIndex, renewed, stored_anew
+from actors.sources.index import SourceIndex, feed_keys, renewed, stored_anew
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.reading import Reading, in_jail
@@ -126,16 +126,21 @@ class SourceService:
             if found.fetched is not None and found.type == "html":
                 await self._check_part(live.effective, found.fetched)
             await message.reply.commit()
-            self._check_room()  # others have been added while it was looked at
-            self._beginning += 1
-            try:
-                await self.begin(live, found)
-                self._table.put(live)
-            except Duplicate as duplicate:  # another node was quicker
-                return await self._existing(duplicate.existing, message.mark)
-            finally:
-                self._beginning -= 1
-            return AddedSource(self._table.describe(live.source.id), created=True)
+            async with self.locks.hold_all(f"feed {key}" for key in feed_keys(live.source)):
+                if found.fetched is not None:
+                    same = self._table.same_feed(live.source, found.fetched.url)
+                    if same is not None:
+                        return AddedSource(await self._marked(same.source.id, message.mark), created=False)
+                self._check_room()  # others have been added while it was looked at
+                self._beginning += 1
+                try:
+                    await self.begin(live, found)
+                    self._table.put(live)
+                except Duplicate as duplicate:  # another node was quicker
+                    return await self._existing(duplicate.existing, message.mark)
+                finally:
+                    self._beginning -= 1
+                return AddedSource(self._table.describe(live.source.id), created=True)
 
     async def _check_part(self, source: Source, fetched: FetchedResponse) -> None:
         """Refuse a part of a page, its own or its tag's, that would match nothing."""
