@@ -24,7 +24,7 @@ from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
 from actors.content.feeds.json_feed import looks_like_json, read_json_feed
 from actors.content.messages.hints import hints_of
 from actors.content.messages.readings import FeedReading
-from actors.content.wording.moments import moment_of_tuple, spoken_moment
+from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
@@ -43,6 +43,7 @@ _VERSIONS = {
 _MOST_LINKS = 5
 PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")
 """The relations of RFC 5005."""
+_DATES = ("published", "updated", "created", "prism_publicationdate")
 _TEXT_TYPES = frozenset({"text/plain", "text"})
 
 
@@ -166,13 +167,9 @@ def _link(entry: Any, own: str, base: str) -> str:
 
 
 def _published(entry: Any) -> Millis | None:
-    for name in ("published_parsed", "updated_parsed", "created_parsed"):
-        # dict.get, because feedparser's own lookup answers with a neighbouring date and warns.
-        if (at := moment_of_tuple(dict.get(entry, name))) is not None:
-            return at
-    return next(
-        (at for name in ("published", "updated") if (at := spoken_moment(str(dict.get(entry, name) or "")))), None
-    )
+    # dict.get, because feedparser's own lookup answers with a neighbouring date and warns.
+    found = (moment(str(dict.get(entry, name) or "")) for name in _DATES)
+    return next((at for at in found if at is not None), None)
 
 
 def _tags(entry: Any) -> Iterator[str]:

@@ -12,7 +12,7 @@ from actors.content.bodies.text import normalise, plain
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
 from actors.content.messages.readings import FeedReading
-from actors.content.wording.moments import spoken_moment
+from actors.content.wording.moments import moment
 
 _HEAD = 4096
 _MOST_HUBS = 5
@@ -75,7 +75,7 @@ def _raw(item: Mapping[str, Any], base: str) -> Raw:
         title=plain(_string(item, "title")),
         author=_author(item),
         content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
-        published_at=next((at for name in _DATES if (at := spoken_moment(_string(item, name))) is not None), None),
+        published_at=next((at for name in _DATES if (at := moment(_string(item, name))) is not None), None),
         tags=tuple(_tags(item)),
     )
 

@@ -1,87 +1,191 @@
-"""Dates and times as documents write them, to milliseconds."""
+"""Dates and times as documents write them, to milliseconds.
+
+One reader for feeds, pages, sitemaps and frames. It reads the whole text or none of it: a date read in part is a wrong
+date, and a wrong date decides whether an entry is new. So 03/04/2026 is none, and neither is 30 February.
+"""
 
 from __future__ import annotations
 
-import calendar
 import re
+import unicodedata
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from time import struct_time
 
+from actors.content.wording.dates import BESIDE, MONTHS, TOKEN, WEEKDAYS, Reading, dates_in
+from actors.content.wording.relative import rows_of
 from storage.records.identity import Millis
 
-_MONTHS = tuple(
-    tuple(names.split())
-    for names in (
-        "jan ene gen янв", "feb fév fev фев", "mar mär mrt мар", "apr avr abr апр", "may mai maj mag mei мая май",
-        "jun juin giu июн", "jul juil lug июл", "aug aoû aou ago авг", "sep set сен", "oct okt ott out окт", "nov ноя",
-        "dec dez déc dic des дек",
-    )
-)  # fmt: skip
-_SPOKEN = re.compile(
-    r"(\d{1,2})\.?[ -]+([^\W\d]{3,12})\.?,?[ -]+(\d{4})"
-    r"(?:,?\s+(\d{1,2}):(\d\d)(?::(\d\d))?)?(?:\s*([+-])(\d\d):?(\d\d))?"
-)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST = 100
+_DAY = 86_400_000
 _LAST = 253_402_300_799_999
 _SECONDS_END = 100_000_000_000
 """A bare number below this counts seconds (until the year 5138), above it milliseconds (since 1973)."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_OFFSET = 14 * 60
+_ZONE_ROWS = """
+-600 hst
+-540 akst
+-480 pst akdt
+-420 mst pdt
+-360 cst mdt
+-300 est cdt
+-240 edt ast clt
+-210 nst
+-180 adt brt art clst
+-150 ndt
+0 z utc gmt ut wet
+60 cet met mez bst west wat
+120 eet cest mest mesz sast cat
+180 eest msk trt idt eat
+210 irst
+240 gst
+300 pkt
+330 ist
+345 npt
+420 wib ict
+480 hkt sgt awst pht wita myt
+540 jst kst wit
+570 acst
+600 aest
+630 acdt
+660 aedt
+720 nzst
+780 nzdt"""
+_ZONES = {name: int(minutes) for minutes, names in rows_of(_ZONE_ROWS).items() for name in names.split()}
+"""Minutes ahead of UTC. Of a name's meanings the one that feeds use: IST is India's, BST Britain's, CST America's."""
+_ALONG = ({f"{name}ที่" for name in WEEKDAYS} | BESIDE | WEEKDAYS - {"pt", "pet"}).union(
+    "at um uhr kl klo godz pukul ore om hrs hs à às las les στισ v u ob в у ч plkst kell เวลา lúc ngày בשעה ב".split(),  # noqa: SIM905
+    "alle la के को बजे ساعت 号 號 года году року".split(),  # noqa: SIM905
+)
+_KNOWN = _ALONG.union(_ZONES)
+"""Words that may stand beside a date and its time."""
+_ISO = re.compile(r"(?:19|2[01])\d\d(?:-?\d\d-?\d\d|-?W\d\d-?\d)(?:[T ]\S+)?")
+_RFC = re.compile(
+    r"(?:[A-Z][a-z][a-z], )?(\d\d?) ([A-Z][a-z][a-z]) (\d{4}) (\d\d:\d\d(?::\d\d)?) (?:([+-]\d\d)(\d\d)|GMT|UTC|Z)"
+)
+_ENGLISH = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_TIME = re.compile(
+    r"(?:\b([ap])m *)?(?:(?<=\d)t|(?<![\w:.,+-]))(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: *([ap])m\b)?"
+    rf"(?: *({'|'.join(_ZONES)})\b)?(?: *([+-])(\d\d?):?(\d\d)?)?(?![\d:])"
+)
+_EASTERN = re.compile(r"(?<!\d)(\d\d?) ?[時时点點시] ?(?:(\d\d?) ?[分분] ?(?:(\d\d?) ?[秒초])?)?")
+_SHORT_YEAR = re.compile(r"(?<![\w.:])(\d\d?[ -])([^\W\d_]{3,})(\.?[ -])(\d\d)(?![\w:.])")
+_ASIDE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+_SIGNS = re.compile(r"[\s,،.|/·•@_-]*")
+_SPELLING = str.maketrans("‐‑‒–—−", "------", "\u200e\u200f\u061c\u202a\u202b\u202c\ufeff")
+_RESPELLED = tuple(
+    (re.compile(pattern), new)
+    for pattern, new in (
+        (r"上午|午前|오전", " am "),
+        (r"下午|午後|오후", " pm "),
+        (r"(?<=[\d ])([ap])\.? ?m\b\.?", r" \1m "),
+        (r"(?<![\w:.,])(\d\d?) ?h ?([0-5]\d)(?!\w)", r"\1:\2"),
+        (r"(?<![\w:.,])(\d\d?) +([ap]m) ", r"\1:00 \2 "),
+        (r"(/\d{4}):(?=\d\d:)", r"\1 "),  # the common log format
+        (r"^(\d{4}):(\d\d):(\d\d)(?= )", r"\1-\2-\3"),  # Exif
+        (r"^(\d{4})(\d\d)(\d\d)(?=[t _]|\d{4}(?:\d\d)?(?!\d))", r"\1-\2-\3t"),
+        (r"(?<=\dt)[t _]?(\d\d)(\d\d)(?!\d|:)", r"\1:\2"),
+        (r"(?<=\dt)[t _]?(\d\d)(\d\d)(\d\d)(?!\d|:)", r"\1:\2:\3"),
+        (r"(?<=\dt)[t _](?=\d)", ""),
+        (r"(\d{4}\.?,? (?:[^\W\d]+\.? )?)(\d\d?)\.([0-5]\d)(?:\.([0-5]\d))?$", r"\1\2:\3"),
+        (r"^(\d{4}-\d\d-\d\d)(?=\+\d\d:\d\d$)", r"\1t00:00"),
+    )
+)
 
 
 def moment(text: str) -> Millis | None:
-    """Return the moment of an ISO 8601 date or date-time (UTC where it has no offset), None for anything else.
+    """Return the moment of a date, with or without a time; UTC where no zone is given. None for anything else.
 
-    >>> moment("1970-01-01T01:00:01+01:00")
-    1000
+    >>> moment("Fri, 02 Jan 1970 01:00:01 CET"), moment("1970年1月2日 午後1時"), moment("2026-02-30")
+    (86401000, 133200000, None)
     """
-    try:
-        at = datetime.fromisoformat(text.strip())
-        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
-        return within(round((at - _EPOCH).total_seconds() * 1000))
-    except (ValueError, OverflowError):
-        return None
-
-
-def spoken_moment(text: str) -> Millis | None:
-    """Return the moment of a date as feeds write it: ISO 8601, or RFC 822 with month names of other languages too.
-
-    >>> spoken_moment("gio, 01 gen 1970 01:00:01 +0100")
-    1000
-    """
-    if (at := moment(text)) is not None:
-        return at
-    found = _SPOKEN.search(text[:100].lower())
-    month = next((n for n, names in enumerate(_MONTHS, 1) if found and found[2].startswith(names)), None)
-    if found is None or month is None:
-        return None
-    day, year, hour, minute, second = (int(found[n] or 0) for n in (1, 3, 4, 5, 6))
-    try:
-        at_utc = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
-    except ValueError:
-        return None
-    offset = timedelta(hours=int(found[8]), minutes=int(found[9])) if found[7] else timedelta()
-    local = at_utc + offset if found[7] == "-" else at_utc - offset
-    return within(round((local - _EPOCH).total_seconds() * 1000))
+    text = text.strip()
+    if text.isdecimal() and len(text) in (9, 10, 13):
+        return moment_of(int(text))
+    # What most feeds write, at a tenth of the cost.
+    if (rfc := _RFC.fullmatch(text)) is not None and rfc[2] in _ENGLISH:
+        month = _ENGLISH.index(rfc[2]) + 1
+        text = f"{rfc[3]}-{month:02}-{rfc[1]:0>2}T{rfc[4]}{rfc[5] or '+00'}{rfc[6] or ''}"
+    if _ISO.fullmatch(text):
+        with suppress(ValueError):
+            at = datetime.fromisoformat(text)
+            return _moment(at.replace(tzinfo=at.tzinfo or UTC))
+    return _written(text) if len(text) <= _LONGEST else None
 
 
 def moment_of(value: object) -> Millis | None:
-    """Return the moment of a JSON value: an ISO text, or seconds or milliseconds since 1970."""
+    """Return the moment of a JSON value: a text, or seconds or milliseconds since 1970."""
     if isinstance(value, str):
         return moment(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LAST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _DAY / 1000 <= value < _LAST:
         return None
     return Millis(round(value * 1000 if value < _SECONDS_END else value))
 
 
-def moment_of_tuple(parsed: struct_time | None) -> Millis | None:
-    """Return the moment of a UTC `struct_time`, None when it is absent or absurd."""
-    if parsed is None:
+def _moment(at: datetime) -> Millis | None:
+    """Return a moment; none before 1970, nor on its first day, which is a program's zero."""
+    if (at.year, at.month, at.day) == (1970, 1, 1):
+        return None
+    ms = round((at - _EPOCH).total_seconds() * 1000)
+    return Millis(ms) if ms >= _DAY else None
+
+
+def _written(text: str) -> Millis | None:
+    text = " ".join(unicodedata.normalize("NFKC", text).translate(_SPELLING).casefold().split())
+    text = _EASTERN.sub(lambda found: f" {found[1]}:{found[2] or '0':0>2}:{found[3] or '0':0>2} ", text)
+    for pattern, new in _RESPELLED:
+        text = pattern.sub(new, text)
+    asides = " ".join(_ASIDE.findall(text))
+    text = _ASIDE.sub(" ", text)
+    clock = _TIME.search(text)
+    if clock is not None:
+        text = f"{text[: clock.start()]} {text[clock.end() :]}"
+    text = _SHORT_YEAR.sub(_with_century, text)
+    first = TOKEN.search(text)
+    # A weekday's name may be a month's, too ("mar"), or a zone's ("pt").
+    for said in (text, text[first.end() :] if first is not None and first[0] in WEEKDAYS else ""):
+        for day in dates_in(said):
+            if day.has_year and day.has_day and len(day.readings) == 1:
+                rest = f"{said[: day.start]} {said[day.end :]}"
+                if (at := _joined(day.readings[0], clock, rest, asides)) is not None:
+                    return at
+    return None
+
+
+def _with_century(found: re.Match[str]) -> str:
+    """Return a date whose year has two digits with all four (RFC 5322, 4.3)."""
+    century = ("20" if found[4] < "50" else "19") if found[2] in MONTHS else ""
+    return f"{found[1]}{found[2]}{found[3]}{century}{found[4]}"
+
+
+def _joined(day: Reading, clock: re.Match[str] | None, rest: str, asides: str) -> Millis | None:
+    """Return the moment of a day and a time, None if something in the rest of the text is not understood."""
+    words, others = TOKEN.findall(rest), TOKEN.findall(asides)
+    if not _SIGNS.fullmatch(TOKEN.sub("", rest)) or not _KNOWN.issuperset(words):
+        return None
+    hour, minute, second = (int(clock[n] or 0) for n in (2, 3, 4)) if clock is not None else (0, 0, 0)
+    half = (clock[1] or clock[6]) if clock is not None else None
+    if half is not None and hour <= 12:
+        hour = hour % 12 + 12 * (half == "p")
+    elif half == "a" or (hour, minute, second) > (24, 0, 0) or second > 60:
+        return None
+    if clock is not None and clock[8]:
+        if int(clock[10] or 0) > 59:
+            return None
+        ahead = int(f"{clock[8]}1") * (60 * int(clock[9]) + int(clock[10] or 0))
+    else:
+        words += [clock[7]] if clock is not None and clock[7] else []
+        named = {_ZONES[word] for word in words if word in _ZONES}
+        if not named and not _KNOWN.issuperset(others):
+            return None
+        named = named or {_ZONES[word] for word in others if word in _ZONES} or {0}
+        ahead = min(named) if len(named) == 1 else _MOST_OFFSET + 1
+    if abs(ahead) > _MOST_OFFSET:
         return None
     try:
-        return within(calendar.timegm(parsed) * 1000)
-    except (ValueError, OverflowError, TypeError):
+        at = datetime(*day, hour % 24, minute, min(second, 59), tzinfo=UTC)
+    except ValueError:
         return None
-
-
-def within(at: int) -> Millis | None:
-    """Return the moment if it lies in the years 1970 to 9999, which an event can say."""
-    return Millis(at) if 0 <= at <= _LAST else None
+    at += timedelta(days=hour // 24, minutes=-ahead)
+    fraction = int(f"{(clock[5] if clock is not None else None) or '0':0<3}"[:3])
+    return _moment(at + timedelta(milliseconds=fraction))
