@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 _WHOLE = re.compile(r"(https?:)//[\w./?&=%~+-]+", re.ASCII)
+_BARE_HOST = re.compile(r"www\.[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?=[/?#]|$)", re.I)
+_HOST = re.compile(r"https?://[^/?#]*", re.I)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -23,3 +25,17 @@ def absolute(link: str, base: str) -> str:
     except ValueError:
         return ""
     return joined if joined[:8].lower().startswith(("http://", "https://")) else ""
+
+
+def entry_address(link: str, base: str) -> str:
+    """Return the address that an entry's link names, in ASCII behind its host, "" when it is none.
+
+    >>> entry_address("/a b/ö?c=%20", "http://x.example/"), entry_address("www.x.example/1", "https://y.example/")
+    ('http://x.example/a%20b/%C3%B6?c=%20', 'https://www.x.example/1')
+    """
+    link = link.strip()
+    found = absolute(f"//{link}" if _BARE_HOST.match(link) else link, base)
+    if found.isascii() and " " not in found:
+        return found
+    host = _HOST.match(found)
+    return host[0] + quote(found[host.end() :], safe="%!$&'()*+,/:;=?@~#[]|") if host is not None else found

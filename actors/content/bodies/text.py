@@ -55,7 +55,7 @@ def decode_entities(text: str) -> str:
     for _ in range(2):
         if not _ENTITY.search(text):
             break
-        text = html.unescape(text)
+        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     return text
 
 

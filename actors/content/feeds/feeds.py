@@ -15,13 +15,14 @@ from typing import Any
 import feedparser
 
 from actors.content.bodies.encoding import DecodedText, decode
-from actors.content.bodies.links import absolute
+from actors.content.bodies.links import absolute, entry_address
 from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.text import normalise, plain
 from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
 from actors.content.feeds.json_feed import looks_like_json, read_json_feed
+from actors.content.feeds.texts import content_of, title_of
 from actors.content.messages.hints import hints_of
 from actors.content.messages.readings import FeedReading
 from actors.content.wording.moments import moment
@@ -44,7 +45,7 @@ _MOST_LINKS = 5
 PAGING = ("first", "previous", "next", "last", "prev-archive", "next-archive", "current")
 """The relations of RFC 5005."""
 _DATES = ("published", "updated", "created", "prism_publicationdate")
-_TEXT_TYPES = frozenset({"text/plain", "text"})
+_RAW_AMPERSAND = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!#\d+;|#[xX][0-9a-fA-F]+;|[A-Za-z][\w.-]*;)", re.DOTALL)
 
 
 def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
@@ -82,19 +83,25 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     start = _START.search(text)
     text = text[start.start() if start and start.start() < root.start() else root.start() :]
     clean = _NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
+    # feedparser makes "AT&T;" of a raw ampersand, and a sign of "&copy=3" in a link.
+    clean = _RAW_AMPERSAND.sub(lambda found: "&amp;" if found[0] == "&" else found[0], clean)
     # No content-location: feedparser would resolve ids against it, and a feed that moves would get new identities.
     headers = {"content-type": "application/xml; charset=utf-8"}
     parsed = feedparser.parse(
         io.BytesIO(clean.encode("utf-8")), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
     )
     version = str(parsed.get("version") or "")
+    kind = _VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom")
+    atom, home = kind.startswith("atom"), absolute(str(parsed.feed.get("link") or ""), url)
+    # A relative link of Atom is seen from its document (RFC 4287, 2), one of RSS from its channel's page.
+    base = url if atom else home or url
     if not version and not parsed.entries and not parsed.feed.get("title"):
         raise ContentError("The document begins like a feed, but nothing in it can be read as one.")
     return FeedReading(
-        title=_title(parsed.feed, text),
-        url=absolute(str(parsed.feed.get("link") or ""), url),
-        format=_VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom"),
-        entries=entries_of([_raw(entry, url) for entry in _newest(parsed.entries)]),
+        title=title_of(parsed.feed, atom=atom)[:1000].replace("\n", " "),
+        url=home,
+        format=kind,
+        entries=entries_of([_raw(entry, base, atom=atom) for entry in _newest(parsed.entries)]),
         hints=hints_of(text),
         damaged=decoded.damaged or bool(parsed.get("bozo")),
         hubs=_links(parsed.feed, url, ("hub",))[:_MOST_LINKS],
@@ -107,10 +114,6 @@ def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link for link in found if link))
 
 
-def _title(feed: Any, text: str) -> str:
-    return plain(str(feed.get("title") or ""))[:1000].replace("\n", " ")
-
-
 def _newest(found: Sequence[Any]) -> Sequence[Any]:
     """Return at most `MOST_ENTRIES` entries; of a feed that lists the oldest first, the last ones."""
     if len(found) <= MOST_ENTRIES:
@@ -119,37 +122,17 @@ def _newest(found: Sequence[Any]) -> Sequence[Any]:
     return found[-MOST_ENTRIES:] if first is not None and last is not None and first < last else found[:MOST_ENTRIES]
 
 
-def _raw(entry: Any, base: str) -> Raw:
+def _raw(entry: Any, base: str, *, atom: bool) -> Raw:
     own = normalise(str(entry.get("id") or ""))
     return Raw(
         id=own,
         url=_link(entry, own, base),
-        title=_words(entry.get("title"), entry.get("title_detail")),
+        title=title_of(entry, atom=atom),
         author=_author(entry),
-        content=_content(entry),
+        content=content_of(entry, atom=atom),
         published_at=_published(entry),
         tags=tuple(_tags(entry)),
     )
-
-
-def _words(value: object, detail: Any) -> str:
-    """Return a value as text; one that is declared as plain text keeps its angle brackets."""
-    text = str(value or "")
-    if detail is not None and detail.get("type") in _TEXT_TYPES and not re.search(r"</?[a-zA-Z][^>]*>", text):
-        return normalise(text)
-    return plain(text)
-
-
-def _content(entry: Any) -> str:
-    """Return the longest text that the entry carries: its content, else its summary."""
-    parts = [
-        part
-        for part in entry.get("content") or ()
-        if not str(part.get("type") or "text").startswith(("image", "video"))
-    ]
-    texts = [_words(part.get("value"), part) for part in parts]
-    texts.append(_words(entry.get("summary"), entry.get("summary_detail")))
-    return max(texts, key=len)
 
 
 def _author(entry: Any) -> str:
@@ -158,12 +141,16 @@ def _author(entry: Any) -> str:
 
 
 def _link(entry: Any, own: str, base: str) -> str:
-    """Return the entry's page: its alternate link, else any link, else a guid that is one."""
-    links = entry.get("links") or ()
-    pages = [str(link.get("href") or "") for link in links if link.get("rel", "alternate") == "alternate"]
-    candidates = [*pages, str(entry.get("link") or "")]
-    # A guid counts as an address only when it is one by itself: "4711" is no path.
-    return next((safe for link in candidates if (safe := absolute(link, base))), "") or absolute(own, "")
+    """Return the entry's page: its alternate link, else any link, else a guid that is one, else what it holds."""
+    links = [link for link in entry.get("links") or () if link.get("rel", "alternate") == "alternate"]
+    links.sort(key=lambda link: link.get("type") not in (None, "text/html", "application/xhtml+xml"))
+    pages = [str(link.get("href") or "") for link in links]
+    candidates = [(link, base) for link in [*pages, str(entry.get("link") or "")] if link != own]
+    # A guid counts as an address only when it looks like one: "4711" is no path.
+    candidates.append((own, base if own.startswith("/") else ""))
+    candidates += [(str(each.get("href") or ""), base) for each in entry.get("enclosures") or ()]
+    candidates += [(str(each.get("src") or ""), base) for each in entry.get("content") or ()]
+    return next((safe for link, seen_from in candidates if (safe := entry_address(link, seen_from))), "")
 
 
 def _published(entry: Any) -> Millis | None:

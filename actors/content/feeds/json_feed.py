@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from actors.content.bodies.encoding import DecodedText
-from actors.content.bodies.links import absolute
+from actors.content.bodies.links import absolute, entry_address
 from actors.content.bodies.text import normalise, plain
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
@@ -33,7 +33,7 @@ def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
         raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
     raws = [_raw(item, url) for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
     return FeedReading(
-        title=plain(_string(document, "title")).replace("\n", " "),
+        title=normalise(_string(document, "title")).replace("\n", " "),
         url=absolute(_string(document, "home_page_url"), url),
         format="json feed",
         entries=entries_of(raws),
@@ -68,11 +68,12 @@ def _is_item(item: object) -> bool:
 
 def _raw(item: Mapping[str, Any], base: str) -> Raw:
     markup, text = _string(item, "content_html"), _string(item, "content_text")
-    url = next((link for name in ("url", "external_url") if (link := absolute(_string(item, name), base))), "")
+    attached = (each.get("url") for each in _listed(item, "attachments") if isinstance(each, dict))
+    candidates = (_string(item, "url"), _string(item, "external_url"), absolute(_string(item, "id"), ""), *attached)
     return Raw(
         id=normalise(_string(item, "id")),
-        url=url or absolute(_string(item, "id"), ""),
-        title=plain(_string(item, "title")),
+        url=next((link for each in candidates if (link := entry_address(str(each or ""), base))), ""),
+        title=normalise(_string(item, "title")),
         author=_author(item),
         content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
         published_at=next((at for name in _DATES if (at := moment(_string(item, name))) is not None), None),
@@ -93,10 +94,15 @@ def _string(fields: Mapping[str, Any], name: str) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256 else ""
 
 
+def _listed(item: Mapping[str, Any], name: str) -> list[Any]:
+    found = item.get(name)
+    return found if isinstance(found, list) else []
+
+
 def _tags(item: Mapping[str, Any]) -> Iterator[str]:
-    for word in item.get("tags") or () if isinstance(item.get("tags"), list) else ():
+    for word in _listed(item, "tags"):
         if isinstance(word, str):
             yield f"category:{word}"
-    for attached in item.get("attachments") or () if isinstance(item.get("attachments"), list) else ():
+    for attached in _listed(item, "attachments"):
         if isinstance(attached, dict) and (kind := _string(attached, "mime_type")):
             yield f"enclosure:{kind}"

@@ -212,6 +212,110 @@ def test_mark_up_in_titles_goes_and_what_only_looks_like_it_stays() -> None:
     assert [entry.title for entry in found] == [text for _, text in titles]
 
 
+ANGLE_WORDS = [
+    ("A guide to &lt;head&gt; elements", "A guide to <head> elements"),
+    ("std::vector&lt;bool&gt; considered", "std::vector<bool> considered"),
+    ("The &lt;details&gt; element", "The <details> element"),
+    ("<![CDATA[Using <canvas> today]]>", "Using <canvas> today"),
+    ("<![CDATA[Map<String,Integer> or List<T>?]]>", "Map<String,Integer> or List<T>?"),
+    ("<![CDATA[From Ann <ann@shore.example> to all]]>", "From Ann <ann@shore.example> to all"),
+    ("<![CDATA[x<y and z>w]]>", "x<y and z>w"),
+    ("<![CDATA[See <https://a.example/b>]]>", "See <https://a.example/b>"),
+    ("<![CDATA[H<sub>2</sub>O<br>and <em>more</em>]]>", "H2O and more"),
+    ("<![CDATA[<h1 class='x'>Big</h1>]]>", "Big"),
+    ("<![CDATA[A <code>map</code> of <b>it]]>", "A map of it"),
+    ("AT&T & R&D", "AT&T & R&D"),
+    ("A&amp;amp;B &amp; C", "A&B & C"),
+]
+
+
+def test_words_in_angle_brackets_and_raw_ampersands_stay_in_titles(subtests: pytest.Subtests) -> None:
+    for raw, title in ANGLE_WORDS:
+        with subtests.test(raw):
+            assert entries(f"<guid>1</guid><title>{raw}</title>")[0].title == title
+
+
+def test_nothing_is_dropped_after_a_word_in_angle_brackets_of_a_description() -> None:
+    raw = "<![CDATA[<p>Using <canvas> and a List<Gull> today<iframe src='/x'/>, x & y]]>"
+    assert entries(f"<guid>1</guid><description>{raw}</description>")[0].content == (
+        "Using <canvas> and a List<Gull> today, x & y"
+    )
+
+
+def test_text_that_is_declared_plain_has_no_mark_up() -> None:
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><entry><id>1</id>
+    <title type="text">The &lt;b&gt;b&lt;/b&gt; element</title><content>Use &lt;main&gt;, not &lt;div&gt;.</content>
+    </entry><entry><id>2</id><title type="html">A &lt;b&gt;b&lt;/b&gt;</title></entry></feed>"""
+    one, two = read_feed(atom.encode(), "", URL).entries
+    assert (one.title, one.content) == ("The <b>b</b> element", "Use <main>, not <div>.")
+    assert two.title == "A b"
+    json = (
+        b'{"version": "https://jsonfeed.org/version/1", "title": "T", "items": [{"id": "1", "title": "<i>x</i> tags"}]}'
+    )
+    assert read_feed(json, "", URL).entries[0].title == "<i>x</i> tags"
+
+
+CAPTION = "<media:description>Photo: a caption that is longer than the text, with agency and year</media:description>"
+IN_MEDIA = f"<media:content url='/1.jpg'>{CAPTION}</media:content>"
+OWN = "<description>Prices rise.</description>"
+LONG = "Long notes that are longer than anything else here, word for word."
+ROLES = [
+    (OWN + IN_MEDIA, "Prices rise."),
+    (IN_MEDIA + OWN, "Prices rise."),
+    (CAPTION + OWN, "Prices rise."),
+    (OWN + f"<itunes:summary>{LONG}</itunes:summary>", "Prices rise."),
+    (f"<itunes:summary>{LONG}</itunes:summary>" + OWN, "Prices rise."),
+    (f"<description>{LONG}</description><content:encoded>The text.</content:encoded>", "The text."),
+    (f"<content:encoded>The text.</content:encoded><description>{LONG}</description>", "The text."),
+    (CAPTION + f"<itunes:summary>{LONG}</itunes:summary>", LONG),
+    (f"<description></description><dc:description>{LONG}</dc:description>{IN_MEDIA}", LONG),
+    (f"<media:group><media:title>x</media:title>{IN_MEDIA}</media:group>", CAPTION[19:-20]),
+]
+SPACES = (
+    b"<rss xmlns:media='http://search.yahoo.com/mrss/' xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd' "
+    b"xmlns:content='http://purl.org/rss/1.0/modules/content/' xmlns:dc='http://purl.org/dc/elements/1.1/' "
+)
+
+
+def test_the_text_of_an_entry_is_chosen_by_its_role_and_not_by_its_length(subtests: pytest.Subtests) -> None:
+    for item, content in ROLES:
+        for ending in ("", "&nope;"):  # which only feedparser's lenient parser reads
+            with subtests.test(item + ending):
+                body = rss(f"<guid>1</guid>{item}<comments>{ending}</comments>").replace(b"<rss ", SPACES)
+                assert read_feed(body, "", URL).entries[0].content == content
+
+
+LINKS = [
+    ("<enclosure url='http://p.example/1.mp3' type='audio/mpeg'/>", "http://p.example/1.mp3"),
+    ("<guid>http://p.example/1</guid><enclosure url='/1.mp3'/>", "http://p.example/1"),
+    ("<link>/news/2</link>", "http://site.example/news/2"),
+    ("<link>news/2</link>", "http://site.example/blog/news/2"),
+    ("<link>www.e.example/1</link>", "http://www.e.example/1"),
+    ("<link>http://n.example/1?a=1&copy=3&amp;reg=4</link>", "http://n.example/1?a=1&copy=3&reg=4"),
+    ("<link>http://n.example/a b/ö?q=%C3%A4#ü</link>", "http://n.example/a%20b/%C3%B6?q=%C3%A4#%C3%BC"),
+    (
+        "<atom:link href='/1.json' type='application/json'/><atom:link href='/1' type='text/html'/>",
+        "http://site.example/1",
+    ),
+]
+
+
+def test_an_entry_s_link_leads_to_its_page(subtests: pytest.Subtests) -> None:
+    for item, url in LINKS:
+        with subtests.test(item):
+            body = rss(f"<title>x</title>{item}", channel="<link>http://site.example/blog/</link>")
+            body = body.replace(b"<rss ", b"<rss xmlns:atom='http://www.w3.org/2005/Atom' ")
+            assert read_feed(body, "", URL).entries[0].url == url
+
+
+def test_a_relative_link_of_atom_is_seen_from_its_document() -> None:
+    atom = """<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><link href="http://site.example/blog/"/>
+    <entry><id>1</id><title>x</title><link href="/n/1"/></entry>
+    <entry><id>2</id><title>y</title><content src="/n/2" type="text/html"/></entry></feed>"""
+    found = read_feed(atom.encode(), "", URL).entries
+    assert [entry.url for entry in found] == ["https://shore.example/n/1", "https://shore.example/n/2"]
+
+
 def test_tags_are_bounded_in_number_and_length_and_hold_no_mark_up() -> None:
     many = "".join(f"<category>c{n}</category>" for n in range(100)) + f"<category>{'x' * 500}</category>"
     (entry,) = entries(f"<guid>1</guid><category>&lt;b&gt;: a\nb</category>{many}")
