@@ -45,6 +45,7 @@ _PART = re.compile(r"/(?:category|kategorie|categorie|tag|tags|topic|author|auto
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
 _FEED_SCHEME = re.compile(r"^feed:(?:https?:)?//", re.I)
 _REFRESH = re.compile(r"url\s*=\s*[\"']?\s*([^\"'\s>]{1,2000})", re.I)
+_JSON_FEED = re.compile(r'"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org\b', re.I)
 _ROOT_SHOWN = 120
 _LOOK = "Open the URL in a browser to see whether it is the right one."
 _OTHER = "Add the page that links to it."
@@ -92,7 +93,7 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
         try:
             return _feed(body, content_type, url, text, served)
         except ContentError as error:
-            if is_feed and not looks_like_html(text[:_SNIFFED]):
+            if not looks_like_html(text[:_SNIFFED]) if is_feed else _JSON_FEED.search(text[:4096]):
                 return _refused(error.reason, f"{_shown_root(text)}; {served}", is_broken_feed=True)
     if not is_feed and (document := read_plain(text)) is not None:
         return Finding("html", "high", f"{document.says}; {served}", document.format)

@@ -6,12 +6,17 @@ A library's decoder gives whatever comes out in one piece: 200 KB of gzip become
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator
 
 ACCEPT_ENCODING = "gzip, deflate"
 _STEP = 64 << 10
 _GZIP, _ZLIB, _RAW = 31, 15, -15
+_MAGIC = b"\x1f\x8b"
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_SNIFFED = 1024
+_UNREADABLE = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"})
 
 
 class BadCoding(Exception):
@@ -35,13 +40,14 @@ class Body:
     """
 
     def __init__(self, coding: str, limit: int, *, cut: bool = False) -> None:
-        self._inflate = _decompressor(coding)
+        self._inflate, self._odd = _decompressor(coding)
+        self._start = b""
         self._limit = limit
         self._cut = cut
         self._parts: list[bytes] = []
         self._size = 0
         self._first = True
-        self._deflate = coding.strip().lower() == "deflate"
+        self._gzip = "gzip" in coding.lower()
         self.wire = 0
         self.full = False
 
@@ -70,7 +76,10 @@ class Body:
         """Return the decoded body. Raises BadCoding when the compressed stream has no end."""
         if self._inflate is not None and self.wire and not self._inflate.eof and not self.full:
             raise BadCoding("the compressed body ends too early", cut=True)
-        return b"".join(self._parts)
+        body = b"".join(self._parts)
+        if self._odd and _BINARY.search(body[:_SNIFFED]):
+            raise BadCoding(f"content coding {self._odd[:40]!r} was not asked for")
+        return body
 
     def _stop(self) -> None:
         if not self._cut:
@@ -78,32 +87,41 @@ class Body:
         self.full = True
 
     def _decode(self, data: bytes) -> Iterator[bytes]:
-        if self._inflate is None:
-            yield data
-            return
         while data and not self.full:
+            if self._inflate is None:
+                yield data
+                return
+            if self._first or self._inflate.eof:
+                data = self._start + data
+                self._start = data if len(data) < len(_MAGIC) else b""
+                if self._start:
+                    return
+                if self._gzip and self._first and data[:2] != _MAGIC:
+                    self._inflate, self._odd = None, "gzip"
+                    continue
+                if self._inflate.eof:  # RFC 1952, 2.2: members follow each other; browsers ignore anything else
+                    self.full = not (self._gzip and data[:2] == _MAGIC)
+                    self._inflate = zlib.decompressobj(_GZIP) if not self.full else self._inflate
+                    continue
             try:
                 part = self._inflate.decompress(data, _STEP)
             except zlib.error as error:
-                if not (self._first and self._deflate):
+                if not self._first or self._gzip:
                     raise BadCoding(f"the compressed body is damaged: {error}") from None
                 # RFC 9110, 8.4.1.2: some send "deflate" without its zlib wrapping.
                 self._inflate = zlib.decompressobj(_RAW)
                 self._first = False
                 continue
             self._first = False
-            if self._inflate.eof and self._inflate.unused_data:
-                raise BadCoding("something follows the compressed body")
-            data = self._inflate.unconsumed_tail
+            data = self._inflate.unused_data or self._inflate.unconsumed_tail
             yield part
 
 
-def _decompressor(coding: str) -> zlib._Decompress | None:
-    name = coding.strip().lower()
-    if name in ("", "identity"):
-        return None
-    if name in ("gzip", "x-gzip"):
-        return zlib.decompressobj(_GZIP)
-    if name == "deflate":
-        return zlib.decompressobj(_ZLIB)
-    raise BadCoding(f"content coding {name[:40]!r} was not asked for")
+def _decompressor(coding: str) -> tuple[zlib._Decompress | None, str]:
+    """Return what decodes a coding, None for nothing, and a name in it that we don't know: "utf-8", "none"."""
+    names = [name for name in coding.lower().replace(",", " ").split() if name != "identity"]
+    known = [name for name in names if name in ("gzip", "x-gzip", "deflate")]
+    odd = next((name for name in names if name not in known), "")
+    if len(known) > 1 or (known and odd) or not _UNREADABLE.isdisjoint(names):
+        raise BadCoding(f"content coding {coding.strip()[:40]!r} was not asked for")
+    return zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None, odd

@@ -81,6 +81,11 @@ def test_links_are_seen_from_the_base_element() -> None:
         (b"<html><title>Just a moment...</title><body>Checking your browser</body></html>", "challenge"),
         (b"<html><title>404 Not Found</title><body><h1>Not Found</h1></body></html>", "404"),
         (b"<html><body></body></html>", "no visible text"),
+        (
+            b'{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "content_html": "<p>x</p>"},]}',
+            "JSON",
+        ),
+        (b'{"version": "https:\\/\\/jsonfeed.org\\/version\\/1", "title": "<b>T</b>", "items": [', "JSON"),
     ],
 )
 def test_what_cannot_be_watched_is_refused_with_a_sentence(body: bytes, word: str) -> None:

@@ -85,11 +85,45 @@ def test_a_body_without_its_end_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"<html>not gzip</html>", gzip.compress(b"x", mtime=0) + b"trailing", b"\x1f\x8b\x08\x00"]
+    "data", [b"\x00\x01not text", gzip.compress(b"x" * 99)[:12] + b"\xff" * 9, b"\x1f\x8b\x08\x00"]
 )
 def test_damaged_bodies_are_told_apart(data: bytes) -> None:
     with pytest.raises(BadCoding):
         decode("gzip", data)
+
+
+FEED = b"<rss><channel/></rss>"
+READABLE = {
+    "a character set as a coding": ("utf-8", FEED),
+    "none": ("none", FEED),
+    "a transfer's name": ("aws-chunked", FEED),
+    "two of them": ("UTF-8, identity", FEED),
+    "a label on plain text": ("gzip", FEED),
+    "two members": ("gzip", gzip.compress(FEED[:9]) + gzip.compress(FEED[9:])),
+    "members of nothing": ("gzip", gzip.compress(b"") + gzip.compress(FEED) + gzip.compress(b"")),
+    "a tail": ("gzip", gzip.compress(FEED) + b"trailing"),
+    "zeros behind": ("gzip", gzip.compress(FEED) + bytes(600)),
+    "a tail of deflate": ("deflate", zlib.compress(FEED) + b"\r\n"),
+}
+
+
+def test_harmless_labels_and_tails_do_not_make_a_body_unreadable(subtests: pytest.Subtests) -> None:
+    for case, (coding, data) in READABLE.items():
+        for step in (1, 7, 4096):
+            with subtests.test(f"{case}, {step} at a time"):
+                assert decode(coding, data, step=step) == FEED
+
+
+def test_a_coding_that_is_unknown_is_refused_for_what_is_no_text() -> None:
+    with pytest.raises(BadCoding, match="'lz4' was not asked for"):
+        decode("lz4", bytes(range(256)))
+
+
+def test_x7_members_are_bounded_together() -> None:
+    with pytest.raises(TooLarge):
+        decode("gzip", gzip.compress(bytes(1 << 16)) * 20, limit=1 << 20)
+    with pytest.raises(BadCoding):
+        decode("gzip", gzip.compress(FEED) + gzip.compress(FEED)[:-4])
 
 
 def test_an_empty_body_needs_no_coding() -> None:
