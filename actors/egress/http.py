@@ -2,8 +2,8 @@
 
 A look follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
 everything, names and redirects included. No cookies of its own, no proxy, nothing from the environment, and no
-credentials but the headers that a source's user has given; what an answer sets is told to who keeps such cookies, as
-soon as its head is here.
+credentials but the headers that its caller gives, the user's or cookies of the same check; the caller hears what an
+answer sets as soon as its head is here.
 """
 
 from __future__ import annotations
@@ -317,6 +317,8 @@ def _look_headers(wish: _FetchRequest, url: Url, conditional: bool) -> list[tupl
 
 
 def _redirect(url: Url, location: str) -> Url:
+    with suppress(UnicodeError):
+        location = location.encode("latin-1").decode()  # raw UTF-8, which browsers encode as such
     try:
         target = join(url, location)
     except UrlRefused as refusal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from actors.egress.cookies import Jar
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.http import Elsewhere, FetchedResponse
@@ -38,10 +39,11 @@ async def fetch(
     the outcome, so that its own breaker can rest all its sources at once.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
+    passing: dict[str, Jar] = {}
     while True:
         if robots:
             await ask_robots(ports, claim, url)
-        wish = _FetchRequest(accept, validators, hops, Opened(ports, url, access, renewal))
+        wish = _FetchRequest(accept, validators, hops, Opened(ports, url, access, renewal, passing))
         try:
             fetched = await _ask(ports, claim, url, wish)
         except Elsewhere as redirect:
@@ -76,7 +78,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                     accept=wish.accept,
                     stay=True,
                     hops=wish.hops,
-                    given=access.to(url, ports.world.now()),
+                    given=wish.opened.headers(access),
                     posted=access.posted_to(url),
                     steps=claim.steps,
                     heard=wish.opened.take,

@@ -12,13 +12,13 @@ since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from actors.egress import cookies
-from actors.egress.cookies import SetCookies
+from actors.egress.cookies import Jar, SetCookies
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.url import Url
 from actors.sources.kept_cookies import KeptCookies
@@ -109,12 +109,17 @@ def renewal_of(ports: Ports, seen: Borrowed) -> Renewal:
 
 @dataclass(slots=True)
 class Opened:
-    """What opens the origin of a request, as its answer has renewed it so far. renewal: None where none keeps it."""
+    """What opens the origin of a request, as its answer has renewed it so far. renewal: None where none keeps it.
+
+    passing: by origin, the cookies that the check was given on its way, of which the user gave none. They are gone
+    with the check.
+    """
 
     ports: Ports
     url: Url
     access: Access
     renewal: Renewal | None
+    passing: dict[str, Jar] = field(default_factory=dict, repr=False)
 
     def begin(self) -> Access:
         """Return it as it is now that the request is sent."""
@@ -122,9 +127,23 @@ class Opened:
             self.access = self.renewal.opening(self.access)
         return self.access
 
+    def headers(self, access: Access) -> Sequence[tuple[bytes, bytes]]:
+        """Return what is sent, by the access that `begin` has returned."""
+        now = self.ports.world.now()
+        sent = "" if self._is_given else cookies.header(self.passing.get(self.url.origin, ()), self.url, now)
+        return (*access.to(self.url, now), *([(b"Cookie", sent.encode("latin-1"))] if sent else []))
+
+    @property
+    def _is_given(self) -> bool:
+        return self.url.origin == self.access.origin and self.access.given is not None
+
     def take(self, said: SetCookies, status: int) -> None:
         """Take over what the answer sets."""
         if status in SHUT_OUT:
+            return
+        if not self._is_given:
+            jar = self.passing.get(self.url.origin, ())
+            self.passing[self.url.origin] = cookies.taken(jar, self.url, said, self.ports.world.now())
             return
         if self.renewal is None:
             self.access = self.access.after(self.url, said, self.ports.world.now())
