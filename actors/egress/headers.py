@@ -10,6 +10,7 @@ PRODUCT = "sanderling"
 VERSION = "0.1.0"
 FRESHLY_MADE = 60.0
 """Seconds within which a Last-Modified is only another word for Date."""
+_DAY = 86_400.0
 ABSURD_WAIT = 7 * 86_400.0
 """A Retry-After beyond it is a mistake or a joke, and is not heard."""
 
@@ -128,6 +129,17 @@ def modified(headers: Mapping[str, str], now: float) -> float | None:
     if changed is None or min(now, now if made is None else made) - changed < FRESHLY_MADE:
         return None
     return changed
+
+
+def last_modified(headers: Mapping[str, str], wall: float) -> str | None:
+    """Return Last-Modified as a validator, None for one that lies ahead: nothing would be newer for years.
+
+    >>> said = {"last-modified": "Fri, 15 Feb 2041 10:00:00 GMT"}
+    >>> last_modified(said, 0.0), last_modified({"last-modified": "then"}, 0.0)
+    (None, 'then')
+    """
+    at = _http_date(headers.get("last-modified", ""))
+    return None if at is not None and at > sent_at(headers, wall) + _DAY else headers.get("last-modified")
 
 
 def sendable(value: str | None) -> bytes | None:

@@ -192,12 +192,16 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them."""
+    """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them.
+
+    lies: they stayed when the body changed, so none are sent any more.
+    """
 
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
     url: str | None = None
+    lies: bool = False
 
 
 class SourceRuntime(Struct, frozen=True, gc=False):

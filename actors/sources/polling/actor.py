@@ -50,6 +50,9 @@ from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
 
+_DAY = 86_400_000
+
+
 class PolledSource:
     """The actor of one feed or page."""
 
@@ -207,7 +210,7 @@ class PolledSource:
                     seen.source,
                     accept=tier.accept,
                     robots=tier.robots,
-                    validators=before.validators if same else NO_VALIDATORS,
+                    validators=before.validators if same and not self._doubts(before) else NO_VALIDATORS,
                     rendered=before.rendered and same,
                     renewal=renewal,
                     lender=seen.lender,
@@ -240,6 +243,11 @@ class PolledSource:
         live.count(at, row.verdict, _mark(fetched, looked))
         picture = picture_to_keep(live.source, fetched, reading, found, at)
         await self._settle(_trailed(after, row), at, found, base, picture=picture)
+
+    def _doubts(self, before: SourceRuntime) -> bool:
+        """Return whether a check asks without conditions, as one a day does: some servers answer 304 for ever."""
+        created, last = self._live.source.created_at, before.last_success_at or 0
+        return (self._ports.world.now() - created) // _DAY > (last - created) // _DAY
 
     async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: LookSteps | None) -> None:
         live, ports = self._live, self._ports
@@ -436,14 +444,20 @@ def _row(fetched: FetchedResponse, reading: Reading | None, at: Millis) -> Row:
 
 def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | None, at: Millis) -> LookResult:
     if reading is None:
-        validators = confirmed(before.validators, fetched) if fetched.status == 304 else validators_of(fetched)
+        kept = before.validators
+        validators = confirmed(kept, fetched) if fetched.status == 304 else validators_of(fetched, lies=kept.lies)
         rendered = before.rendered if fetched.status == 304 else fetched.rendered is not None
         return LookResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
+    after, kept = validators_of(fetched), before.validators
+    stayed = after.etag == kept.etag and after.last_modified == kept.last_modified and (kept.etag or kept.last_modified)
+    lies = kept.lies or bool(stayed and reading.changed)
     return LookResult(
         at=at,
         status=fetched.status,
         # A doubt is settled by reading again, even if the page stays as it is now.
-        validators=Validators() if reading.again_soon or reading.unsettled else validators_of(fetched),
+        validators=Validators(lies=lies)
+        if reading.again_soon or reading.unsettled
+        else validators_of(fetched, lies=lies),
         changed=reading.changed,
         events=sum(1 for draft in reading.drafts if draft.alert_type is None),
         hints=reading.hints,
@@ -454,9 +468,10 @@ def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | 
     )
 
 
-def validators_of(fetched: FetchedResponse) -> Validators:
+def validators_of(fetched: FetchedResponse, *, lies: bool = False) -> Validators:
     """Return what makes the next request conditional on this answer."""
-    return Validators(fetched.etag, fetched.last_modified, body_hash(fetched), fetched.url)
+    said = (None, None) if lies else (fetched.etag, fetched.last_modified)
+    return Validators(*said, body_hash(fetched), fetched.url, lies)
 
 
 def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:

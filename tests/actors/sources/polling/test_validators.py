@@ -43,7 +43,7 @@ async def hour() -> None:
     [
         ({"etag": '"v1"'}, {"if-none-match": '"v1"'}),
         ({"etag": 'W/"v1"'}, {"if-none-match": 'W/"v1"'}),
-        ({"last-modified": "Sat, 21 Nov 2026 10:00:00 GMT"}, {"if-modified-since": "Sat, 21 Nov 2026 10:00:00 GMT"}),
+        ({"last-modified": "Sat, 21 Feb 2026 10:00:00 GMT"}, {"if-modified-since": "Sat, 21 Feb 2026 10:00:00 GMT"}),
         ({"last-modified": "gestern"}, {"if-modified-since": "gestern"}),
         ({"etag": '"v1"', "last-modified": "x"}, {"if-none-match": '"v1"', "if-modified-since": "x"}),
         ({}, {}),
@@ -147,3 +147,63 @@ async def test_a_last_modified_alone_is_no_change(autojump_clock: object) -> Non
         script.says(page(TEXT), last_modified=formatdate(NOW / 1000 + 60, usegmt=True))
         await hour()
         assert await service.events() == []
+
+
+class Deaf(Script):
+    """An origin that answers 304 to whatever is conditional."""
+
+    def join(self, service: Watching) -> None:
+        def serve(asked: Asked) -> Answer:
+            if asked.target == "/robots.txt":
+                return Answer(404)
+            return Answer(304) if any(name.startswith("if-") for name in asked.headers) else self.answer
+
+        service.network.servers[ADDRESS, 443] = web(serve, self.asked)
+
+    def plain(self) -> int:
+        return sum("if-none-match" not in one.headers for one in self.asked if one.target != "/robots.txt")
+
+
+@pytest.mark.parametrize("path", ["feed", "page"])
+@pytest.mark.parametrize("said", [{"etag": '"always"'}, {"last_modified": "Sat, 21 Feb 2026 10:00:00 GMT"}])
+async def test_an_origin_that_never_changes_its_validator_is_found_out_in_a_day(
+    autojump_clock: object, path: str, said: dict[str, str]
+) -> None:
+    bodies = (rss("a"), rss("b", "a")) if path == "feed" else (page(TEXT), page(TEXT.replace("10", "12")))
+    async with watching() as (service, _):
+        script = Deaf()
+        script.join(service)
+        script.says(bodies[0], **said)
+        source = (await service.add(f"https://{SITE}/{path}", schedule="1h")).view.source.id
+        await trio.sleep(86_400 - 7200)
+        script.says(bodies[1], **said)
+        before = len(script.asked)
+        await trio.sleep(2 * 3600 + 4000)
+        assert len(await service.events()) == 1, "the first check of a day has no condition"
+        await trio.sleep(86_400)
+        assert len(script.asked) - before > 20
+        assert not any(name.startswith("if-") for name in script.last()), "what lied is sent no more"
+        assert service.registry.table.describe(source).hot.validators.lies
+
+
+async def test_an_origin_that_is_right_is_asked_without_a_condition_once_a_day(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Deaf()
+        script.join(service)
+        script.says(rss("a"), etag='"v1"')
+        source = (await service.add(URL, schedule="1h")).view.source.id
+        first = script.plain()
+        await trio.sleep(4 * 86_400 + 7200)
+        assert script.plain() - first == 4
+        assert not service.registry.table.describe(source).hot.validators.lies
+
+
+async def test_a_last_modified_that_lies_ahead_is_no_validator(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Deaf()
+        script.join(service)
+        script.says(rss("a"), last_modified="Fri, 15 Feb 2041 10:00:00 GMT")
+        await service.add(URL)
+        script.says(rss("b", "a"), last_modified="Fri, 15 Feb 2041 10:00:00 GMT")
+        await hour()
+        assert await service.titles() == ["b"]
