@@ -6,10 +6,11 @@ way lists it.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from storage.records.given import given
 from storage.records.managed import Managed
@@ -18,6 +19,8 @@ from storage.records.tag_defaults import Inheritable, TagDefaults
 from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 
+_FEED = re.compile(r"\s*feed:(?!\d)(?://)?", re.I)
+_BARE = re.compile(r"[\w.-]+(?::[0-9]+)?(?=[/?#]|$)")
 Url = Annotated[
     str,
     Meta(min_length=1, max_length=2048, description="http, https, ws or wss", extra_json_schema={"format": "uri"}),
@@ -173,6 +176,17 @@ Title = Annotated[str, Meta(max_length=200, description="Your own name for it, o
 ManagedBy = Annotated[Managed | None, Meta(description="The files that describe it; see `sanderling apply`")]
 
 
+def as_typed(text: str) -> str:
+    """Return the URL that somebody means who types or pastes one: blanks go, `feed:` and no scheme are https.
+
+    >>> as_typed(" feed://a.example/x"), as_typed("feed:http://a.example/"), as_typed("b.example:8080/x")
+    ('https://a.example/x', 'http://a.example/', 'https://b.example:8080/x')
+    """
+    feed = _FEED.match(text)
+    text = (text if feed is None else text[feed.end() :]).strip()
+    return f"https://{text.removeprefix('//')}" if _BARE.match(text.removeprefix("//")) else text
+
+
 class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
 
@@ -203,6 +217,9 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     managed: ManagedBy = None
     verify: Literal["now", "later"] = "now"
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "url", as_typed(self.url))
 
     def __repr__(self) -> str:
         return f"NewSource({self.url!r})"  # `hello` and `headers` may hold a secret
@@ -274,6 +291,9 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
     wait_for: WaitFor | None = None
     tags: Tags = ()
     own_only: OwnOnly = ()
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "url", as_typed(self.url))
 
     def __repr__(self) -> str:
         return f"DetectRequest({self.url!r})"

@@ -354,7 +354,7 @@ def refused(failure: LookFailed, url: str) -> DomainError:
 def _refused(failure: LookFailed, url: str) -> DomainError:
     if isinstance(failure, NotRendered):
         return Unprocessable(f"it can't be watched now: {failure.reason}", "body.render")
-    if isinstance(failure, RobotsForbids):
+    if isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT:
         return Unprocessable(f"robots.txt forbids watching this page: {failure.reason}", "body.url", url)
     if failure.blame is Blame.LOCAL:
         return Overloaded(f"our own network is in trouble: {failure.reason}", 60)

@@ -49,7 +49,6 @@ from storage.records.tiers import SourceType
 from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
-
 _DAY = 86_400_000
 
 

@@ -99,7 +99,7 @@ class SourceService:
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
                 await message.reply.commit()
-                return await self._existing(existing, message.mark)
+                return await self._existing(existing, message)
             self._check_room()
             opens = await opening(self._ports, url, new.headers)
             try:
@@ -137,7 +137,7 @@ class SourceService:
                     await self.begin(live, found)
                     self._table.put(live)
                 except Duplicate as duplicate:  # another node was quicker
-                    return await self._existing(duplicate.existing, message.mark)
+                    return await self._existing(duplicate.existing, message)
                 finally:
                     self._beginning -= 1
                 return AddedSource(self._table.describe(live.source.id), created=True)
@@ -166,7 +166,7 @@ class SourceService:
             live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
             self._table.put(live)
         except Duplicate as duplicate:
-            return await self._existing(duplicate.existing, message.mark)
+            return await self._existing(duplicate.existing, message)
         finally:
             self._beginning -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
@@ -194,8 +194,12 @@ class SourceService:
         elif live is not None:
             self._table.drop(source)
 
-    async def _existing(self, known: Source, mark: Sequence[str]) -> AddedSource:
-        """Return a source that is there already. The lock of its URL is held."""
+    async def _existing(self, known: Source, message: AddSource) -> AddedSource:
+        """Return a source that is there already. The lock of its URL is held. Raises Unprocessable: of another type."""
+        wanted, mark = message.new.type, message.mark
+        if wanted not in (None, known.type) and not mark:
+            why = f"this URL is watched already, as {known.type}: change the type of source {known.id}"
+            raise Unprocessable(why, "body.type", wanted)
         if self._table.look_up(known.id) is None:
             await self._read_back(known.id)
         return AddedSource(await self._marked(known.id, mark), created=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal, NamedTuple
@@ -11,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import DomainError
-from actors.messages.requests import DetectRequest, NewSource, Tags, Url
+from actors.messages.requests import DetectRequest, NewSource, Tags, Url, as_typed
 from actors.messages.views import AddedSource
 from actors.previews import Previewed
 from api.dashboard.forms import Form, Wrong, wrong_of
@@ -35,7 +34,6 @@ MOST: Final = 20
 """URLs of one step, as in the API's batch."""
 PATH: Final = "/sources/add"
 LONGEST: Final = 2048
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 
 
 class AddQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,8 +130,7 @@ def lines_of(text: str) -> tuple[str, ...]:
     ('https://a.test/feed', 'wss://b.test/', 'mailto:x', 'https://b.test:81')
     """
     lines = (line.strip() for line in text.split("\n"))
-    urls = (line for line in lines if line and not line.startswith("#"))
-    return tuple(dict.fromkeys(url if _SCHEME.match(url) else f"https://{url}" for url in urls))
+    return tuple(dict.fromkeys(as_typed(line) for line in lines if line and not line.startswith("#")))
 
 
 def watched_as(answer: DetectAnswer) -> SourceType:

@@ -13,7 +13,7 @@ from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
-from actors.messages.requests import Tags
+from actors.messages.requests import Tags, as_typed
 from actors.outline import FeedLine, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong
@@ -103,7 +103,7 @@ async def _read(visit: Visit, body: bytes) -> Outline:
 
 async def _foreseen(visit: Visit, line: FeedLine) -> Foreseen:
     try:
-        url = parse_url(line.url)
+        url = parse_url(as_typed(line.url))
     except UrlRefused as error:
         return Foreseen(line, refusal=error.detail)
     there = await visit.context.storage.sources.by_url(url.text)
