@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from actors.errors import UrlRefused
@@ -31,6 +32,18 @@ MOST_HOLD = 3600.0
 """Seconds for which a server's Retry-After is honoured."""
 PLAIN_HOLD = 60.0
 """Seconds of quiet after a 429 that does not say how long."""
+
+
+_RAW = re.compile(r"bytearray\(b(['\"].*['\"])\)", re.DOTALL)
+
+
+def in_words(error: Exception) -> str:
+    """Return what a library says of a peer's bytes, as text: h11 shows a bytearray.
+
+    >>> in_words(ValueError("illegal status line: bytearray(b'ICY 200 OK')"))
+    "illegal status line: 'ICY 200 OK'"
+    """
+    return _RAW.sub(r"\1", str(error))
 
 
 class LookFailed(Exception):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.cookiejar import CookieJar
 
 import httpx
@@ -213,8 +213,9 @@ class HttpClient:
                 latency = round((trio.current_time() - start) * 1000)
                 answer = collect(response.extensions["headers"])
                 wait = retry_after(answer.get("retry-after"), sent_at(answer, self._world.wall()))
-                posted = PostResult(response.status_code, latency, b"", wait)
-                posted = PostResult(response.status_code, latency, await _read_some(response), wait)
+                moved = _moved_to(url, answer) if is_redirect(response.status_code) else ""
+                posted = PostResult(response.status_code, latency, b"", wait, moved)
+                posted = replace(posted, body=await _read_some(response))
             finally:
                 await response.aclose()
         if posted is None:
@@ -317,11 +318,22 @@ def _look_headers(wish: _FetchRequest, url: Url, conditional: bool) -> list[tupl
     return headers
 
 
-def _redirect(url: Url, location: str) -> Url:
+def _target(url: Url, location: str) -> Url:
     with suppress(UnicodeError):
         location = location.encode("latin-1").decode()  # raw UTF-8, which browsers encode as such
+    return join(url, location)
+
+
+def _moved_to(url: Url, headers: Mapping[str, str]) -> str:
     try:
-        target = join(url, location)
+        return _target(url, headers["location"]).text
+    except (KeyError, UrlRefused):
+        return ""
+
+
+def _redirect(url: Url, location: str) -> Url:
+    try:
+        target = _target(url, location)
     except UrlRefused as refusal:
         raise LookRefused(refusal) from None
     if url.secure and not target.secure:

@@ -10,9 +10,13 @@ PostMethod = Literal["POST", "PUT", "GET"]
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """What came of a POST. body: its beginning, as it was on the wire. retry_after: seconds from now."""
+    """What came of a POST. body: its beginning, as it was on the wire. retry_after: seconds from now.
+
+    moved_to: the address that a redirect names, "" for none.
+    """
 
     status: int
     latency_ms: int
     body: bytes
     retry_after: float | None
+    moved_to: str = ""

@@ -14,7 +14,7 @@ import httpcore
 import httpx
 import trio
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, in_words
 from actors.egress.guard import Guard
 from actors.egress.url import Url
 
@@ -78,7 +78,7 @@ async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Req
     try:
         return await pool.handle_async_request(wire)
     except httpcore.LocalProtocolError as error:
-        raise ValueError(f"this request can't be sent: {error}") from None
+        raise ValueError(f"this request can't be sent: {in_words(error)}") from None
     except httpcore.RemoteProtocolError as error:
         raise _broken(error) from None
 
@@ -103,7 +103,7 @@ class _Stale(LookFailed):
 
 
 def _broken(error: httpcore.RemoteProtocolError) -> LookFailed:
-    return LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {error}")
+    return LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {in_words(error)}")
 
 
 class _Stream(httpx.AsyncByteStream):

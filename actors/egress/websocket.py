@@ -26,7 +26,7 @@ from wsproto.utilities import ProtocolError
 from actors.egress.bounded import CHUNK, MESSAGE_LIMIT, SEND_WITHIN, BoundedConnection, size_of
 from actors.egress.closing import broken
 from actors.egress.cookies import Heard, set_by
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, in_words
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sent_at, user_agent
 from actors.egress.statuses import failure, is_redirect
@@ -249,7 +249,7 @@ async def _shake(
     except _BROKEN:
         raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None
     except (ProtocolError, h11.ProtocolError, UnicodeError) as error:  # wsproto decodes some headers as ASCII
-        raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {error}") from None
+        raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {in_words(error)}") from None
 
 
 def _tell(answer: AcceptConnection | RejectConnection, heard: Heard | None, world: World) -> None:

@@ -105,7 +105,8 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
     """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made of,
-    as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice.
+    as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice. `alert_id`: the id, by the
+    name that other records give it.
     """
 
     id: str
@@ -129,6 +130,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     managed: Managed | None
     anomaly_enabled: bool = False
     template: str | None = None
+    alert_id: str = ""
 
 
 HookUrl = Annotated[

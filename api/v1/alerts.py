@@ -30,7 +30,8 @@ async def alert_of(call: Call) -> Alert:
 
 def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
     """Return an alert's record; `mode` is its first destination's."""
-    return wire.AlertRecord(**mirrored(alert, wire.AlertRecord), delivery_mode=mode, revision=revision_of(alert))
+    fields = mirrored(alert, wire.AlertRecord)
+    return wire.AlertRecord(**fields, alert_id=alert.id, delivery_mode=mode, revision=revision_of(alert))
 
 
 def _mode(destinations: Sequence[Destination]) -> DeliveryMode:

@@ -10,6 +10,7 @@ from actors.egress.url import parse_url
 from actors.signatures import webhook
 from actors.world import World
 from storage.records.destination import Destination
+from storage.records.secrecy import without_secrets
 
 _SHOWN = 200
 _SECRET_SIZE = 32
@@ -43,4 +44,6 @@ async def send(outlet: Outlet, destination: Destination, webhook_id: str, body: 
     if 200 <= posted.status < 300:
         return Answer(posted.status, posted.latency_ms, said=said)
     reason = f"HTTP {posted.status} {said[:_SHOWN]}".rstrip()
+    if posted.moved_to:
+        reason = f"HTTP {posted.status} to {without_secrets(posted.moved_to)[:_SHOWN]}; set that address"
     return Answer(posted.status, posted.latency_ms, reason, posted.retry_after, said=said)

@@ -108,7 +108,8 @@ export interface AlertPreviewRequest {
 
 /**
  * An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made of,
- * as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice.
+ * as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice. `alert_id`: the id, by
+ * the name that other records give it.
  */
 export interface AlertRecord {
   id: string;
@@ -134,6 +135,7 @@ export interface AlertRecord {
   managed: Managed | null;
   anomaly_enabled?: boolean;
   template?: string | null;
+  alert_id?: string;
 }
 
 /** The active alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`. */

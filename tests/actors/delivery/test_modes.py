@@ -168,6 +168,22 @@ async def test_d13_an_attempt_says_what_the_receiver_said(autojump_clock: MockCl
     assert line.error is not None and len(line.error) < 300 and line.next_at is not None
 
 
+async def test_a_receiver_that_has_moved_is_said_with_its_new_address(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+
+    async def moved(arrival: Arrival) -> PostResult:
+        return PostResult(301, 7, b"<html>Moved", None, "https://www.hook.example/in")
+
+    rig.receivers["hook.example"] = moved
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(1)
+    (line,) = await rig.storage.outbox.attempts("hook", 9)
+    assert line.error is not None
+    assert "HTTP 301 to https://www.hook.example/in; set that address" in line.error
+
+
 @pytest.mark.parametrize("code", [*range(32), 0x7F, 0x85, 0x200B, 0x2028, 0x202E, 0xFEFF])
 def test_d13_no_character_of_a_response_moves_a_cursor_or_hides(code: int) -> None:
     shown = escaped(f"a{chr(code)}b".encode())

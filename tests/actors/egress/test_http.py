@@ -274,6 +274,35 @@ async def test_a_post_brings_any_status_and_follows_nothing(autojump_clock: Cloc
     assert (asked.method, asked.body, asked.headers["webhook-id"]) == ("POST", b"{}", "1")
 
 
+@pytest.mark.parametrize(
+    ("status", "location", "moved_to"),
+    [
+        (301, "https://b.example/x", "https://b.example/x"),
+        (308, "/ö", "https://a.example/%C3%B6"),
+        (302, "http://127.0.0.1/", "http://127.0.0.1/"),
+        (301, "http://[", ""),
+        (200, "https://b.example/x", ""),
+    ],
+)
+async def test_a_post_says_where_a_redirect_leads_and_does_not_go_there(
+    autojump_clock: Clock, site: Site, status: int, location: str, moved_to: str
+) -> None:
+    site.pages[HOOK] = Answer(status, b"", {"Location": location.encode().decode("latin-1")})
+    assert (await site.http.post(parse_url(HOOK), {}, b"{}")).moved_to == moved_to
+    assert len(site.seen) == 1
+
+
+async def test_an_answer_that_is_no_http_is_shown_as_text(autojump_clock: Clock, site: Site) -> None:
+    async def shoutcast(stream: trio.abc.Stream) -> None:
+        await stream.receive_some(10_000)
+        await stream.send_all(b"ICY 200 OK\r\n\r\n")
+
+    site.network.servers[FIRST, 80] = shoutcast
+    assert (await site.failure("http://a.example/")).reason == (
+        "the answer breaks HTTP: illegal status line: 'ICY 200 OK'"
+    )
+
+
 async def test_d8_a_dripping_receiver_costs_15_seconds_and_its_status_counts(autojump_clock: Clock, site: Site) -> None:
     async def drip(stream: trio.abc.Stream) -> None:
         await stream.receive_some(10_000)

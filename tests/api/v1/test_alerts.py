@@ -35,6 +35,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
     assert answer.headers["ETag"] == f'"{record.pop("revision")}"'
     assert record == {
         "id": record["id"],
+        "alert_id": record["id"],
         "name": "price OR plan",
         "filter_query": "price OR plan",
         "language": "en",

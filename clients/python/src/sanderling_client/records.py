@@ -94,7 +94,8 @@ class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
     """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made
-    of, as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice.
+    of, as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice. `alert_id`: the
+    id, by the name that other records give it.
     """
 
     id: str
@@ -120,6 +121,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     managed: Managed | None
     anomaly_enabled: bool | None = None
     template: str | None = None
+    alert_id: str | None = None
 
 
 class AlertsMatched(Struct, frozen=True, kw_only=True):
