@@ -28,6 +28,7 @@ from actors.messages.requests import (
     Title,
     Url,
     WaitFor,
+    as_typed,
 )
 from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import read_places
@@ -133,11 +134,11 @@ _COMPARED = (*DEFAULTS, "url", "type", "render")
 def url_of(text: str) -> str:
     """Return a URL in its one spelling; as it is, if it has none: the service then says what is wrong.
 
-    >>> url_of("HTTPS://Example.org"), url_of("nonsense")
-    ('https://example.org/', 'nonsense')
+    >>> url_of("HTTPS://Example.org"), url_of("example.org"), url_of("not a url")
+    ('https://example.org/', 'https://example.org/', 'not a url')
     """
     with suppress(UrlRefused, ValueError):
-        return parse_url(text).text
+        return parse_url(as_typed(text)).text
     return text
 
 
