@@ -31,8 +31,8 @@ TYPED = {
 def test_what_is_typed_is_meant(subtests: pytest.Subtests) -> None:
     for typed, url in TYPED.items():
         with subtests.test(typed):
-            for request in (NewSource, DetectRequest):
-                assert msgspec.convert({"url": typed}, request).url == url
+            assert msgspec.convert({"url": typed}, NewSource).url == url
+            assert msgspec.convert({"url": typed}, DetectRequest).url == url
 
 
 async def test_each_way_of_typing_adds_one_source(autojump_clock: object) -> None:
