@@ -130,7 +130,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     managed: Managed | None
     anomaly_enabled: bool = False
     template: str | None = None
-    alert_id: str = ""
+    alert_id: str | None = None
 
 
 HookUrl = Annotated[

@@ -135,7 +135,7 @@ export interface AlertRecord {
   managed: Managed | null;
   anomaly_enabled?: boolean;
   template?: string | null;
-  alert_id?: string;
+  alert_id?: string | null;
 }
 
 /** The active alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`. */
