@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
 from actors.content.bodies.text import cap, normalise
 from actors.content.messages.readings import Entry, Identity, link_form
-from actors.content.wording.canonical import canonical
+from actors.content.values.kinds import values_of_entry
+from actors.content.wording.canonical import UNIT, canonical
 from actors.content.wording.fingerprint import content_hash, digest16, simhash
 from storage.records.identity import Millis
 
+T = TypeVar("T")
 MOST_ENTRIES = 5_000
 MOST_KEY = 200
 _MOST_LABEL = 1_000
 _MOST_TAGS = 20
+MOST_LINES = 40
+"""Lines of an entry that are compared one by one."""
+_LONGEST_COUNT = 120
+_WORD = r"[^\W\d_]{3,}"
+_COUNT = rf"\d{{1,3}}(?:[.,]?\d{{3}})*[km]?\s+(?!(?:{UNIT}|percent|prozent|degrees|grad)\b){_WORD}(?:\s{_WORD})?"
+_COUNTS = re.compile(rf"\W*{_COUNT}(?:\s*[-–—·•|/,]\s*{_COUNT})*\W*", re.I)
 _TAG_WORD = re.compile(r"[^\w.+/ -]+")
 
 
@@ -34,9 +44,23 @@ class Raw(Struct, frozen=True):
 
 
 def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
-    """Return the entries of one document, told apart as far as they can be."""
+    """Return the entries of one document. Entries that differ in id, link, title, date or content get distinct keys."""
     crowd = _Crowd(raws)
     return tuple(_entry(raw, *crowd.names(raw)) for raw in raws)
+
+
+def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Sequence[T]:
+    """Return at most `MOST_ENTRIES` items in their order: the newest by date, without dates those at both ends."""
+    if len(found) <= MOST_ENTRIES:
+        return found
+    dates = [published(one) for one in found]
+    places = list(range(len(found)))
+    if None not in dates and len(set(dates)) > 1:
+        places.sort(key=lambda place: dates[place] or 0, reverse=True)
+        return [found[place] for place in sorted(places[:MOST_ENTRIES])]
+    # Nothing says at which end this document lists the newest.
+    half = MOST_ENTRIES // 2
+    return [*found[:half], *found[-half:]]
 
 
 def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> Entry:
@@ -55,46 +79,67 @@ def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> 
         content_truncated=truncated,
         identity=identity,
         aliases=aliases,
+        prints=_prints(raw),
     )
 
 
 class _Crowd:
-    """How often ids and links occur in one document; what names an entry there depends on it."""
+    """How often names occur in one document; which of its names an entry goes by depends on it."""
 
     def __init__(self, raws: Sequence[Raw]) -> None:
         # Some documents list an entry twice, word for word; that is no other entry.
-        distinct = {(raw.id, raw.url, raw.title, raw.content): raw for raw in raws}.values()
-        self._ids = Counter(raw.id for raw in distinct)
-        self._pairs = Counter((raw.id, raw.url) for raw in distinct)
+        self._forms = {_whole(raw): _forms(raw) for raw in raws}
+        self._names = Counter(name for forms in self._forms.values() for name in set(forms.values()))
 
     def names(self, raw: Raw) -> tuple[Identity, str, tuple[str, ...]]:
         """Return what names an entry, that name, and the names that it has when others come or go."""
-        forms = _forms(raw)
-        if raw.id:
-            alone, pair = self._ids[raw.id] == 1, self._pairs[raw.id, raw.url] == 1
-            chosen: Identity = "guid" if alone else "guid and link" if pair and raw.url else "guid and hash"
-        elif raw.url:
-            chosen = "link" if self._pairs["", raw.url] == 1 else "link and hash"
-        else:
-            chosen = "hash"
-        names = {form: name if len(name) <= MOST_KEY else digest16(name) for form, name in forms.items()}
-        return chosen, names[chosen], tuple(name for form, name in names.items() if form != chosen)
+        forms = self._forms[_whole(raw)]
+        chosen = next((form for form, name in forms.items() if self._names[name] == 1), next(reversed(forms)))
+        return chosen, forms[chosen], tuple(name for form, name in forms.items() if form != chosen)
+
+
+def _whole(raw: Raw) -> tuple[str, str, str, str, Millis | None]:
+    return raw.id, raw.url, raw.title, raw.content, raw.published_at
 
 
 def _forms(raw: Raw) -> dict[Identity, str]:
-    """Return all names that an entry may have: by its id, else by its link, else by a hash of title and content."""
-    whole = digest16(raw.title + chr(0) + raw.content)
+    """Return all names that an entry may have, the plainest first; the last one tells all distinct entries apart."""
+    date = raw.published_at
+    text = digest16(raw.title + chr(0) + raw.content)
+    title = digest16(raw.title)
+    whole = digest16(repr(_whole(raw)))
+    forms: dict[Identity, str]
     if raw.id and raw.url:
-        return {
-            "guid": raw.id,
-            "guid and link": f"{raw.id} {raw.url}",
-            "guid and hash": f"{raw.id} {raw.url} {digest16(raw.title)}",
-        }
-    if raw.id:
-        return {"guid": raw.id, "guid and hash": f"{raw.id} {whole}"}
-    if raw.url:
-        return {"link": raw.url, "link and hash": f"{raw.url} {digest16(raw.title)}"}
-    return {"hash": whole}
+        pair = f"{raw.id} {raw.url}"
+        forms = {"guid": raw.id, "guid and link": pair, "guid and hash": f"{pair} {title}"}
+        forms |= {"guid and date": f"{pair} {title} {date}", "guid and text": f"{pair} {whole}"}
+    elif raw.id:
+        forms = {"guid": raw.id, "guid and hash": f"{raw.id} {text}", "guid and date": f"{raw.id} {text} {date}"}
+    elif raw.url:
+        forms = {"link": raw.url, "link and hash": f"{raw.url} {title}"}
+        forms |= {"link and date": f"{raw.url} {title} {date}", "link and text": f"{raw.url} {whole}"}
+    else:
+        forms = {"hash": text, "hash and date": f"{text} {date}"}
+    return {form: name if len(name) <= MOST_KEY else digest16(name) for form, name in forms.items()}
+
+
+def _prints(raw: Raw) -> bytes:
+    """Return the prints of an entry's title, text and first lines (see `Entry.prints`)."""
+    title = canonical(raw.title)
+    lines = [line for line in map(_without_counts, raw.content.splitlines()) if line]
+    each = (_digest(line, 3) for line in lines[:MOST_LINES])
+    return b"".join((_digest(title, 4), _digest(" ".join(lines), 4), *each))
+
+
+def _digest(text: str, size: int) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=size).digest() if text else bytes(size)
+
+
+def _without_counts(line: str) -> str:
+    """Return a line's canonical form; of one that only counts ("3 posts - 2 participants"), without the figures."""
+    if len(line) <= _LONGEST_COUNT and _COUNTS.fullmatch(line) and not values_of_entry("", line):
+        line = re.sub(r"\d[\d.,]*", "", line)
+    return canonical(line)
 
 
 def fingerprint(title: str, content: str, url: str) -> str:

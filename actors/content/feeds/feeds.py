@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import feedparser
@@ -20,7 +20,7 @@ from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.text import normalise, plain
 from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
-from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
+from actors.content.feeds.entries import Raw, entries_of, newest
 from actors.content.feeds.json_feed import looks_like_json, read_json_feed
 from actors.content.feeds.texts import content_of, title_of
 from actors.content.messages.hints import hints_of
@@ -29,6 +29,7 @@ from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
+_END = re.compile(r"</(?:[\w.-]+:)?(rss|feed|rdf|channel)\s*>", re.I)
 _OF_A_PAGE = re.compile(
     r"<(?:html|head|body|main|article|pre|code|svg|script|style|meta|title|link|textarea|template)\b", re.I
 )
@@ -97,29 +98,32 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     base = url if atom else home or url
     if not version and not parsed.entries and not parsed.feed.get("title"):
         raise ContentError("The document begins like a feed, but nothing in it can be read as one.")
+    found = newest(parsed.entries, _published)
+    cut = not _is_closed(clean, root[1].lower())
     return FeedReading(
         title=title_of(parsed.feed, atom=atom)[:1000].replace("\n", " "),
         url=home,
         format=kind,
-        entries=entries_of([_raw(entry, base, atom=atom) for entry in _newest(parsed.entries)]),
+        entries=entries_of([_raw(entry, base, atom=atom) for entry in found]),
         hints=hints_of(text),
         damaged=decoded.damaged or bool(parsed.get("bozo")),
         hubs=_links(parsed.feed, url, ("hub",))[:_MOST_LINKS],
         paging=tuple((rel, link) for rel in PAGING for link in _links(parsed.feed, url, (rel,))[:1]),
+        cut=cut,
+        cut_entry=cut,
+        left_out=len(parsed.entries) - len(found),
     )
+
+
+def _is_closed(text: str, root: str) -> bool:
+    """Return whether a document has the end of its root element, or of the channel that has all its entries."""
+    ends = _END.findall(text, max(0, text.lower().rfind("</item")))
+    return any(end.lower() == root or (root == "rss" and end.lower() == "channel") for end in ends)
 
 
 def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
     found = (absolute(str(link.get("href") or ""), url) for link in feed.get("links") or () if link.get("rel") in rels)
     return tuple(dict.fromkeys(link for link in found if link))
-
-
-def _newest(found: Sequence[Any]) -> Sequence[Any]:
-    """Return at most `MOST_ENTRIES` entries; of a feed that lists the oldest first, the last ones."""
-    if len(found) <= MOST_ENTRIES:
-        return found
-    first, last = (_published(entry) for entry in (found[0], found[-1]))
-    return found[-MOST_ENTRIES:] if first is not None and last is not None and first < last else found[:MOST_ENTRIES]
 
 
 def _raw(entry: Any, base: str, *, atom: bool) -> Raw:

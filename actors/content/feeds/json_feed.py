@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,12 +11,17 @@ from actors.content.bodies.encoding import DecodedText
 from actors.content.bodies.links import absolute, entry_address
 from actors.content.bodies.text import normalise, plain
 from actors.content.errors import ContentError
-from actors.content.feeds.entries import MOST_ENTRIES, Raw, entries_of
+from actors.content.feeds.entries import Raw, entries_of, newest
 from actors.content.messages.readings import FeedReading
 from actors.content.wording.moments import moment
+from storage.records.identity import Millis
 
 _HEAD = 4096
 _MOST_HUBS = 5
+_ITEMS = re.compile(r'"items"\s*:\s*\[')
+_NEXT = re.compile(r"\s*,?\s*(?=[{\[\"])")
+_CUT = "\0cut"
+"""A member that marks a document of which the end is missing."""
 _DATES = ("date_published", "date_modified")
 
 
@@ -31,28 +37,55 @@ def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
     declared = isinstance(version, str) and "jsonfeed" in version.lower()
     if not isinstance(items, list) or not (declared or ("title" in document and all(map(_is_item, items[:5])))):
         raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
-    raws = [_raw(item, url) for item in items[:MOST_ENTRIES] if isinstance(item, dict)]
+    dicts = [item for item in items if isinstance(item, dict)]
+    found = newest(dicts, _published)
     return FeedReading(
         title=normalise(_string(document, "title")).replace("\n", " "),
         url=absolute(_string(document, "home_page_url"), url),
         format="json feed",
-        entries=entries_of(raws),
+        entries=entries_of([_raw(item, url) for item in found]),
         damaged=decoded.damaged,
         hubs=tuple(_hubs(document, url)),
         paging=(("next", following),) if (following := absolute(_string(document, "next_url"), url)) else (),
+        cut=document.get(_CUT) is True,
+        left_out=len(dicts) - len(found),
     )
 
 
 def _document(text: str) -> Mapping[str, Any]:
+    text = text.lstrip("\ufeff \t\r\n")
     try:
-        document = json.loads(text.lstrip("\ufeff \t\r\n"), strict=False)
+        document = json.loads(text, strict=False)
     except RecursionError:
         raise ContentError("The body is JSON that is nested too deeply.") from None
     except json.JSONDecodeError as error:
+        if (salvaged := _salvaged(text)) is not None:
+            return salvaged
         raise ContentError(f"The body begins like JSON and is not: {error.msg} in line {error.lineno}.") from None
     except ValueError:
         raise ContentError("The body is JSON with a number that is too long.") from None
     return document if isinstance(document, dict) else {}
+
+
+def _salvaged(text: str) -> Mapping[str, Any] | None:
+    """Return what a document that is cut within its items holds before the cut; None for other defects."""
+    start = _ITEMS.search(text)
+    if start is None:
+        return None
+    decoder, items, at = json.JSONDecoder(strict=False), list[object](), start.end()
+    try:
+        head = json.loads(text[:at] + "]}", strict=False)
+        while comma := _NEXT.match(text, at):
+            item, at = decoder.raw_decode(text, comma.end())
+            items.append(item)
+    except json.JSONDecodeError as error:
+        # A defect within the text is none of a cut one: that ends where no more can be read.
+        is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+    except (ValueError, RecursionError):
+        return None
+    else:
+        is_cut = not text[at:].strip()
+    return {**head, "items": items, _CUT: True} if is_cut and items else None
 
 
 def _hubs(document: Mapping[str, Any], base: str) -> Iterator[str]:
@@ -76,9 +109,13 @@ def _raw(item: Mapping[str, Any], base: str) -> Raw:
         title=normalise(_string(item, "title")),
         author=_author(item),
         content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
-        published_at=next((at for name in _DATES if (at := moment(_string(item, name))) is not None), None),
+        published_at=_published(item),
         tags=tuple(_tags(item)),
     )
+
+
+def _published(item: Mapping[str, Any]) -> Millis | None:
+    return next((at for name in _DATES if (at := moment(_string(item, name))) is not None), None)
 
 
 def _author(item: Mapping[str, Any]) -> str:

@@ -53,7 +53,23 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
 _LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 
-Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
+Identity = Literal[
+    "guid",
+    "link",
+    "hash",
+    "guid and link",
+    "guid and hash",
+    "link and hash",
+    "guid and date",
+    "link and date",
+    "hash and date",
+    "guid and text",
+    "link and text",
+]
+CROWDED: Final[frozenset[Identity]] = frozenset(
+    {"guid and date", "link and date", "hash and date", "guid and text", "link and text"}
+)
+"""Names from since entries that share id, link and title are told apart: no older memory has them."""
 """What names an entry among the others."""
 
 
@@ -62,7 +78,8 @@ class Entry(Struct, frozen=True):
 
     `content` is capped at 64 KiB; `content_hash` and `simhash` are of the uncut text. `published_at` is the feed's
     word. `identity` says what the key is made of, `aliases` are the keys
-    that it would have among other neighbours.
+    that it would have among other neighbours. `prints`: 4 bytes of the title, 4 of the text, 3 of each of its first
+    lines, without counters; zeros for what is empty.
     """
 
     key: str
@@ -78,12 +95,14 @@ class Entry(Struct, frozen=True):
     content_truncated: bool = False
     identity: Identity = "guid"
     aliases: tuple[str, ...] = ()
+    prints: bytes = b""
 
 
 class FeedReading(Struct, frozen=True):
     """A feed. `entries` are in document order; `damaged`: it is ill-formed or some bytes were not text.
 
     `hubs` are where WebSub would subscribe, `paging` the links of RFC 5005 as (relation, address): read, not followed.
+    `cut`: it ends early; `cut_entry`: within the last of the entries. `left_out`: entries beyond those that are read.
     """
 
     title: str
@@ -94,6 +113,9 @@ class FeedReading(Struct, frozen=True):
     damaged: bool = False
     hubs: tuple[str, ...] = ()
     paging: tuple[tuple[str, str], ...] = ()
+    cut: bool = False
+    cut_entry: bool = False
+    left_out: int = 0
 
 
 class FeedLink(Struct, frozen=True):

@@ -48,7 +48,7 @@ _AT = r"(?:[^\W\d_]{1,3}\.? )?"
 """at, um, kl., klo, à, o, в: what stands between a date and a time of day."""
 _ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
-_UNIT = (
+UNIT = (
     r"(?:s|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?"
     r"|sekunden?|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|std\.?|min\."
     r"|secondes?|heures?|jours?|semaines?|mois|ans?"
@@ -107,12 +107,12 @@ _ANYWHERE = (
     _mask(
         "ago",
         "vor il för hace",
-        rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{_UNIT}\b(?:\s(?:sedan|sen))?",
+        rf"\b(?:vor|il y a|för|hace)\s(?:weniger als |ca\. |etwa |environ )?{_SOME}\s?{UNIT}\b(?:\s(?:sedan|sen))?",
     ),
     _mask(
         "ago",
         "ago sedan",
-        rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{_UNIT}(?:,? (?:and )?\d+\s?{_UNIT})?\s(?:ago|sedan)\b",
+        rf"\b(?:about |almost |over )?(?:\d+|an?|one)\s?{UNIT}(?:,? (?:and )?\d+\s?{UNIT})?\s(?:ago|sedan)\b",
     ),
     _mask(
         "server",
@@ -138,7 +138,7 @@ _LABELS = (
     _mask("count", _COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
     _mask("count", _COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
     _mask("count", "times mal fois gånger", rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b"),
-    _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{_UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
+    _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
 # Masks for blocks of any length outside of cells: a byline that ends with a counter is no sentence.

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.messages.readings import Entry, FeedReading, link_form
+from actors.content.messages.readings import CROWDED, Entry, FeedReading, link_form
 from actors.content.messages.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import draft
 from actors.sources.feed.notes import Turned, baseline_note, turn_note
-from actors.sources.feed.reset import error_report, is_fresh, is_report, turn_of
-from actors.sources.feed.seen import Mark, compare, manner_of, was_empty, with_emptiness, with_manner
+from actors.sources.feed.reset import Turn, error_report, is_report, turn_of
+from actors.sources.feed.seen import Comparison, Mark, compare, manner_of, was_empty, with_emptiness, with_manner
 from actors.sources.looks.drafts import draft_of
 from actors.sources.looks.reading import Reading, in_jail, patience
 from actors.sources.polling.type_drift import loss
@@ -23,6 +23,10 @@ from actors.world import Jail
 from storage.records.event import NEW, RESET, UPDATED, Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
+
+_NAMED = 20
+_TITLE = 100
+"""Held entries that a notice names, and characters of each."""
 
 
 class FeedReader:
@@ -47,11 +51,11 @@ class FeedReader:
     ) -> Reading:
         """Return drafts of the entries that are new or edited. At the first look, of the newest `backfill` only.
 
-        A feed that is new as a whole is held: its entries are for no alert, and that is said once.
+        The entries of a feed that has moved are held: they are for no alert, and that is reported once.
 
         Raises LookFailed, also for a bridge's error report.
         """
-        return reading_of(source, base, await self.document(jail, fetched), fetched, at, since=since)
+        return reading_of(source, base, await self.document(jail, fetched), fetched, at, since=since, number=number)
 
     async def first(
         self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
@@ -85,38 +89,53 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
 
 
 def reading_of(
-    source: Source, base: bytes, feed: FeedReading, fetched: FetchedResponse, at: Millis, *, since: Millis | None = None
+    source: Source,
+    base: bytes,
+    feed: FeedReading,
+    fetched: FetchedResponse,
+    at: Millis,
+    *,
+    since: Millis | None = None,
+    number: int = 0,
 ) -> Reading:
     """Return what a look at a feed tells, by the memory of the last one (see `FeedReader.read`)."""
-    return replace(_compared(source, base, feed, fetched, at, since=since), title=feed.title)
+    marks = [mark_of(entry) for entry in feed.entries]
+    found = compare(base, marks, number=number, now=at, cut=feed.cut, cut_entry=feed.cut_entry)
+    reading = _compared(source, base, feed, found, at, since=since)
+    left_out = f"The feed has more entries than are read: {feed.left_out:,} were left out." if feed.left_out else ""
+    unsettled = found.unsettled or feed.cut  # the same cut document once more counts as whole
+    return replace(reading, title=feed.title, hints=hints_of(feed, fetched), unsettled=unsettled, remark=left_out)
 
 
 def _compared(
-    source: Source, base: bytes, feed: FeedReading, fetched: FetchedResponse, at: Millis, *, since: Millis | None
+    source: Source, base: bytes, feed: FeedReading, found: Comparison, at: Millis, *, since: Millis | None
 ) -> Reading:
-    found = compare(base, [mark_of(entry, since) for entry in feed.entries])
     new = [feed.entries[i] for i in found.new]
-    edited = [feed.entries[i] for i in found.updated]
-    hints = hints_of(feed, fetched)
     if not base:
         chosen = oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
         told = tuple(draft_of(source, entry, NEW, at) for entry, _ in chosen)
-        note = baseline_note(feed.entries, [entry for entry, _ in reversed(chosen)], at)
-        return Reading(told, found.memory, False, hints, times=times_of(new), note=note)
-    if found.memory is None:
-        memory = with_emptiness(base, empty=not feed.entries)
-        note = turn_note(feed.entries, Turned(), at, since)
-        return Reading((), None if memory == base else memory, False, hints, note=note)
-    count = len({entry.key for entry in feed.entries})
-    turn = turn_of(count, new, manner_of(base), since, was_empty=was_empty(base))
+        note = baseline_note(feed, [entry for entry, _ in reversed(chosen)], at)
+        return Reading(told, found.memory, False, Hints(), times=times_of(new), note=note)
+    moved = [feed.entries[i] for i in found.moved]
+    count = len({entry.key for i, entry in enumerate(feed.entries) if i != found.left_out})
+    turn = turn_of(count, new, manner_of(base), found.newest or since, moved=moved, was_empty=was_empty(base))
+    held = frozenset(entry.key for entry in turn.held)
+    edited = [entry for i in found.updated if (entry := feed.entries[i]).key not in held]
     pieces = ((turn.held, RESET), (turn.told, NEW), (edited, UPDATED))
     drafts = _drafts(source, [(entry, change) for entries, change in pieces for entry in entries], at)
-    if turn.say:
-        drafts = (_reset(source, len(turn.held), at), *drafts)
-    changed = bool(turn.told or edited)
-    note = turn_note(feed.entries, Turned(new, turn.told, edited), at, since)
-    memory = with_manner(found.memory, turn.manner)
-    return Reading(drafts, memory, changed, hints, times=times_of(turn.told), note=note)
+    if turn.held:
+        drafts = (_reset(source, turn, len(moved), at), *drafts)
+    note = turn_note(feed, Turned(new, turn.told, edited, turn.held, [feed.entries[i] for i in found.quiet]), at, since)
+    memory = with_emptiness(base if found.memory is None else found.memory, empty=not feed.entries)
+    memory = memory if found.memory is None else with_manner(memory, turn.manner)
+    return Reading(
+        drafts,
+        None if memory == base else memory,
+        bool(turn.told or edited),
+        Hints(),
+        times=times_of(turn.told),
+        note=note,
+    )
 
 
 async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
@@ -126,9 +145,18 @@ async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> Lo
     return await loss(jail, fetched, "feed") or failure
 
 
-def mark_of(entry: Entry, since: Millis | None) -> Mark:
-    """Return what of an entry is compared; `since` is the last good look."""
-    return Mark(entry.key, entry.fingerprint, link_form(entry.url), entry.aliases, is_fresh(entry, since))
+def mark_of(entry: Entry) -> Mark:
+    """Return what of an entry is compared."""
+    return Mark(
+        entry.key,
+        entry.fingerprint,
+        link_form(entry.url),
+        entry.aliases,
+        entry.prints,
+        entry.published_at,
+        entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " "),
+        entry.identity in CROWDED,
+    )
 
 
 def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:
@@ -140,15 +168,20 @@ def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
-def _reset(source: Source, held: int, at: Millis) -> Draft:
-    says = (
-        f"{held} entries of {source.watch_url} are new at once, as after a move to another system. "
-        f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is told as always."
-    )
+def _reset(source: Source, turn: Turn, moved: int, at: Millis) -> Draft:
+    held = len(turn.held)
+    if moved:
+        says = f"{held} entries of {source.watch_url} have other ids and links: the feed has moved. "
+    else:
+        says = f"{held} entries of {source.watch_url} are new at once, and nothing else is left. "
+    says += f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is reported as always."
+    if not moved:
+        titles = "; ".join(entry.title[:_TITLE] or entry.url for entry in turn.held[:_NAMED])
+        says += f" No alert has seen: {titles}{'; and others' if held > _NAMED else ''}."
     return draft(
         "source_reset",
         source.url,
-        f"Most of a feed is new at once: {source.called}",
+        f"A feed has moved: {source.called}" if moved else f"Most of a feed is new at once: {source.called}",
         says,
         at,
         source_type="feed",

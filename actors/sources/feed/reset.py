@@ -1,11 +1,12 @@
-"""Feeds that are not themselves: one whose entries are new as a whole, and one that is its bridge's error report. Pure.
+"""Feeds that are not themselves: one that has moved, one that is new as a whole, one that is its bridge's error report.
 
-A feed that moves to another system often gives every entry a new identity; told as news, that is a flood. So when
-all of at least ten entries are new at once and their dates don't say that they are, they are held: kept as events of
-the source that no alert gets, and said once. What tells news from a move is first the date: entries published since
-the last good look are news, however many and however alike their dates are, as in a batch. Then what is still there: a
-feed that kept any entry has not moved, and one that was empty neither. Without usable dates the first such turn is
-held; if the next change is one again, the feed is simply fast, and from then on it is told.
+A feed that moves to another system often gives every entry another id and link. Entries that say what known ones said
+are those (`seen`): when they are as many as stayed, they are held, kept as events of the source that no alert gets, and
+that is reported once. A feed that renames its entries at each answer is that kind of feed: nothing is held again.
+
+A feed of which nothing is known any more may show other news or another system's archive. Entries dated after all that
+was seen are news, and so is all of it when the feed was empty or was new as a whole before: that is its pace. The first
+such turn of at least ten entries without such dates is held, and reported. Pure.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from actors.sources.feed.seen import Manner
 from storage.records.identity import Millis
 
 FEWEST_ENTRIES = 10
-SLACK = 6 * 3600 * 1000
-"""Milliseconds by which an entry may be dated before the last good look and still be news: caches, moderation."""
 
 _BRIDGE = re.compile(r"bridge returned error \d+|rss reader not yet whitelist", re.IGNORECASE)
 """How RSS-Bridge and Nitter begin the title of an entry that is their own error."""
@@ -31,26 +30,34 @@ _MOST_REPORTS = 3
 
 
 class Turn(Struct, frozen=True):
-    """What to do about the new entries: those `told` are news; `held` are not, and `say` whether to say so."""
+    """What to do about unknown and renamed entries: those `told` are news; `held` are not, and are reported as such."""
 
     told: tuple[Entry, ...]
     held: tuple[Entry, ...]
-    say: bool
     manner: Manner
 
 
-def turn_of(count: int, new: Sequence[Entry], before: Manner, since: Millis | None, *, was_empty: bool = False) -> Turn:
-    """Decide about the new ones among `count` entries of a known feed. since: the last good look; None: unknown."""
+def turn_of(
+    count: int,
+    new: Sequence[Entry],
+    before: Manner,
+    newest: Millis | None,
+    *,
+    moved: Sequence[Entry] = (),
+    was_empty: bool = False,
+) -> Turn:
+    """Decide about the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
+    if moved and 2 * len(moved) >= count - len(new):
+        held = () if before is Manner.RENAMED else tuple(moved)
+        return Turn(tuple(new), held, Manner.RENAMED)
     if count < FEWEST_ENTRIES or len(new) < count or was_empty:
-        return Turn(tuple(new), (), False, Manner.PLAIN if before is Manner.HELD else before)
-    fresh = tuple(entry for entry in new if is_fresh(entry, since))
-    if len(fresh) >= len(new) / 2:
-        return Turn(tuple(new), (), False, before)
-    dated = len({entry.published_at for entry in new if entry.published_at is not None}) > len(new) / 2
-    if not dated and before is not Manner.PLAIN:
-        return Turn(tuple(new), (), False, Manner.TURNS_OVER)
-    held = tuple(entry for entry in new if not is_fresh(entry, since))
-    return Turn(fresh, held, before is not Manner.HELD, Manner.HELD)
+        return Turn(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
+    later = tuple(entry for entry in new if is_later(entry, newest))
+    if len(later) >= len(new) / 2:
+        return Turn(tuple(new), (), before)
+    if before in (Manner.HELD, Manner.TURNS_OVER):
+        return Turn(tuple(new), (), Manner.TURNS_OVER)
+    return Turn(later, tuple(entry for entry in new if not is_later(entry, newest)), Manner.HELD)
 
 
 def error_report(feed: FeedReading) -> str | None:
@@ -68,6 +75,6 @@ def is_report(entry: Entry) -> bool:
     return _REPORT.fullmatch(entry.title.strip()) is not None
 
 
-def is_fresh(entry: Entry, since: Millis | None) -> bool:
-    """Return whether an entry is dated since the last good look, or shortly before."""
-    return since is not None and entry.published_at is not None and entry.published_at >= since - SLACK
+def is_later(entry: Entry, newest: Millis | None) -> bool:
+    """Return whether an entry is dated after the latest date seen."""
+    return newest is not None and entry.published_at is not None and entry.published_at > newest

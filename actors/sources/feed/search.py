@@ -28,7 +28,7 @@ async def search(
     if today is None or not kept.tier:
         return [Reason("absent", NOT_IN_MEMORY)]
     feed = await FeedReader(ports.settings.parse_deadline).document(ports.world.jail, today)
-    found = compare(kept.tier, [mark_of(entry, view.hot.last_success_at) for entry in feed.entries])
+    found = compare(kept.tier, [mark_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
     for position, entry in enumerate(feed.entries):
         await trio.lowlevel.checkpoint()
         if holds(entry.title, wanted) or wanted in folded(entry.content):

@@ -1,26 +1,32 @@
-"""The entries of a feed that have been seen, in 20 bytes each. Pure.
+"""The entries of a feed that have been seen, in 28 bytes each. Pure.
 
-A record is the 64-bit hash of an entry's key, 32 bits of where its link leads and the 64-bit fingerprint of what it
-said. Records lie in the order in which they were last in the document, the longest absent first, so that an entry
+A record holds hashes of an entry's key, its link with and without the query, its title and its text, and its date in
+minutes. Records lie in the order in which they were last in the document, the longest absent first, so that an entry
 that a feed drops and adds again is still known, while the memory of a feed stays bounded: at least `KEPT` records, at
-least twice what the document holds. The stored form starts with a byte that is its version, the feed's manner of
-changing and whether it was empty at the last look, so that "nothing seen yet" (no bytes) and "an empty feed was seen"
-differ.
+least twice what the document holds. Beside them lie the lines of the present entries and how their texts took turns
+(`edits`). The first byte is the version, the feed's manner of changing and whether it was empty at the last check, so
+that "nothing seen yet" (no bytes) and "an empty feed was seen" differ.
 
-An entry with an unknown key may still be known. Its key depends on its neighbours (a guid that two entries share is
-no name), so it has aliases; and some feeds give an entry a new guid with each revision, or all of them at a move. So
-an unknown entry is taken for a known one that has left the document, when an alias or its link says so: for the link
-to say so, the links of the document must tell its entries apart, or the words must be the same and the date not new.
+An entry with an unknown key may still be known: keys depend on neighbours, some feeds give an entry a new guid or a new
+session in its link at each answer, and a move renames all. An unknown entry is taken for one that has left the document
+(see `_Finder`) when its title, text and date are the same; else when an alias or its link says so; else when two of the
+three agree, and tell it from all others. Title and text alone don't make an entry known whose date is another one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import struct
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from actors.sources.feed.edits import Edit, Turns, judge, settled
+from storage.records.identity import Millis
 
 KEPT = 1_000
 _EMPTY = 0x80
@@ -28,139 +34,329 @@ _EMPTY = 0x80
 FEWEST = 3
 """Entries below which it says nothing that their links differ."""
 DISTINCT = 0.9
-_RECORD = struct.Struct(">8s4s8s")
-_NO_LINK = bytes(4)
+_LINES_KEPT = 500
+"""Entries of which lines are kept."""
+_MINUTE = 60_000
+_DAY = 1_440
+_RECORD = struct.Struct(">8s4s4s4s4sI")
+_OLD_RECORD = struct.Struct(">8s4s8s")
+_OLD = 0xFFFFFFFF
+"""The date of a record from before there were titles and dates: its 8 bytes are of the whole text."""
+_LAST_DATE = _OLD - 1
+_NONE = bytes(4)
+_HEAD = 8
+"""Bytes of the prints of title and text, before those of the lines."""
 
 
 class Manner(IntEnum):
     """How the feed has changed of late."""
 
-    PLAIN = 4
-    HELD = 5
+    PLAIN = 8
+    HELD = 9
     """Its last change made it new as a whole, and was held."""
-    TURNS_OVER = 6
+    TURNS_OVER = 10
     """It is new as a whole again and again: that is its pace."""
+    RENAMED = 11
+    """Its last change gave most entries other ids and links."""
+
+
+_OLD_MANNERS = {4: Manner.PLAIN, 5: Manner.HELD, 6: Manner.TURNS_OVER}
+"""How memories of `_OLD_RECORD` wrote a manner."""
 
 
 class Mark(NamedTuple):
-    """What of an entry is compared. fingerprint: 16 hex digits; fresh: it is dated since the last good look."""
+    """What of an entry is compared. fingerprint: 16 hex digits; prints: see `Entry`.
+
+    has_id: an id of its own, that is no link. crowded: its key is of a kind that older memories don't have.
+    """
 
     key: str
     fingerprint: str
     link: str = ""
     aliases: tuple[str, ...] = ()
-    fresh: bool = False
+    prints: bytes = b""
+    date: Millis | None = None
+    has_id: bool = False
+    crowded: bool = False
 
 
 class Comparison(NamedTuple):
-    """What a document holds against what was seen: positions in it, and the memory to keep (None: as it is)."""
+    """What a document holds against what was seen: positions in it, and the memory to keep (None: as it is).
+
+    moved: known under another id and link; some of them may be in `updated`. quiet: edits that are no news, of which
+    some may be if they stay (`unsettled`). newest: the latest date seen before. left_out: the entry that is cut.
+    """
 
     new: tuple[int, ...]
     updated: tuple[int, ...]
     memory: bytes | None
+    moved: tuple[int, ...] = ()
+    quiet: tuple[int, ...] = ()
+    unsettled: bool = False
+    newest: Millis | None = None
+    left_out: int | None = None
 
 
 class _Known(NamedTuple):
     link: bytes
-    print: bytes
+    place: bytes
+    title: bytes
+    text: bytes
+    date: int
 
 
-def compare(memory: bytes, entries: Sequence[Mark]) -> Comparison:
-    """Compare a document's entries with the memory.
+class _Row(NamedTuple):
+    position: int
+    key: bytes
+    now: _Known
+    mark: Mark
+    prints: bytes
 
-    A key that occurs twice counts once, at its first place. Raises ValueError for a memory of another version.
+    def says(self, known: _Known) -> bool:
+        """Return whether the entry says what a known one said."""
+        if known.date == _OLD:
+            return known.title + known.text == bytes.fromhex(self.mark.fingerprint)
+        return (known.title, known.text) == (self.now.title, self.now.text)
+
+    def edit(self, known: _Known, kept: _Memory, key: bytes) -> Edit:
+        return Edit(known.title + known.text, kept.lines.get(key, b""), self.prints, kept.turns.get(key))
+
+
+class _Memory(Struct, array_like=True):
+    """cut: digest of the last document if it was cut. is_part: so was the first one, and what followed is unknown."""
+
+    records: bytes = b""
+    lines: dict[bytes, bytes] = {}
+    turns: dict[bytes, Turns] = {}
+    cut: bytes = b""
+    is_part: bool = False
+
+
+def compare(
+    memory: bytes,
+    entries: Sequence[Mark],
+    *,
+    number: int = 0,
+    now: Millis | None = None,
+    cut: bool = False,
+    cut_entry: bool = False,
+) -> Comparison:
+    """Compare a document's entries with the memory. number: of the check. now: dates far after it count for nothing.
+
+    A key that occurs twice counts once, at its first place. cut: the document ends early; cut_entry: within its last
+    entry, which counts for nothing until the same document comes again.
+
+    Raises ValueError for a memory of another version.
     """
-    seen = _unpack(memory)
-    document = _Document(entries)
-    old = _Old(seen, document)
-    new: list[int] = []
-    updated: list[int] = []
-    renamed = False
-    for position, key, now in document.rows:
-        before = seen.get(key)
-        if before is None and memory:
-            before = old.find(entries[position], now)
-            renamed |= before is not None
-        if before is None:
-            new.append(position)
-        elif before.print != now.print:
-            updated.append(position)
-    if memory and not new and not updated and not renamed:
-        return Comparison((), (), None)
-    absent = {key: known for key, known in seen.items() if key not in document.present and key not in old.taken}
-    return Comparison(tuple(new), tuple(updated), _pack(absent, document.present))
+    kept, seen = _unpack(memory)
+    digest = _cut_digest(entries) if cut else b""
+    partial = len(entries) - 1 if cut_entry and entries and digest != kept.cut else None
+    document = _Document(entries, partial)
+    newest = _newest(seen, now)
+    found = _Finder(seen, document, newest).found if memory else {}
+    names = {row.position: found.get(row.position, row.key) for row in document.rows}
+    known = {at: key for at, key in names.items() if key in seen}
+    is_old = bool(memory) and memory[0] & ~_EMPTY in _OLD_MANNERS
+    edits = {
+        row.position: row.edit(seen[key], kept, key)
+        for row in document.rows
+        if (key := names[row.position]) in seen and not row.says(seen[key])
+    }
+    verdicts = judge(edits, sum(key in kept.lines for key in known.values()), number)
+    after = Comparison(
+        new=tuple(_new(document, known, seen, is_old=is_old, is_part=kept.is_part)),
+        updated=tuple(at for at, verdict in verdicts.items() if verdict.told),
+        memory=None,
+        moved=tuple(row.position for row in document.rows if _is_moved(row, found, seen)),
+        quiet=tuple(at for at, verdict in verdicts.items() if not verdict.told),
+        unsettled=any(verdict.waits for verdict in verdicts.values()),
+        newest=newest,
+        left_out=partial,
+    )
+    is_back = any((turns := kept.turns.get(key)) and turns.waiting for at, key in known.items() if at not in edits)
+    if memory and not (after.new or edits or found or is_back or is_old or kept.is_part or digest != kept.cut):
+        return after
+    then = _Memory(cut=digest, is_part=cut and (not memory or kept.is_part))
+    absent = {key: one for key, one in seen.items() if key not in document.present and key not in known.values()}
+    if partial is not None and (half := _key(entries[partial].key)) in absent:
+        document.present[half] = absent.pop(half)
+    for row in document.rows:
+        was = names[row.position]
+        verdict = verdicts.get(row.position)
+        turns = kept.turns.get(was) if verdict is None else verdict.turns
+        if turns is not None:
+            then.turns[row.key] = turns if verdict else settled(turns, number)
+        if verdict and verdict.waits:
+            document.present[row.key] = row.now._replace(title=seen[was].title, text=seen[was].text)
+        then.lines[row.key] = kept.lines[was] if verdict and verdict.waits else row.prints[_HEAD:]
+    then.records = _pack(absent, document.present)
+    then.lines = dict([*then.lines.items(), *kept.lines.items()][:_LINES_KEPT])
+    return after._replace(memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(then))
+
+
+def _new(
+    document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _Known], *, is_old: bool, is_part: bool
+) -> Iterator[int]:
+    """Yield the places of new entries; not of those that an older memory, or that of a cut document, can't know."""
+    last = max(known, default=-1) if is_part else len(document.rows) + len(document.present)
+    for row in document.rows:
+        shared_name = is_old and row.mark.crowded and any(_key(alias) in seen for alias in row.mark.aliases)
+        if row.position not in known and not shared_name and row.position < last:
+            yield row.position
+
+
+def _is_moved(row: _Row, found: Mapping[int, bytes], seen: Mapping[bytes, _Known]) -> bool:
+    """Return whether an entry has another id and another link; one without an id of its own, a link elsewhere."""
+    if row.position not in found:
+        return False
+    known = seen[found[row.position]]
+    return known.link != row.now.link if row.mark.has_id else known.place != row.now.place
+
+
+def _newest(seen: Mapping[bytes, _Known], now: Millis | None) -> Millis | None:
+    latest = _OLD if now is None else now // _MINUTE + _DAY
+    newest = max((known.date for known in seen.values() if known.date < latest), default=0)
+    return Millis(newest * _MINUTE) if newest else None
 
 
 class _Document:
-    """The entries of a document, hashed. rows: (position, key, what is to be known) of the first with each key."""
+    """The entries of a document, hashed: the first with each key, without the one that is cut (`partial`)."""
 
-    def __init__(self, entries: Sequence[Mark]) -> None:
+    def __init__(self, entries: Sequence[Mark], partial: int | None) -> None:
         self.present: dict[bytes, _Known] = {}
-        self.rows: list[tuple[int, bytes, _Known]] = []
+        self.rows: list[_Row] = []
         for position, entry in enumerate(entries):
             key = _key(entry.key)
-            if key not in self.present:
-                known = _Known(_link(entry.link), bytes.fromhex(entry.fingerprint))
+            if key not in self.present and position != partial:
+                prints = entry.prints or _NONE + _hash(entry.fingerprint)
+                place = entry.link.partition("?")[0].partition(";")[0]
+                date = 0 if entry.date is None else min(max(entry.date // _MINUTE, 1), _LAST_DATE)
+                known = _Known(_hash(entry.link), _hash(place), prints[:4], prints[4:_HEAD], date)
                 self.present[key] = known
-                self.rows.append((position, key, known))
+                self.rows.append(_Row(position, key, known, entry, prints))
         links = Counter(known.link for known in self.present.values())
         self._links = links
-        named = len(links) - (_NO_LINK in links)
+        named = len(links) - (_NONE in links)
         self.told_apart = len(self.rows) >= FEWEST and named >= DISTINCT * len(self.rows)
 
     def is_sole(self, link: bytes) -> bool:
         """Return whether one entry of the document alone has this link."""
-        return link != _NO_LINK and self._links[link] == 1
+        return link != _NONE and self._links[link] == 1
 
 
-class _Old:
-    """The known entries that have left the document, each of which may be what an unknown one was before."""
+class _Finder:
+    """Finds what unknown entries were before. found: the key of the known one, by the place of the unknown.
 
-    def __init__(self, seen: dict[bytes, _Known], document: _Document) -> None:
+    Only entries that have left the document count, each once; the surest rule chooses first.
+    """
+
+    def __init__(self, seen: Mapping[bytes, _Known], document: _Document, newest: Millis | None) -> None:
         self._seen = seen
         self._document = document
-        self._by_link: dict[bytes, list[bytes]] | None = None
-        self.taken: set[bytes] = set()
+        self._free = dict.fromkeys(key for key in seen if key not in document.present)
+        self._newest = newest or 0
+        self.found: dict[int, bytes] = {}
+        unknown = [row for row in document.rows if row.key not in seen]
+        if not unknown or not self._free:
+            return
+        self._indexed: dict[tuple[object, ...], list[bytes]] = defaultdict(list)
+        for key, known in seen.items():
+            for name in _names(known):
+                self._indexed[name].append(key)
+        self._counts = {name: len(keys) for name, keys in self._indexed.items()}
+        self._today = Counter(name for known in document.present.values() for name in _names(known))
+        for rule in (self._same, self._by_name, self._likely):
+            for row in unknown:
+                before = None if row.position in self.found else rule(row)
+                if before is not None:
+                    self.found[row.position] = before
+                    del self._free[before]
 
-    def find(self, entry: Mark, now: _Known) -> _Known | None:
-        """Return what an entry of unknown key was known as; it then belongs to that entry."""
-        for alias in map(_key, entry.aliases):
-            known = self._seen.get(alias)
-            if known is not None and self._is_free(alias) and self._is_same(known, now):
-                return self._take(alias)
-        if not self._document.is_sole(now.link):
+    def _same(self, row: _Row) -> bytes | None:
+        """Find an entry of the same title, text and date; without dates, one with both title and text, or the place."""
+        now = row.now
+        for date in _dates(now):
+            if (key := self._first(("whole", now.title, now.text, date))) is not None:
+                return key
+        if _NONE not in (now.title, now.text):
+            undated = ("whole", now.title, now.text, 0) if now.date else ("words", now.title, now.text)
+            if (key := self._first(undated)) is not None:
+                return key
+        placed = self._free_with(("place", now.place)) if now.place != _NONE else ()
+        return next((key for key in placed if row.says(self._seen[key]) and not self._is_later(row, key)), None)
+
+    def _by_name(self, row: _Row) -> bytes | None:
+        """Find an entry by another of its names, or by a link that it alone has."""
+        is_sole = self._document.is_sole(row.now.link)
+        for alias in map(_key, row.mark.aliases):
+            if alias in self._free:
+                if row.says(self._seen[alias]) and not self._is_later(row, alias):
+                    return alias
+                if is_sole and self._seen[alias].link == row.now.link:
+                    return alias
+        if not is_sole:
             return None
-        free = [key for key in self._with_link(now.link) if self._is_free(key)]
-        if self._document.told_apart and len(free) == 1:
-            return self._take(free[0])
-        alike = (key for key in free if self._seen[key].print == now.print)
-        same = None if entry.fresh else next(alike, None)
-        return None if same is None else self._take(same)
+        linked = self._free_with(("link", row.now.link))
+        if self._document.told_apart and len(linked) == 1:
+            return linked[0]
+        return next((key for key in linked if row.says(self._seen[key]) and not self._is_later(row, key)), None)
 
-    def _is_same(self, known: _Known, now: _Known) -> bool:
-        return known.print == now.print or (known.link == now.link and self._document.is_sole(now.link))
+    def _likely(self, row: _Row) -> bytes | None:
+        """Find an edited entry: its date and its title, or its date and its text, or its place and its title."""
+        now = row.now
+        names: list[tuple[object, ...]] = []
+        for date in _dates(now):
+            names += [("titled", now.title, date)] if now.title != _NONE else []
+            names += [("worded", now.text, date)] if now.text != _NONE and self._is_rare(("text", now.text)) else []
+        if not now.date and _NONE not in (now.title, now.place):
+            names.append(("put", now.place, now.title))
+        return next((key for name in names if self._is_rare(name) and (key := self._first(name))), None)
 
-    def _is_free(self, key: bytes) -> bool:
-        return key not in self._document.present and key not in self.taken
+    def _is_rare(self, name: tuple[object, ...]) -> bool:
+        return self._counts.get(name, 0) <= 1 and self._today[name] <= 1
 
-    def _take(self, key: bytes) -> _Known:
-        self.taken.add(key)
-        return self._seen[key]
+    def _is_later(self, row: _Row, key: bytes) -> bool:
+        """Return whether an entry is dated after a known one, and after all that was seen."""
+        known = self._seen[key]
+        later = known.date not in (0, _OLD) and row.now.date > known.date + 1
+        return later and row.now.date * _MINUTE > self._newest
 
-    def _with_link(self, link: bytes) -> Sequence[bytes]:
-        if self._by_link is None:
-            self._by_link = {}
-            for key, known in self._seen.items():
-                self._by_link.setdefault(known.link, []).append(key)
-        return self._by_link.get(link, ())
+    def _first(self, name: tuple[object, ...]) -> bytes | None:
+        return next(iter(self._free_with(name)), None)
+
+    def _free_with(self, name: tuple[object, ...]) -> list[bytes]:
+        keys = self._indexed.get(name)
+        if not keys:
+            return []
+        self._indexed[name] = free = [key for key in keys if key in self._free]
+        return free
+
+
+def _names(known: _Known) -> Iterator[tuple[object, ...]]:
+    """Yield what of a known entry may find it again."""
+    yield "link", known.link
+    yield "place", known.place
+    if known.date != _OLD:
+        yield "text", known.text
+        yield "words", known.title, known.text
+        yield "put", known.place, known.title
+        yield "whole", known.title, known.text, known.date
+        yield "titled", known.title, known.date
+        yield "worded", known.text, known.date
+
+
+def _dates(now: _Known) -> tuple[int, ...]:
+    """Return the dates that count as the same one; none for an entry without."""
+    return (now.date, now.date - 1, now.date + 1) if now.date else ()
 
 
 def manner_of(memory: bytes) -> Manner:
     """Return the manner that a memory notes. Raises ValueError for a memory of another version."""
     if not memory:
         return Manner.PLAIN
+    code = memory[0] & ~_EMPTY
     try:
-        return Manner(memory[0] & ~_EMPTY)
+        return _OLD_MANNERS.get(code) or Manner(code)
     except ValueError:
         raise ValueError(f"a memory of entries in an unknown form ({memory[:1]!r})") from None
 
@@ -176,24 +372,30 @@ def with_emptiness(memory: bytes, *, empty: bool) -> bytes:
 
 
 def with_manner(memory: bytes, manner: Manner) -> bytes:
-    return bytes([manner]) + memory[1:]
+    return bytes([manner | memory[0] & _EMPTY]) + memory[1:]
 
 
 def _key(name: str) -> bytes:
     return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def _link(form: str) -> bytes:
-    if not form:
-        return _NO_LINK
-    return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+def _hash(form: str) -> bytes:
+    return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=4).digest() if form else _NONE
 
 
-def _unpack(memory: bytes) -> dict[bytes, _Known]:
+def _cut_digest(entries: Sequence[Mark]) -> bytes:
+    return _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries))
+
+
+def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _Known]]:
     if not memory:
-        return {}
+        return _Memory(), {}
     manner_of(memory)
-    return {key: _Known(link, print_) for key, link, print_ in _RECORD.iter_unpack(memory[1:])}
+    if memory[0] & ~_EMPTY in _OLD_MANNERS:
+        old = _OLD_RECORD.iter_unpack(memory[1:])
+        return _Memory(), {key: _Known(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old}
+    kept = msgspec.msgpack.decode(memory[1:], type=_Memory)
+    return kept, {key: _Known(*rest) for key, *rest in _RECORD.iter_unpack(kept.records)}
 
 
 def _pack(absent: dict[bytes, _Known], present: dict[bytes, _Known]) -> bytes:
@@ -201,4 +403,4 @@ def _pack(absent: dict[bytes, _Known], present: dict[bytes, _Known]) -> bytes:
     kept = list(absent.items())[-room:] if room else []
     # Documents list the newest first, and what is oldest will be absent first.
     rows = (*kept, *reversed(present.items()))
-    return bytes([Manner.PLAIN]) + b"".join(_RECORD.pack(key, *known) for key, known in rows)
+    return b"".join(_RECORD.pack(key, *known) for key, known in rows)

@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.sources.feed.seen import KEPT, Mark, compare
+from tests.support.build import NOW
 
 FP = "00000000000000aa"
 OTHER = "00000000000000bb"
-entries = st.lists(st.builds(Mark, st.text(max_size=8), st.sampled_from([FP, OTHER])), max_size=30)
+entries = st.lists(
+    st.builds(lambda key, text: Mark(key, text), st.text(max_size=8), st.sampled_from([FP, OTHER])), max_size=30
+)
 
 
 def memory_of(*names: str) -> bytes:
@@ -28,7 +31,7 @@ def test_an_empty_first_document_leaves_a_memory_that_is_not_empty() -> None:
 
 
 def test_the_same_document_changes_nothing_in_any_order() -> None:
-    assert compare(memory_of("a", "b"), [Mark("b", FP), Mark("a", FP)]) == ((), (), None)
+    assert compare(memory_of("a", "b"), [Mark("b", FP), Mark("a", FP)])[:3] == ((), (), None)
 
 
 def test_a_new_entry_and_an_edited_one_are_told_apart() -> None:
@@ -39,7 +42,7 @@ def test_a_new_entry_and_an_edited_one_are_told_apart() -> None:
 def test_an_entry_that_was_dropped_and_comes_back_is_known() -> None:
     shrunk = compare(memory_of("a", "b"), [Mark("c", FP)]).memory
     assert shrunk is not None
-    assert compare(shrunk, [Mark("a", FP), Mark("b", FP), Mark("c", FP)]) == ((), (), None)
+    assert compare(shrunk, [Mark("a", FP), Mark("b", FP), Mark("c", FP)])[:3] == ((), (), None)
 
 
 def test_an_identity_that_occurs_twice_counts_once() -> None:
@@ -50,7 +53,7 @@ def test_the_memory_is_bounded_and_forgets_the_longest_absent_first() -> None:
     memory = memory_of("first")
     for number in range(KEPT + 50):
         memory = compare(memory, [Mark(str(number), FP)]).memory or memory
-    assert len(memory) == 1 + 20 * KEPT
+    assert len(memory) < 36 * KEPT
     assert compare(memory, [Mark("first", FP)]).new == (0,)
     assert compare(memory, [Mark(str(KEPT), FP)]).new == ()
 
@@ -59,12 +62,13 @@ def test_a_large_document_is_remembered_whole() -> None:
     names = [Mark(str(number), FP) for number in range(5_000)]
     memory = compare(b"", names).memory
     assert memory is not None
-    assert compare(memory, names) == ((), (), None)
+    assert compare(memory, names)[:3] == ((), (), None)
 
 
 def test_a_memory_in_an_unknown_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown form"):
-        compare(b"\x07abc", [])
+    for unknown in (b"\x07abc", b"\x0cabc"):
+        with pytest.raises(ValueError, match="unknown form"):
+            compare(unknown, [])
 
 
 @given(entries, entries)
@@ -99,7 +103,7 @@ def test_after_a_guid_has_changed_its_old_form_and_its_new_one_are_known() -> No
     first = compare(b"", THREE).memory or b""
     second = compare(first, [linked("x#1", "/x"), *THREE[1:]]).memory
     assert second is not None
-    assert compare(second, [linked("x#1", "/x"), *THREE[1:]]) == ((), (), None)
+    assert compare(second, [linked("x#1", "/x"), *THREE[1:]])[:3] == ((), (), None)
     assert compare(second, THREE)[:2] == ((), ())
 
 
@@ -113,9 +117,11 @@ def test_a_feed_that_links_one_page_for_all_entries_has_no_names_in_its_links() 
 
 
 def test_the_only_entry_with_a_new_guid_and_the_same_words_is_news_when_its_date_says_so() -> None:
-    assert after([linked("a", "/live")], [linked("b", "/live")]) == ((), ())
-    assert after([linked("a", "/live")], [linked("b", "/live", fresh=True)]) == ((0,), ())
-    assert after([linked("a", "/live")], [linked("b", "/live", OTHER)]) == ((0,), ())
+    old = [linked("a", "/live", date=NOW)]
+    assert after(old, [linked("b", "/live", date=NOW)]) == ((), ())
+    assert after(old, [linked("b", "/live", date=NOW + 3_600_000)]) == ((0,), ())
+    assert after(old, [linked("b", "/live", date=NOW - 3_600_000)]) == ((), ())
+    assert after(old, [linked("b", "/live", OTHER, date=NOW)]) == ((0,), ())
 
 
 def test_an_alias_names_an_entry_whose_neighbours_have_changed_its_key() -> None:

@@ -1,0 +1,124 @@
+"""Edits of entries: which are news. The rules of pages (`changes.restless`, `changes.returns`), for entries. Pure.
+
+Lines that change alike in most entries are furniture. A text that is back after another's brief stay takes turns with
+it, and a line that is replaced again and again is restless: both are quiet until they stay. So is an edit of nearly all
+entries at once: that may be another server's rendering. What waits is reported when it has stayed for some checks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.content.changes.restless import BRIEF, MOST_BRIEF
+
+_HEAD = 8
+"""Bytes of the prints of title and text, before those of the lines."""
+_LINE = 3
+_MOST_LINES = 40 * _LINE
+_FEWEST = 3
+_FEWEST_AT_ONCE = 5
+_NEARLY_ALL = 0.8
+_LASTS = 4
+"""Checks for which an edit that waits must stay; twice as many after each further turn."""
+_MOST_TURNS = 4
+_FORMERS = 3 * _HEAD
+
+
+class Turns(Struct, frozen=True, array_like=True):
+    """How an entry's text has changed. at: the check of the last change. formers: prints reported before.
+
+    brief: replacements of one line in a row. turns: how often a former text came back. waiting: the print of a text
+    that is not reported yet, which has stood since the check `since`.
+    """
+
+    at: int
+    formers: bytes = b""
+    brief: int = 0
+    turns: int = 0
+    waiting: bytes = b""
+    since: int = 0
+
+
+class Edit(NamedTuple):
+    """A known entry with another text. was: the prints of its reported title and text; lines: of its lines, or b""."""
+
+    was: bytes
+    lines: bytes
+    prints: bytes
+    turns: Turns | None
+
+    def difference(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """Return the lines that came and those that went."""
+        before, now = _lines(self.lines), _lines(self.prints[_HEAD:])
+        return now - before, before - now
+
+    def is_retitled(self) -> bool:
+        return self.was[:4] != self.prints[:4]
+
+    def replaces_one_line(self) -> bool:
+        """Return whether one line stands in another's place, among others that stay."""
+        came, went = self.difference()
+        return len(came) == len(went) == 1 and len(_lines(self.lines)) > 1 and not self.is_retitled()
+
+
+class Verdict(NamedTuple):
+    """Whether an edit is news. waits: it is when it stays."""
+
+    told: bool
+    waits: bool
+    turns: Turns | None
+
+
+def judge(edits: Mapping[int, Edit], compared: int, number: int) -> dict[int, Verdict]:
+    """Return the verdicts on one document's edits. compared: the known entries in it. number: of the check."""
+    furniture = _furniture(edits, compared)
+    rest = [edit for at, edit in edits.items() if at not in furniture and edit.lines]
+    at_once = len(rest) >= max(_FEWEST_AT_ONCE, _NEARLY_ALL * compared)
+    return {
+        at: Verdict(False, False, edit.turns) if at in furniture else _judged(edit, number, doubted=at_once)
+        for at, edit in edits.items()
+    }
+
+
+def settled(turns: Turns, number: int) -> Turns:
+    """Return the turns of an entry that says again what was reported."""
+    return replace(turns, at=number, waiting=b"") if turns.waiting else turns
+
+
+def _furniture(edits: Mapping[int, Edit], compared: int) -> frozenset[int]:
+    """Return the entries in which only lines differ that came or went in most entries, or only their order."""
+    rows = {at: frozenset.union(*edit.difference()) for at, edit in edits.items() if edit.lines}
+    rows = {at: lines for at, lines in rows.items() if not edits[at].is_retitled()}
+    rows = {at: lines for at, lines in rows.items() if lines or len(edits[at].lines) < _MOST_LINES}
+    counts = Counter(line for lines in rows.values() for line in lines)
+    common = {at for at, lines in rows.items() if all(counts[line] > 1 for line in lines)}
+    if len(common) > 1 and len(common) >= min(compared, max(_FEWEST, compared / 2)):
+        return frozenset(common)
+    return frozenset(at for at, lines in rows.items() if not lines)
+
+
+def _judged(edit: Edit, number: int, *, doubted: bool) -> Verdict:
+    print_ = edit.prints[:_HEAD]
+    last = edit.turns or Turns(at=-BRIEF - 1)
+    is_change = print_ != last.waiting
+    brief = number - last.at <= BRIEF
+    formers = [last.formers[at : at + _HEAD] for at in range(0, len(last.formers), _HEAD)]
+    is_back = print_ in formers and (brief or last.turns > 0)
+    turns = min(last.turns + (is_change and is_back), _MOST_TURNS)
+    in_a_row = last.brief
+    if is_change:
+        in_a_row = last.brief + 1 if brief and edit.replaces_one_line() else 0
+    now = Turns(number if is_change else last.at, last.formers, in_a_row, turns)
+    since = number if is_change else last.since
+    if (doubted or is_back or in_a_row >= MOST_BRIEF) and number - since < _LASTS << max(0, turns - 1):
+        return Verdict(False, True, replace(now, waiting=print_, since=since))
+    return Verdict(True, False, replace(now, formers=(last.formers + edit.was)[-_FORMERS:]))
+
+
+def _lines(prints: bytes) -> frozenset[bytes]:
+    return frozenset(prints[at : at + _LINE] for at in range(0, len(prints), _LINE))
