@@ -26,6 +26,7 @@ _NEARLY_ALL = 0.8
 _LASTS = 4
 """Checks for which an edit that waits must stay; twice as many after each further turn."""
 _MOST_TURNS = 4
+_MOST_FURNITURE = 200 * _LINE
 _FORMERS = 3 * _HEAD
 
 
@@ -52,18 +53,17 @@ class Edit(NamedTuple):
     prints: bytes
     turns: Turns | None
 
-    def difference(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """Return the lines that came and those that went."""
-        before, now = _lines(self.lines), _lines(self.prints[_HEAD:])
-        return now - before, before - now
+    def difference(self) -> frozenset[bytes]:
+        """Return the lines that came or went."""
+        return _lines(self.lines) ^ _lines(self.prints[_HEAD:])
 
     def is_retitled(self) -> bool:
         return self.was[:4] != self.prints[:4]
 
     def replaces_one_line(self) -> bool:
         """Return whether one line stands in another's place, among others that stay."""
-        came, went = self.difference()
-        return len(came) == len(went) == 1 and len(_lines(self.lines)) > 1 and not self.is_retitled()
+        before, now = _lines(self.lines), _lines(self.prints[_HEAD:])
+        return len(before - now) == len(now - before) == 1 < len(before) and not self.is_retitled()
 
 
 class Verdict(NamedTuple):
@@ -74,15 +74,24 @@ class Verdict(NamedTuple):
     turns: Turns | None
 
 
-def judge(edits: Mapping[int, Edit], compared: int, number: int) -> dict[int, Verdict]:
-    """Return the verdicts on one document's edits. compared: the known entries in it. number: of the check."""
-    furniture = _furniture(edits, compared)
-    rest = [edit for at, edit in edits.items() if at not in furniture and edit.lines]
-    at_once = len(rest) >= max(_FEWEST_AT_ONCE, _NEARLY_ALL * compared)
-    return {
-        at: Verdict(False, False, edit.turns) if at in furniture else _judged(edit, number, doubted=at_once)
+def judge(
+    edits: Mapping[int, Edit], compared: int, back: int, number: int, furniture: bytes
+) -> tuple[dict[int, Verdict], bytes]:
+    """Return the verdicts on one document's edits, and the furniture's lines with those of this document.
+
+    compared: the known entries in it. back: those that waited and say again what was reported. number: of the check.
+    """
+    rows = {at: edit.difference() for at, edit in edits.items() if edit.lines and not edit.is_retitled()}
+    rows = {at: lines for at, lines in rows.items() if lines or len(edits[at].lines) < _MOST_LINES}
+    furniture += b"".join(_in_most(rows, compared) - _lines(furniture))
+    quiet = {at for at, lines in rows.items() if lines <= _lines(furniture)}
+    at_once = back + sum(bool(edit.lines) for at, edit in edits.items() if at not in quiet)
+    doubted = at_once >= max(_FEWEST_AT_ONCE, _NEARLY_ALL * compared)
+    verdicts = {
+        at: Verdict(False, False, edit.turns) if at in quiet else _judged(edit, number, doubted=doubted)
         for at, edit in edits.items()
     }
+    return verdicts, furniture[-_MOST_FURNITURE:]
 
 
 def settled(turns: Turns, number: int) -> Turns:
@@ -90,16 +99,12 @@ def settled(turns: Turns, number: int) -> Turns:
     return replace(turns, at=number, waiting=b"") if turns.waiting else turns
 
 
-def _furniture(edits: Mapping[int, Edit], compared: int) -> frozenset[int]:
-    """Return the entries in which only lines differ that came or went in most entries, or only their order."""
-    rows = {at: frozenset.union(*edit.difference()) for at, edit in edits.items() if edit.lines}
-    rows = {at: lines for at, lines in rows.items() if not edits[at].is_retitled()}
-    rows = {at: lines for at, lines in rows.items() if lines or len(edits[at].lines) < _MOST_LINES}
+def _in_most(rows: Mapping[int, frozenset[bytes]], compared: int) -> frozenset[bytes]:
+    """Return the lines that came or went in several entries, if most entries differ in nothing else."""
     counts = Counter(line for lines in rows.values() for line in lines)
-    common = {at for at, lines in rows.items() if all(counts[line] > 1 for line in lines)}
-    if len(common) > 1 and len(common) >= min(compared, max(_FEWEST, compared / 2)):
-        return frozenset(common)
-    return frozenset(at for at, lines in rows.items() if not lines)
+    common = [lines for lines in rows.values() if lines and all(counts[line] > 1 for line in lines)]
+    is_most = len(common) > 1 and len(common) >= min(compared, max(_FEWEST, compared / 2))
+    return frozenset.union(*common) if is_most else frozenset()
 
 
 def _judged(edit: Edit, number: int, *, doubted: bool) -> Verdict:
@@ -115,7 +120,8 @@ def _judged(edit: Edit, number: int, *, doubted: bool) -> Verdict:
         in_a_row = last.brief + 1 if brief and edit.replaces_one_line() else 0
     now = Turns(number if is_change else last.at, last.formers, in_a_row, turns)
     since = number if is_change else last.since
-    if (doubted or is_back or in_a_row >= MOST_BRIEF) and number - since < _LASTS << max(0, turns - 1):
+    waits = doubted or is_back or in_a_row >= MOST_BRIEF or not is_change
+    if waits and number - since < _LASTS << max(0, turns - 1):
         return Verdict(False, True, replace(now, waiting=print_, since=since))
     return Verdict(True, False, replace(now, formers=(last.formers + edit.was)[-_FORMERS:]))
 

@@ -20,6 +20,7 @@ import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -123,13 +124,17 @@ class _Row(NamedTuple):
 
 
 class _Memory(Struct, array_like=True):
-    """cut: digest of the last document if it was cut. is_part: so was the first one, and what followed is unknown."""
+    """cut: digest of the last document if it was cut. is_part: so was the first one, and what followed is unknown.
+
+    furniture: lines that changed in most entries.
+    """
 
     records: bytes = b""
     lines: dict[bytes, bytes] = {}
     turns: dict[bytes, Turns] = {}
     cut: bytes = b""
     is_part: bool = False
+    furniture: bytes = b""
 
 
 def compare(
@@ -162,7 +167,9 @@ def compare(
         for row in document.rows
         if (key := names[row.position]) in seen and not row.says(seen[key])
     }
-    verdicts = judge(edits, sum(key in kept.lines for key in known.values()), number)
+    waited = {at for at, key in known.items() if (turns := kept.turns.get(key)) and turns.waiting}
+    back = len(waited - edits.keys())
+    verdicts, furniture = judge(edits, sum(key in kept.lines for key in known.values()), back, number, kept.furniture)
     after = Comparison(
         new=tuple(_new(document, known, seen, is_old=is_old, is_part=kept.is_part)),
         updated=tuple(at for at, verdict in verdicts.items() if verdict.told),
@@ -173,10 +180,9 @@ def compare(
         newest=newest,
         left_out=partial,
     )
-    is_back = any((turns := kept.turns.get(key)) and turns.waiting for at, key in known.items() if at not in edits)
-    if memory and not (after.new or edits or found or is_back or is_old or kept.is_part or digest != kept.cut):
+    if memory and not (after.new or edits or found or back or is_old or kept.is_part or digest != kept.cut):
         return after
-    then = _Memory(cut=digest, is_part=cut and (not memory or kept.is_part))
+    then = _Memory(cut=digest, furniture=furniture, is_part=cut and (not memory or kept.is_part))
     absent = {key: one for key, one in seen.items() if key not in document.present and key not in known.values()}
     if partial is not None and (half := _key(entries[partial].key)) in absent:
         document.present[half] = absent.pop(half)
@@ -190,7 +196,7 @@ def compare(
             document.present[row.key] = row.now._replace(title=seen[was].title, text=seen[was].text)
         then.lines[row.key] = kept.lines[was] if verdict and verdict.waits else row.prints[_HEAD:]
     then.records = _pack(absent, document.present)
-    then.lines = dict([*then.lines.items(), *kept.lines.items()][:_LINES_KEPT])
+    then.lines = dict(islice((then.lines | (kept.lines | then.lines)).items(), _LINES_KEPT))
     return after._replace(memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(then))
 
 
@@ -256,15 +262,17 @@ class _Finder:
         self._free = dict.fromkeys(key for key in seen if key not in document.present)
         self._newest = newest or 0
         self.found: dict[int, bytes] = {}
-        unknown = [row for row in document.rows if row.key not in seen]
+        self._indexed: dict[tuple[object, ...], list[bytes]] = defaultdict(list)
+        self._find([row for row in document.rows if row.key not in seen])
+
+    def _find(self, unknown: Sequence[_Row]) -> None:
         if not unknown or not self._free:
             return
-        self._indexed: dict[tuple[object, ...], list[bytes]] = defaultdict(list)
-        for key, known in seen.items():
+        for key, known in self._seen.items():
             for name in _names(known):
                 self._indexed[name].append(key)
         self._counts = {name: len(keys) for name, keys in self._indexed.items()}
-        self._today = Counter(name for known in document.present.values() for name in _names(known))
+        self._today = Counter(name for known in self._document.present.values() for name in _names(known))
         for rule in (self._same, self._by_name, self._likely):
             for row in unknown:
                 before = None if row.position in self.found else rule(row)

@@ -70,7 +70,8 @@ def reset(facts: Facts) -> Iterator[str]:
             yield f"{plan.name}: {said} resets are told"
         moved = [n for n in range(len(plan.texts)) if any(a <= at < b for a, b in _shown(plan, n))]
         after = any(look > at for look in facts.good_looks(plan))
-        if at < facts.program.ends and len(moved) > _MOVES and after and not said:
+        # A source that is added anew after the reset begins with the moved feed.
+        if facts.added[plan.url].at < at < facts.program.ends and len(moved) > _MOVES and after and not said:
             yield f"{plan.name}: its reset at {at:.0f} s is not told"
 
 

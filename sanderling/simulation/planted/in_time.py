@@ -24,10 +24,10 @@ from storage.sql.stores import log
 def batches_are_moves() -> AbstractContextManager[Any]:
     """Only different dates are dates: a batch of one date is held."""
 
-    def wrong(count: int, new: Any, before: Any, since: Any, **more: Any) -> Turn:
+    def wrong(count: int, new: Any, before: Any, newest: Any, **more: Any) -> Turn:
         dates = {entry.published_at for entry in new}
         undated = [replace(entry, published_at=None) for entry in new] if len(dates) <= len(new) / 2 else new
-        return turn_of(count, undated, before, since, **more)
+        return turn_of(count, undated, before, newest, **more)
 
     return patch("actors.sources.feed.reader.turn_of", wrong)
 

@@ -136,7 +136,7 @@ def identity_by_title() -> Iterator[None]:
     def wrong(raw: entries.Raw) -> dict[Any, str]:
         return dict.fromkeys(right(raw), raw.title)
 
-    with patch.object(entries, "_forms", wrong), patch.object(seen._Old, "find", lambda self, entry, now: None):
+    with patch.object(entries, "_forms", wrong), patch.object(seen._Finder, "_find", lambda self, unknown: None):
         yield
 
 
@@ -150,7 +150,7 @@ def resets_told() -> AbstractContextManager[Any]:
     """A feed that is new as a whole is all news."""
     return patch(
         "actors.sources.feed.reader.turn_of",
-        lambda count, new, before, since, was_empty: Turn(tuple(new), (), False, before),
+        lambda count, new, before, newest, moved, was_empty: Turn((*new, *moved), (), before),
     )
 
 

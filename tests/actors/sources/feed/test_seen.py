@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sources.feed.seen import KEPT, Mark, compare
+from actors.sources.feed.seen import KEPT, Manner, Mark, compare, manner_of, was_empty
 from tests.support.build import NOW
 
 FP = "00000000000000aa"
 OTHER = "00000000000000bb"
 entries = st.lists(
-    st.builds(lambda key, text: Mark(key, text), st.text(max_size=8), st.sampled_from([FP, OTHER])), max_size=30
+    st.tuples(st.text(max_size=8), st.sampled_from([FP, OTHER])).map(lambda pair: Mark(*pair)), max_size=30
 )
 
 
@@ -129,3 +131,92 @@ def test_an_alias_names_an_entry_whose_neighbours_have_changed_its_key() -> None
     alone = linked("g", "/2", OTHER, aliases=("g /2",))
     assert after(before, [alone]) == ((), ())
     assert after([alone], [linked("g /3", "/3", aliases=("g",)), *before]) == ((0, 1), ())
+
+
+def old_memory(*marks: Mark, manner: int = 4) -> bytes:
+    """The memory that the version before prints of titles and dates wrote."""
+
+    def hashed(text: str, size: int) -> bytes:
+        return blake2b(text.encode(), digest_size=size).digest() if text else bytes(size)
+
+    rows = (hashed(mark.key, 8) + hashed(mark.link, 4) + bytes.fromhex(mark.fingerprint) for mark in reversed(marks))
+    return bytes([manner]) + b"".join(rows)
+
+
+def entry(key: str, words: bytes, date: int | None = NOW, link: str = "", lines: bytes = b"", **more: object) -> Mark:
+    """An entry whose title and text are four letters each."""
+    return Mark(key, words.hex(), link or f"/{key}", prints=words + lines, date=date, **more)  # type: ignore[arg-type]
+
+
+def test_a_memory_of_the_form_before_knows_all_that_it_held_and_is_converted() -> None:
+    now = [entry("a", b"aaaaAAAA"), entry("b", b"bbbbBBBB")]
+    found = compare(old_memory(*now), [*now, entry("c", b"ccccCCCC")])
+    assert (found.new, found.updated) == ((2,), ())
+    same = compare(old_memory(*now), now)
+    assert (same.new, same.updated, same.memory is None) == ((), (), False)
+    again = compare(same.memory or b"", [entry("x", b"aaaaAAAA"), entry("y", b"bbbbBBBB")])
+    assert (again.new, again.moved) == ((), (0, 1)), "the converted memory knows titles, texts and dates"
+    assert compare(old_memory(*now), [entry("a", b"aaaaOOOO"), now[1]]).updated == (0,)
+
+
+@pytest.mark.parametrize(("manner", "then"), [(4, Manner.PLAIN), (5, Manner.HELD), (6, Manner.TURNS_OVER)])
+def test_a_memory_of_the_form_before_keeps_its_manner(manner: int, then: Manner) -> None:
+    assert manner_of(old_memory(manner=manner)) is then
+    assert was_empty(old_memory(manner=manner | 0x80))
+
+
+def test_entries_that_shared_a_name_before_are_not_reported_at_the_first_check_after() -> None:
+    before = entry("/log title", b"sameAAAA", link="/log")
+    now = [
+        entry(f"/log title {n}", text, link="/log", aliases=("/log title",), crowded=True)
+        for n, text in enumerate((b"sameBBBB", b"sameAAAA"))
+    ]
+    found = compare(old_memory(before), now)
+    assert (found.new, found.updated) == ((), ())
+    later = compare(found.memory or b"", [entry("/log title 9", b"sameCCCC", NOW + 120_000, "/log"), *now])
+    assert later.new == (0,)
+
+
+@pytest.mark.parametrize("date", [NOW, None])
+def test_an_entry_with_another_id_and_link_is_known_by_its_title_text_and_date(date: int | None) -> None:
+    before = [entry(name, words, date) for name, words in (("a", b"aaaaAAAA"), ("b", b"bbbbBBBB"))]
+    found = compare(compare(b"", before).memory or b"", [entry("c", b"aaaaAAAA", date, has_id=True), before[1]])
+    assert (found.new, found.updated, found.moved) == ((), (), (0,))
+
+
+@pytest.mark.parametrize(
+    ("words", "date", "result"),
+    [
+        (b"aaaaOOOO", NOW, ((), (0,))),
+        (b"ooooAAAA", NOW, ((), (0,))),
+        (b"ooooOOOO", NOW, ((0,), ())),
+        (b"aaaaAAAA", NOW + 3_600_000, ((0,), ())),
+        (b"aaaaOOOO", NOW + 3_600_000, ((0,), ())),
+        (b"aaaaAAAA", NOW + 30_000, ((), ())),
+    ],
+)
+def test_two_of_title_text_and_date_make_it_known_if_the_date_is_one(
+    words: bytes, date: int, result: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    assert (
+        after([entry("a", b"aaaaAAAA"), entry("b", b"bbbbBBBB", NOW - 86_400_000)], [entry("c", words, date)]) == result
+    )
+
+
+def test_a_cut_entry_counts_for_nothing_until_the_same_document_comes_again() -> None:
+    whole = [entry("a", b"aaaaAAAA"), entry("b", b"bbbbBBBB"), entry("c", b"ccccCCCC")]
+    memory = compare(b"", whole).memory or b""
+    half = [entry("n", b"nnnnNNNN"), entry("a", b"aaaaHALF")]
+    cut = compare(memory, half, cut=True, cut_entry=True)
+    assert (cut.new, cut.updated, cut.left_out) == ((0,), (), 1)
+    mended = compare(cut.memory or b"", [half[0], *whole])
+    assert (mended.new, mended.updated) == ((), ())
+    assert compare(cut.memory or b"", half, cut=True, cut_entry=True).updated == (1,)
+    assert compare(mended.memory or b"", half, cut=True, cut_entry=True).updated == ()
+
+
+def test_what_followed_a_cut_first_document_was_there_before() -> None:
+    marks = [entry(name, name.encode() * 8) for name in "abcd"]
+    first = compare(b"", marks[:2], cut=True, cut_entry=True).memory or b""
+    found = compare(first, [entry("n", b"nnnnNNNN"), *marks])
+    assert found.new == (0,)
