@@ -89,38 +89,37 @@ class _Crowd:
     def __init__(self, raws: Sequence[Raw]) -> None:
         # Some documents list an entry twice, word for word; that is no other entry.
         self._forms = {_whole(raw): _forms(raw) for raw in raws}
-        self._names = Counter(name for forms in self._forms.values() for name in set(forms.values()))
+        self._names = Counter(name for _, names in self._forms.values() for name in set(names))
 
     def names(self, raw: Raw) -> tuple[Identity, str, tuple[str, ...]]:
         """Return what names an entry, that name, and the names that it has when others come or go."""
-        forms = self._forms[_whole(raw)]
-        chosen = next((form for form, name in forms.items() if self._names[name] == 1), next(reversed(forms)))
-        return chosen, forms[chosen], tuple(name for form, name in forms.items() if form != chosen)
+        kinds, names = self._forms[_whole(raw)]
+        at = next((at for at, name in enumerate(names) if self._names[name] == 1), len(names) - 1)
+        return kinds[min(at, len(kinds) - 1)], names[at], tuple(name for name in names if name != names[at])
 
 
 def _whole(raw: Raw) -> tuple[str, str, str, str, Millis | None]:
     return raw.id, raw.url, raw.title, raw.content, raw.published_at
 
 
-def _forms(raw: Raw) -> dict[Identity, str]:
-    """Return all names that an entry may have, the plainest first; the last one tells all distinct entries apart."""
-    date = raw.published_at
-    text = digest16(raw.title + chr(0) + raw.content)
-    title = digest16(raw.title)
-    whole = digest16(repr(_whole(raw)))
-    forms: dict[Identity, str]
+def _forms(raw: Raw) -> tuple[tuple[Identity, ...], list[str]]:
+    """Return all names that an entry may have, the plainest first, and the kinds of the first of them.
+
+    The last name tells all distinct entries apart.
+    """
+    text, whole = digest16(raw.title + chr(0) + raw.content), digest16(repr(_whole(raw)))
+    titled = f"{digest16(raw.title)} {raw.published_at}"
+    kinds: tuple[Identity, ...] = ("hash",)
+    names = [text, whole]
     if raw.id and raw.url:
-        pair = f"{raw.id} {raw.url}"
-        forms = {"guid": raw.id, "guid and link": pair, "guid and hash": f"{pair} {title}"}
-        forms |= {"guid and date": f"{pair} {title} {date}", "guid and text": f"{pair} {whole}"}
+        kinds, pair = ("guid", "guid and link", "guid and hash"), f"{raw.id} {raw.url}"
+        names = [raw.id, pair, f"{pair} {digest16(raw.title)}", f"{pair} {titled}", f"{pair} {whole}"]
     elif raw.id:
-        forms = {"guid": raw.id, "guid and hash": f"{raw.id} {text}", "guid and date": f"{raw.id} {text} {date}"}
+        kinds, names = ("guid", "guid and hash"), [raw.id, f"{raw.id} {text}", f"{raw.id} {whole}"]
     elif raw.url:
-        forms = {"link": raw.url, "link and hash": f"{raw.url} {title}"}
-        forms |= {"link and date": f"{raw.url} {title} {date}", "link and text": f"{raw.url} {whole}"}
-    else:
-        forms = {"hash": text, "hash and date": f"{text} {date}"}
-    return {form: name if len(name) <= MOST_KEY else digest16(name) for form, name in forms.items()}
+        kinds = ("link", "link and hash")
+        names = [raw.url, f"{raw.url} {digest16(raw.title)}", f"{raw.url} {titled}", f"{raw.url} {whole}"]
+    return kinds, [name if len(name) <= MOST_KEY else digest16(name) for name in names]
 
 
 def _prints(raw: Raw) -> bytes:

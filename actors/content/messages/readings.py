@@ -53,23 +53,7 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
 _LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 
-Identity = Literal[
-    "guid",
-    "link",
-    "hash",
-    "guid and link",
-    "guid and hash",
-    "link and hash",
-    "guid and date",
-    "link and date",
-    "hash and date",
-    "guid and text",
-    "link and text",
-]
-CROWDED: Final[frozenset[Identity]] = frozenset(
-    {"guid and date", "link and date", "hash and date", "guid and text", "link and text"}
-)
-"""Names from since entries that share id, link and title are told apart: no older memory has them."""
+Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
 """What names an entry among the others."""
 
 

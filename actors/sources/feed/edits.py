@@ -120,7 +120,7 @@ def _judged(edit: Edit, number: int, *, doubted: bool) -> Verdict:
         in_a_row = last.brief + 1 if brief and edit.replaces_one_line() else 0
     now = Turns(number if is_change else last.at, last.formers, in_a_row, turns)
     since = number if is_change else last.since
-    waits = doubted or is_back or in_a_row >= MOST_BRIEF or not is_change
+    waits = doubted or is_back or in_a_row > MOST_BRIEF or not is_change
     if waits and number - since < _LASTS << max(0, turns - 1):
         return Verdict(False, True, replace(now, waiting=print_, since=since))
     return Verdict(True, False, replace(now, formers=(last.formers + edit.was)[-_FORMERS:]))

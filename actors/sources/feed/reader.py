@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.messages.readings import CROWDED, Entry, FeedReading, link_form
+from actors.content.messages.readings import Entry, FeedReading, link_form
 from actors.content.messages.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
@@ -128,14 +128,8 @@ def _compared(
     note = turn_note(feed, Turned(new, turn.told, edited, turn.held, [feed.entries[i] for i in found.quiet]), at, since)
     memory = with_emptiness(base if found.memory is None else found.memory, empty=not feed.entries)
     memory = memory if found.memory is None else with_manner(memory, turn.manner)
-    return Reading(
-        drafts,
-        None if memory == base else memory,
-        bool(turn.told or edited),
-        Hints(),
-        times=times_of(turn.told),
-        note=note,
-    )
+    changed, kept = bool(turn.told or edited), None if memory == base else memory
+    return Reading(drafts, kept, changed, Hints(), times=times_of(turn.told), note=note)
 
 
 async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
@@ -155,7 +149,6 @@ def mark_of(entry: Entry) -> Mark:
         entry.prints,
         entry.published_at,
         entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " "),
-        entry.identity in CROWDED,
     )
 
 

@@ -16,9 +16,10 @@ three agree, and tell it from all others. Title and text alone don't make an ent
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import islice
 from typing import NamedTuple
@@ -68,7 +69,7 @@ _OLD_MANNERS = {4: Manner.PLAIN, 5: Manner.HELD, 6: Manner.TURNS_OVER}
 class Mark(NamedTuple):
     """What of an entry is compared. fingerprint: 16 hex digits; prints: see `Entry`.
 
-    has_id: an id of its own, that is no link. crowded: its key is of a kind that older memories don't have.
+    has_id: an id of its own, that is no link.
     """
 
     key: str
@@ -78,7 +79,6 @@ class Mark(NamedTuple):
     prints: bytes = b""
     date: Millis | None = None
     has_id: bool = False
-    crowded: bool = False
 
 
 class Comparison(NamedTuple):
@@ -119,14 +119,11 @@ class _Row(NamedTuple):
             return known.title + known.text == bytes.fromhex(self.mark.fingerprint)
         return (known.title, known.text) == (self.now.title, self.now.text)
 
-    def edit(self, known: _Known, kept: _Memory, key: bytes) -> Edit:
-        return Edit(known.title + known.text, kept.lines.get(key, b""), self.prints, kept.turns.get(key))
-
 
 class _Memory(Struct, array_like=True):
     """cut: digest of the last document if it was cut. is_part: so was the first one, and what followed is unknown.
 
-    furniture: lines that changed in most entries.
+    furniture: lines that changed in most entries. is_old: it was read from the form before.
     """
 
     records: bytes = b""
@@ -135,6 +132,7 @@ class _Memory(Struct, array_like=True):
     cut: bytes = b""
     is_part: bool = False
     furniture: bytes = b""
+    is_old: bool = False
 
 
 def compare(
@@ -156,22 +154,19 @@ def compare(
     kept, seen = _unpack(memory)
     digest = _cut_digest(entries) if cut else b""
     partial = len(entries) - 1 if cut_entry and entries and digest != kept.cut else None
-    document = _Document(entries, partial)
-    newest = _newest(seen, now)
+    document, newest = _Document(entries, partial), _newest(seen, now)
     found = _Finder(seen, document, newest).found if memory else {}
-    names = {row.position: found.get(row.position, row.key) for row in document.rows}
-    known = {at: key for at, key in names.items() if key in seen}
-    is_old = bool(memory) and memory[0] & ~_EMPTY in _OLD_MANNERS
+    known = {row.position: key for row in document.rows if (key := found.get(row.position) or row.key) in seen}
     edits = {
-        row.position: row.edit(seen[key], kept, key)
+        row.position: Edit(seen[key][2] + seen[key][3], kept.lines.get(key, b""), row.prints, kept.turns.get(key))
         for row in document.rows
-        if (key := names[row.position]) in seen and not row.says(seen[key])
+        if (key := known.get(row.position, b"")) in seen and not row.says(seen[key])
     }
-    waited = {at for at, key in known.items() if (turns := kept.turns.get(key)) and turns.waiting}
-    back = len(waited - edits.keys())
+    waiting = {key for key, turns in kept.turns.items() if turns.waiting}
+    back = sum(name in waiting for at, name in known.items() if at not in edits)
     verdicts, furniture = judge(edits, sum(key in kept.lines for key in known.values()), back, number, kept.furniture)
     after = Comparison(
-        new=tuple(_new(document, known, seen, is_old=is_old, is_part=kept.is_part)),
+        new=tuple(_new(document, known, seen, kept)),
         updated=tuple(at for at, verdict in verdicts.items() if verdict.told),
         memory=None,
         moved=tuple(row.position for row in document.rows if _is_moved(row, found, seen)),
@@ -180,34 +175,30 @@ def compare(
         newest=newest,
         left_out=partial,
     )
-    if memory and not (after.new or edits or found or back or is_old or kept.is_part or digest != kept.cut):
+    if memory and not (after.new or edits or found or back or kept.is_old or kept.is_part or digest != kept.cut):
         return after
     then = _Memory(cut=digest, furniture=furniture, is_part=cut and (not memory or kept.is_part))
-    absent = {key: one for key, one in seen.items() if key not in document.present and key not in known.values()}
-    if partial is not None and (half := _key(entries[partial].key)) in absent:
-        document.present[half] = absent.pop(half)
     for row in document.rows:
-        was = names[row.position]
-        verdict = verdicts.get(row.position)
+        was, verdict = known.get(row.position, row.key), verdicts.get(row.position)
         turns = kept.turns.get(was) if verdict is None else verdict.turns
         if turns is not None:
             then.turns[row.key] = turns if verdict else settled(turns, number)
-        if verdict and verdict.waits:
+        waits = verdict is not None and verdict.waits
+        if waits:
             document.present[row.key] = row.now._replace(title=seen[was].title, text=seen[was].text)
-        then.lines[row.key] = kept.lines[was] if verdict and verdict.waits else row.prints[_HEAD:]
-    then.records = _pack(absent, document.present)
+        then.lines[row.key] = kept.lines[was] if waits else row.prints[_HEAD:]
+    then.records = _pack(seen, document, frozenset(known.values()), None if partial is None else entries[partial])
     then.lines = dict(islice((then.lines | (kept.lines | then.lines)).items(), _LINES_KEPT))
     return after._replace(memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(then))
 
 
-def _new(
-    document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _Known], *, is_old: bool, is_part: bool
-) -> Iterator[int]:
+def _new(document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _Known], kept: _Memory) -> Iterator[int]:
     """Yield the places of new entries; not of those that an older memory, or that of a cut document, can't know."""
-    last = max(known, default=-1) if is_part else len(document.rows) + len(document.present)
+    last = max(known, default=-1) if kept.is_part else math.inf
     for row in document.rows:
-        shared_name = is_old and row.mark.crowded and any(_key(alias) in seen for alias in row.mark.aliases)
-        if row.position not in known and not shared_name and row.position < last:
+        # An older memory has one name for entries that share id, link and title.
+        shared = kept.is_old and any(_key(alias) in seen for alias in row.mark.aliases)
+        if row.position not in known and not shared and row.position < last:
             yield row.position
 
 
@@ -268,11 +259,14 @@ class _Finder:
     def _find(self, unknown: Sequence[_Row]) -> None:
         if not unknown or not self._free:
             return
+        asked = frozenset(part for row in unknown for part in row.now[:4]) - {_NONE}
         for key, known in self._seen.items():
-            for name in _names(known):
-                self._indexed[name].append(key)
-        self._counts = {name: len(keys) for name, keys in self._indexed.items()}
-        self._today = Counter(name for known in self._document.present.values() for name in _names(known))
+            if not asked.isdisjoint(known[:4]):
+                for name in _names(known):
+                    self._indexed[name].append(key)
+        today = (known for known in self._document.present.values() if not asked.isdisjoint(known[:4]))
+        self._counts = Counter({name: len(keys) for name, keys in self._indexed.items()})
+        self._today = Counter(name for known in today for name in _names(known))
         for rule in (self._same, self._by_name, self._likely):
             for row in unknown:
                 before = None if row.position in self.found else rule(row)
@@ -321,7 +315,7 @@ class _Finder:
         return next((key for name in names if self._is_rare(name) and (key := self._first(name))), None)
 
     def _is_rare(self, name: tuple[object, ...]) -> bool:
-        return self._counts.get(name, 0) <= 1 and self._today[name] <= 1
+        return self._counts[name] <= 1 and self._today[name] <= 1
 
     def _is_later(self, row: _Row, key: bytes) -> bool:
         """Return whether an entry is dated after a known one, and after all that was seen."""
@@ -401,14 +395,19 @@ def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _Known]]:
     manner_of(memory)
     if memory[0] & ~_EMPTY in _OLD_MANNERS:
         old = _OLD_RECORD.iter_unpack(memory[1:])
-        return _Memory(), {key: _Known(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old}
+        return _Memory(is_old=True), {key: _Known(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old}
     kept = msgspec.msgpack.decode(memory[1:], type=_Memory)
     return kept, {key: _Known(*rest) for key, *rest in _RECORD.iter_unpack(kept.records)}
 
 
-def _pack(absent: dict[bytes, _Known], present: dict[bytes, _Known]) -> bytes:
+def _pack(seen: Mapping[bytes, _Known], document: _Document, known: Container[bytes], half: Mark | None) -> bytes:
+    """Return the records of a document and of what has left it. half: its cut entry, which has not left it."""
+    present = document.present
+    absent = {key: one for key, one in seen.items() if key not in present and key not in known}
+    if half is not None and (key := _key(half.key)) in absent:
+        present[key] = absent.pop(key)
     room = max(KEPT, 2 * len(present)) - len(present)
     kept = list(absent.items())[-room:] if room else []
     # Documents list the newest first, and what is oldest will be absent first.
     rows = (*kept, *reversed(present.items()))
-    return b"".join(_RECORD.pack(key, *known) for key, known in rows)
+    return b"".join(_RECORD.pack(key, *one) for key, one in rows)

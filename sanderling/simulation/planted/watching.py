@@ -133,8 +133,8 @@ def identity_by_title() -> Iterator[None]:
     """An entry is known by its title, and by nothing else."""
     right = entries._forms
 
-    def wrong(raw: entries.Raw) -> dict[Any, str]:
-        return dict.fromkeys(right(raw), raw.title)
+    def wrong(raw: entries.Raw) -> tuple[Any, list[str]]:
+        return right(raw)[0], [raw.title]
 
     with patch.object(entries, "_forms", wrong), patch.object(seen._Finder, "_find", lambda self, unknown: None):
         yield
@@ -143,7 +143,7 @@ def identity_by_title() -> Iterator[None]:
 def absent_entries_forgotten() -> AbstractContextManager[Any]:
     """An entry that leaves its feed is unknown when it comes back."""
     right = seen._pack
-    return patch.object(seen, "_pack", lambda absent, present: right({}, present))
+    return patch.object(seen, "_pack", lambda before, *rest: right({}, *rest))
 
 
 def resets_told() -> AbstractContextManager[Any]:

@@ -182,7 +182,7 @@ def test_lone_surrogates_do_not_pass() -> None:
 def test_of_a_feed_that_is_too_long_and_lists_the_oldest_first_the_newest_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("actors.content.feeds.feeds.MOST_ENTRIES", 20)
+    monkeypatch.setattr("actors.content.feeds.entries.MOST_ENTRIES", 20)
 
     def item(number: int) -> str:
         at = f"2026-03-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"

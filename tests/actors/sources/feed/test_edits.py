@@ -51,7 +51,7 @@ def test_a_text_that_goes_back_after_a_long_stay_is_an_edit() -> None:
 
 def test_a_line_that_is_always_another_one_is_quiet_until_it_stays() -> None:
     looks = [[entry("x", "stays", line)] for line in "abcdefff"]
-    assert told(*looks, looks[-1], looks[-1]) == [(0,), (0,), (), (), (), (), (), (), (0,)]
+    assert told(*looks, looks[-1], looks[-1]) == [(0,), (0,), (0,), (), (), (), (), (), (0,)]
 
 
 def test_an_edit_of_nearly_all_entries_at_once_is_reported_when_it_stays() -> None:

@@ -168,7 +168,7 @@ def test_a_memory_of_the_form_before_keeps_its_manner(manner: int, then: Manner)
 def test_entries_that_shared_a_name_before_are_not_reported_at_the_first_check_after() -> None:
     before = entry("/log title", b"sameAAAA", link="/log")
     now = [
-        entry(f"/log title {n}", text, link="/log", aliases=("/log title",), crowded=True)
+        entry(f"/log title {n}", text, link="/log", aliases=("/log title",))
         for n, text in enumerate((b"sameBBBB", b"sameAAAA"))
     ]
     found = compare(old_memory(before), now)
