@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from actors.content.bodies.frames import read_frame, told
+from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.markup import Element
 from actors.content.bodies.outlines import read_outline
 from actors.content.bodies.text import normalise
@@ -111,7 +111,7 @@ def _fault(index: int | None, text: str) -> Fault | None:
 
 def _frame(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=FrameRequest)
-    return _encode(told(read_frame(asked.text, asked.url)))
+    return _encode([told(frame) for frame in read_frames(asked.text, asked.url, asked.name)])
 
 
 def _block_keys(request: bytes) -> bytes:

@@ -17,6 +17,8 @@ _MAGIC = b"\x1f\x8b"
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _SNIFFED = 1024
 _UNREADABLE = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"})
+_FLUSHED = b"\x00\x00\xff\xff"
+"""The end of a message whose compressor goes on."""
 
 
 class BadCoding(Exception):
@@ -115,6 +117,21 @@ class Body:
             self._first = False
             data = self._inflate.unused_data or self._inflate.unconsumed_tail
             yield part
+
+
+def inflated(data: bytes, limit: int) -> bytes | None:
+    """Return what gzip, zlib or raw deflate has packed; None for anything else. Raises TooLarge."""
+    for bits in (_GZIP,) if data[:2] == b"\x1f\x8b" else (_ZLIB, _RAW):
+        inflate = zlib.decompressobj(bits)
+        try:
+            found = inflate.decompress(data, limit + 1)
+        except zlib.error:
+            continue
+        if len(found) > limit:
+            raise TooLarge(f"larger than {limit} bytes")
+        if inflate.eof or data.endswith(_FLUSHED):
+            return found
+    return None
 
 
 def _decompressor(coding: str) -> tuple[zlib._Decompress | None, str]:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.cookiejar import CookieJar
+from math import inf
 
 import httpx
 import trio
@@ -33,6 +34,7 @@ from actors.egress.headers import (
 )
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.statuses import failure, is_redirect
+from actors.egress.stream_lines import kind_of
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
 from actors.errors import UrlRefused
@@ -43,6 +45,8 @@ from actors.world import Rendered, World
 MOST_REDIRECTS = 5
 ACCEPT = "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.8"
 POST_TIMEOUT = 15.0
+LINES_END_WITHIN = 2.0
+"""Seconds after its head within which JSON lines of unknown length must end; else they are a stream."""
 POST_READ_LIMIT = 16 << 10
 
 
@@ -118,6 +122,16 @@ class Elsewhere(Exception):
         self.hops = hops
 
 
+class StreamFound(LookFailed):
+    """The answer is a stream, which does not end. content_type: its word. url: the final one."""
+
+    def __init__(self, url: Url, content_type: str) -> None:
+        says = f"type lost: it is a stream now ({content_type[:100]}); add it anew, as push"
+        super().__init__(Blame.REMOTE_PERMANENT, says, status=200)
+        self.url = url.text
+        self.content_type = content_type
+
+
 class _NoCookies(CookieJar):
     """httpx fills a jar even when nothing is ever sent from it, and it would grow for as long as the service runs."""
 
@@ -133,7 +147,7 @@ class HttpClient:
     def __init__(self, world: World, settings: Settings, guard: Guard, sign: Sign | None = None) -> None:
         """sign: looks over https are signed with it."""
         self._world = world
-        self._sign = sign
+        self.sign = sign
         self._timeout = settings.look_timeout
         self._limit = settings.body_limit
         self._agent = user_agent(settings.contact).encode()
@@ -244,8 +258,8 @@ class HttpClient:
         """Ask one URL; return the answer, or where it redirects to."""
         conditional, posts = wish.conditional(url), wish.posts(url)
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
-        if self._sign is not None and url.secure:
-            asked += [(name.encode(), value.encode()) for name, value in await self._sign(method, url)]
+        if self.sign is not None and url.secure:
+            asked += [(name.encode(), value.encode()) for name, value in await self.sign(method, url)]
         response = await self._send(method, url, asked, wish.posted if posts else None, wish.steps)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
@@ -260,12 +274,18 @@ class HttpClient:
                     raise LookFailed(
                         Blame.REMOTE_PERMANENT, f"{POSTED_ELSEWHERE} ({headers['location'][:200]})", status=status
                     )
-                return _redirect(url, headers["location"])
+                return redirect(url, headers["location"])
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditional):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
             body = Body(headers.get("content-encoding", "") if status == 200 else "", wish.limit, cut=wish.cut)
-            content = await _read(response, body, headers)
+            kind = kind_of(headers.get("content-type", "")) if status == 200 and not posts else None
+            if kind == "sse":
+                raise StreamFound(url, headers["content-type"])
+            with trio.fail_after(inf if kind is None or "content-length" in headers else LINES_END_WITHIN):
+                content = await _read(response, body, headers)
+        except trio.TooSlowError:
+            raise StreamFound(url, headers["content-type"]) from None
         except (BadCoding, TooLarge) as error:
             raise _unreadable(error) from None
         finally:
@@ -331,7 +351,8 @@ def _moved_to(url: Url, headers: Mapping[str, str]) -> str:
         return ""
 
 
-def _redirect(url: Url, location: str) -> Url:
+def redirect(url: Url, location: str) -> Url:
+    """Return where a redirect leads. Raises LookFailed."""
     try:
         target = _target(url, location)
     except UrlRefused as refusal:

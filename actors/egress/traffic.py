@@ -11,6 +11,7 @@ import trio
 
 from actors.egress.address_cache import AddressCache
 from actors.egress.cookies import Heard
+from actors.egress.event_stream import EventStream, open_stream
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.http import HttpClient, Sign
@@ -56,6 +57,21 @@ class Egress:
         """Open a WebSocket session for watching; see `open_websocket`."""
         return open_websocket(
             url, self.guard, self.settings, self.world, subprotocols=subprotocols, given=given, heard=heard
+        )
+
+    def event_stream(
+        self, url: Url, *, last_id: str = "", given: Given = (), heard: Heard | None = None
+    ) -> AbstractAsyncContextManager[EventStream]:
+        """Open a stream over HTTP for watching; see `open_stream`."""
+        return open_stream(
+            url,
+            self.guard,
+            self.settings,
+            self.world,
+            last_id=last_id,
+            given=given,
+            heard=heard,
+            sign=self.http.sign,
         )
 
     async def aclose(self) -> None:

@@ -26,6 +26,7 @@ from wsproto.utilities import ProtocolError
 from actors.egress.bounded import CHUNK, MESSAGE_LIMIT, SEND_WITHIN, BoundedConnection, size_of
 from actors.egress.closing import broken
 from actors.egress.cookies import Heard, set_by
+from actors.egress.decoding import TooLarge, inflated
 from actors.egress.failures import Blame, LookFailed, in_words
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sent_at, user_agent
@@ -43,6 +44,11 @@ _CLOSE_GRACE = 1.0
 MOST_LEFT = 4 << 20
 """Bytes of messages that are kept while a session is being closed."""
 _MOST_LOCATION = 200
+_WANTS_MORE = {
+    400: "; it may want `subprotocols`, or `headers` such as an Origin or a token",
+    403: "; it may want `headers` such as an Origin or a token",
+    426: "; it may want other `subprotocols`",
+}
 _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
@@ -52,11 +58,12 @@ Given = Sequence[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class FramesStatistics:
-    """Counts of what was taken; `skipped` messages were neither text nor UTF-8, `size` is in bytes."""
+    """Counts of what was taken; `skipped` messages could not be read, the last one for `why`. `size` is in bytes."""
 
     received: int
     skipped: int
     size: int
+    why: str = ""
 
 
 class Frames:
@@ -66,6 +73,8 @@ class Frames:
         self._stream = stream
         self._connection = connection
         self._received = self._skipped = self._size = 0
+        self._why = ""
+        self._waiting: Sequence[str | bytes] = ()
         self._left: list[str] = []
         self._ping_at = trio.current_time() + PING_EVERY
         self._asked: float | None = None
@@ -77,7 +86,7 @@ class Frames:
         return f"<Frames {self._received} received, {self._skipped} skipped>"
 
     def statistics(self) -> FramesStatistics:
-        return FramesStatistics(self._received, self._skipped, self._size)
+        return FramesStatistics(self._received, self._skipped, self._size, self._why)
 
     async def run(self) -> None:
         """Read until the session is closed, also while others are cancelled: what the server says last is taken."""
@@ -90,11 +99,11 @@ class Frames:
     async def receive(self) -> list[str]:
         """Return the next messages, at least one and few together, waiting only while there are none.
 
-        Text, or bytes that are UTF-8; other bytes are counted and skipped. Raises SessionOver when the session has
-        ended and all messages before its end are taken. Cancelled, no message is lost.
+        Text, or bytes that are UTF-8, also when compressed; other bytes are counted and skipped. Raises SessionOver
+        when the session has ended and all messages before its end are taken. Cancelled, no message is lost.
         """
         while True:
-            if texts := self._texts(await self._next()):
+            if texts := self._texts(self._waiting or await self._next()):
                 return texts
 
     def left(self) -> list[str]:
@@ -126,7 +135,7 @@ class Frames:
     async def _take_on(self, most: int) -> None:
         until = self._size + most
         while self._size <= until:
-            self._left += self._texts(await self._connection.take())
+            self._left += self._texts(self._waiting or await self._connection.take())
 
     async def _next(self) -> list[str | bytes]:
         """Wait for messages, pinging meanwhile. Raises SessionOver when the session has ended, or the link is dead."""
@@ -159,16 +168,39 @@ class Frames:
                 await self._connection._send(event)
 
     def _texts(self, messages: Sequence[str | bytes]) -> list[str]:
-        """Count messages; return those that are text or UTF-8."""
-        texts = []
-        for message in messages:
+        """Count messages; return those that are text or UTF-8. After a large one the rest waits for the next call."""
+        texts: list[str] = []
+        unpacked = 0
+        self._waiting = ()
+        for number, message in enumerate(messages, 1):
             self._received += 1
-            self._size += size_of(message)
+            if isinstance(message, str):
+                self._size += size_of(message)
+                texts.append(message)
+                continue
             try:
-                texts.append(message if isinstance(message, str) else message.decode())
-            except UnicodeDecodeError:
-                self._skipped += 1
+                text, size = _text_of(message)
+                texts.append(text)
+            except (UnicodeDecodeError, TooLarge) as error:
+                size = MESSAGE_LIMIT if isinstance(error, TooLarge) else len(message)
+                why = str(error) if isinstance(error, TooLarge) else "neither text nor compressed text"
+                self._skipped, self._why = self._skipped + 1, f"a binary frame is {why}"
+            self._size += size
+            unpacked += size - len(message)
+            if unpacked >= MESSAGE_LIMIT:
+                self._waiting = messages[number:]
+                break
         return texts
+
+
+def _text_of(message: bytes) -> tuple[str, int]:
+    """Return a binary message as text, and its size unpacked. Raises UnicodeDecodeError, TooLarge."""
+    try:
+        return message.decode(), len(message)
+    except UnicodeDecodeError:
+        if (found := inflated(message, MESSAGE_LIMIT)) is None:
+            raise
+        return found.decode(), len(found)
 
 
 @asynccontextmanager
@@ -249,6 +281,9 @@ async def _shake(
     except _BROKEN:
         raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None
     except (ProtocolError, h11.ProtocolError, UnicodeError) as error:  # wsproto decodes some headers as ASCII
+        if "subprotocol" in str(error):
+            says = f"{in_words(error)}: the server chose one that was not offered; name it in `subprotocols`"
+            raise LookFailed(Blame.REMOTE_PERMANENT, says) from None
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {in_words(error)}") from None
 
 
@@ -278,6 +313,10 @@ def _refused(answer: RejectConnection, world: World) -> LookFailed:
         return LookFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)
     if 200 <= status < 300:
         return LookFailed(Blame.REMOTE_PERMANENT, f"{found.reason}: there is no WebSocket here", status=status)
+    if status in _WANTS_MORE:
+        return LookFailed(
+            found.blame, f"{found.reason}{_WANTS_MORE[status]}", status=status, retry_after=found.retry_after
+        )
     return found
 
 

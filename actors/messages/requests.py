@@ -93,8 +93,19 @@ Hello = Annotated[
     Meta(
         min_length=1,
         max_length=4096,
-        description="What is sent to a push source after each handshake, such as a subscription; {last_id} becomes the "
-        "id of the frame that was admitted last. Never shown again",
+        description="What is sent to a WebSocket after each handshake, such as a subscription; {last_id} becomes the "
+        "id of the frame that was admitted last. A line `---` separates messages: each waits for a frame after the one "
+        "before. Never shown again",
+    ),
+]
+Hellos = Annotated[tuple[Hello, ...], Meta(min_length=1, max_length=8, description="The messages, in order")]
+Replies = Annotated[
+    tuple[Annotated[str, Meta(min_length=6, max_length=500)], ...],
+    Meta(
+        max_length=8,
+        description="Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any "
+        "characters, and in the text for the same ones. A frame that is answered is no event",
+        examples=[['{"ping":*} -> {"pong":*}', "2 -> 3"]],
     ),
 ]
 Headers = Annotated[
@@ -204,7 +215,8 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
     filter: PushFilter | None = None
     bar: Bar | None = None
     subprotocols: Subprotocols = ()
-    hello: Hello | None = None
+    hello: Hello | Hellos | None = None
+    replies: Replies = ()
     headers: Headers | None = None
     headers_for: HeadersFor = ()
     follow: Follows = "none"
@@ -237,7 +249,8 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: Ignore | UnsetType = UNSET
     filter: PushFilter | UnsetType | None = UNSET
     subprotocols: Subprotocols | UnsetType = UNSET
-    hello: Hello | UnsetType | None = UNSET
+    hello: Hello | Hellos | UnsetType | None = UNSET
+    replies: Replies | UnsetType = UNSET
     headers: Headers | UnsetType | None = UNSET
     headers_for: HeadersFor | UnsetType = UNSET
     render: RenderWish | UnsetType = UNSET

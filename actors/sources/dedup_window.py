@@ -25,16 +25,19 @@ SAVED_A_FRAME: Final = 40
 class _Saved(Struct, frozen=True, array_like=True):
     marks: bytes
     last_id: str
+    place: str = ""
 
 
 class DedupWindow:
     """Marks of admitted frames, oldest first, and the id of the last frame that had one."""
 
-    def __init__(self, marks: Iterable[bytes] = (), last_id: str = "", notes: bytes = b"") -> None:
+    def __init__(self, marks: Iterable[bytes] = (), last_id: str = "", notes: bytes = b"", place: str = "") -> None:
         self._marks = dict.fromkeys(marks)
         self._notes = notes
         self.last_id = last_id
-        self.is_saved = True
+        self.place = place
+        """The id behind which a stream over HTTP is resumed: that of the last event that was read, admitted or not."""
+        self.is_saved = self.is_place_saved = True
         """Whether the last `encode` had all that there is."""
 
     def __len__(self) -> int:
@@ -53,6 +56,11 @@ class DedupWindow:
         if len(self._marks) > SPAN:
             del self._marks[next(iter(self._marks))]
 
+    def move(self, place: str | None) -> None:
+        """Resume behind this event from now on; None where nobody knows."""
+        if place is not None and place != self.place:
+            self.place, self.is_saved, self.is_place_saved = place, False, False
+
     def note(self, stretch: Note) -> None:
         """Take in a note of how the listening went."""
         self._notes = noted(self._notes, stretch)
@@ -62,8 +70,9 @@ class DedupWindow:
         """Return what to save with a harvest of `fresh` frames: the newest marks."""
         most = min(SPAN, max(LEAST_SAVED, SAVED_A_FRAME * fresh))
         self.is_saved = most >= len(self._marks)
+        self.is_place_saved = True
         marks = b"".join(list(self._marks)[-most:])
-        return sealed(StoredMemory(msgspec.msgpack.encode(_Saved(marks, self.last_id)), self._notes))
+        return sealed(StoredMemory(msgspec.msgpack.encode(_Saved(marks, self.last_id, self.place)), self._notes))
 
 
 def decode(saved: bytes) -> DedupWindow:
@@ -74,4 +83,4 @@ def decode(saved: bytes) -> DedupWindow:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return DedupWindow(notes=kept.notes)
     marks = (found.marks[at : at + MARK] for at in range(0, len(found.marks) - len(found.marks) % MARK, MARK))
-    return DedupWindow(marks, found.last_id, kept.notes)
+    return DedupWindow(marks, found.last_id, kept.notes, found.place)

@@ -26,7 +26,7 @@ from actors.sources.push import search as push_search
 from actors.sources.push.actor import PushSource
 from storage.records.note import StoredMemory
 from storage.records.tiers import TIERS, SourceType
-from supervision import Run
+from supervision import Child, Run
 
 Readers = Mapping[SourceType, BodyReader]
 
@@ -51,7 +51,11 @@ class Behaviour(NamedTuple):
 
 
 def _polled(ports: Ports, live: LiveSource, readers: Readers) -> Run:
-    return PolledSource(ports, live, readers).run
+    async def run(child: Child) -> None:
+        await PolledSource(ports, live, readers).run(child)
+        await PushSource(ports, live).run(child)
+
+    return run if live.source.detection.pending else PolledSource(ports, live, readers).run
 
 
 def _held(ports: Ports, live: LiveSource, readers: Readers) -> Run:

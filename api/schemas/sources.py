@@ -105,6 +105,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     filter: str | None
     subprotocols: tuple[str, ...]
     has_hello: bool
+    replies: tuple[str, ...]
     has_headers: bool
     headers_for: tuple[str, ...]
     headers_from: str | None

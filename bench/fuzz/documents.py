@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
-from actors.content.bodies.frames import SMALL, read_frame, told
+from actors.content.bodies.frames import MOST_SMALL, read_frames, told
 from actors.content.bodies.outlines import read_outline
 from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, Where, apply, compare
 from actors.content.detection import detect
@@ -213,16 +213,16 @@ def outline(case: bytes) -> None:
 
 
 def a_frame(chance: Chance) -> str:
-    return chance.bent_text(chance.choice(examples.FRAMES), examples.FRAMES)[: SMALL * 2]
+    return chance.bent_text(chance.choice(examples.FRAMES), examples.FRAMES)[: MOST_SMALL * 2]
 
 
 def frame(case: str) -> None:
     """It is read or refused, and its news is known again by its mark."""
     with suppress(ContentError):
-        found = told(read_frame(case, URL))
+        found = [told(each) for each in read_frames(case, URL)]
         msgspec.msgpack.encode(found)
-        assert found.mark == read_frame(case, URL).mark
-        assert not found.url or found.url[:8].lower().startswith(("http://", "https://"))
+        assert [each.mark for each in found] == [each.mark for each in read_frames(case, URL)]
+        assert all(not each.url or each.url[:8].lower().startswith(("http://", "https://")) for each in found)
 
 
 def a_coded(chance: Chance) -> tuple[str, list[bytes]]:

@@ -7,6 +7,7 @@ are swept lazily. Hot and base are separate tables because hot is 450 bytes and 
 
 from __future__ import annotations
 
+import re
 from typing import Literal, NewType
 
 from msgspec import Struct
@@ -29,6 +30,8 @@ Render = Literal["never", "auto", "always"]
 
 _SEAM = "\0"
 """What no header has, between the two secrets of one box."""
+PARTS = re.compile(r"\r?\n---\r?\n")
+"""A line of its own between the messages of a hello."""
 MOST_NOISE = 500
 OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "practice")
 """Namespaces of tags that the service itself writes."""
@@ -97,7 +100,8 @@ class Source(Struct, frozen=True, gc=False):
     subprotocols: tuple[str, ...] = ()
     """What a push source's handshake offers, best first."""
     hello: str | None = None
-    """What a push source says after each handshake. It may hold a secret: it is sent, never shown or logged."""
+    """What a push source says after each handshake, in messages that `PARTS` separates: one, and one more after each
+    answer. It may hold a secret: it is sent, never shown or logged."""
 
     def __repr__(self) -> str:
         return f"Source({self.id} {self.type} {self.url!r}, {'enabled' if self.enabled else 'disabled'})"
@@ -135,6 +139,8 @@ class Source(Struct, frozen=True, gc=False):
 
     headers_for: tuple[str, ...] = ()
     """Where its headers are sent for sources that have none of their own; see `actors/sources/lending.py`."""
+    replies: tuple[str, ...] = ()
+    """Rules by which a push source's pings are answered; see `actors/sources/push/replies.py`."""
     own_only: tuple[Inheritable, ...] = ()
     """The settings of which its own value holds, or none if it has none, whatever its tags say."""
 

@@ -19,6 +19,7 @@ Setting = Literal[
     "filter",
     "subprotocols",
     "hello",
+    "replies",
     "headers",
     "headers_for",
     "render",
@@ -67,6 +68,8 @@ class Tier(NamedTuple):
 
 
 _WEB: Final = ("http", "https")
+SOCKETS: Final = ("ws", "wss")
+"""Schemes of WebSockets. Other streams go over HTTP."""
 _PAGE: Final = frozenset[Setting](
     {
         "selector",
@@ -86,9 +89,9 @@ _PAGE: Final = frozenset[Setting](
     }
 )
 _FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts", "own_only"})
-_PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "headers", "headers_for"})
+_PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "replies", "headers", "headers_for"})
 TIERS: Final[dict[SourceType, Tier]] = {
-    "push": Tier((Kind.PUSH,), ("ws", "wss"), False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"),
+    "push": Tier((Kind.PUSH,), (*SOCKETS, *_WEB), False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"),
     "feed": Tier((Kind.FEED, Kind.HELD), _WEB, True, _FEED, "feed", "Feeds", "rss", "green"),
     "html": Tier((Kind.HTML,), _WEB, True, _PAGE, "page", "Pages", "page", "cyan"),
 }

@@ -178,4 +178,4 @@ async def test_signed_looks_are_signed_with_the_keys_that_are_published(autojump
 async def test_looks_are_not_signed_unless_it_is_wanted(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         system = await a_system(nursery, Disk(), [])
-        assert system.context.look_keys is None and system.egress.http._sign is None
+        assert system.context.look_keys is None and system.egress.http.sign is None

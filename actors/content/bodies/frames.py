@@ -1,12 +1,18 @@
-"""A text frame of a push source: JSON by its common field names, anything else as content."""
+"""A text frame of a push source: JSON by its common field names, anything else as content.
+
+One frame may hold several events (an array, JSON lines), each in up to `MOST_LAYERS` envelopes. Pings,
+acknowledgements and other signals of the protocol around it are no events.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,29 +25,51 @@ from storage.records.identity import Millis
 
 MOST = 1 << 20
 """Characters of a frame: 1 MiB."""
-SMALL = 4096
-"""Characters of a frame that may be read in the loop: whatever it says, that takes no more than a few milliseconds."""
+MOST_EVENTS: Final = 5_000
+"""Events of a frame."""
+MOST_LAYERS: Final = 3
+MOST_SMALL: Final = 4096
+_SMALL_OBJECTS: Final = 100
 MARK = 6
 """Bytes of a mark: among 10,000 of them a new frame passes for an old one once in 28 thousand million."""
 
-_TITLES = ("title", "headline", "name", "subject")
-_URLS = ("url", "link", "href", "permalink")
+# Names in lower case, without underscores.
+_TITLES = ("title", "headline", "name", "subject", "webtitle")
+_URLS = ("url", "link", "href", "permalink", "weburl", "htmlurl", "titleurl", "uri")
 _CONTENTS = ("content", "text", "body", "message", "description", "summary")
-_KEYS = ("id", "guid", "uuid", "key", "event_id", "message_id")
+_KEYS = ("id", "guid", "uuid", "key", "eventid", "messageid", "cid")
 _AUTHORS = ("author", "user", "username", "by", "creator", "sender")
-_TIMES = ("published_at", "published", "created_at", "date", "timestamp", "time", "ts", "updated_at")
+_TIMES = (
+    "publishedat", "published", "createdat", "date", "timestamp", "time", "ts", "updatedat", "publishdate", "pubdate",
+)  # fmt: skip
 _TAGS = ("tags", "categories", "topics")
 OF_FRAMES = "category:"
 """How the tags begin that a frame brings."""
-_NESTS = ("data", "payload", "event", "message", "object", "item", "commit")
+_NESTS = (
+    "data", "payload", "event", "message", "object", "item", "commit", "record", "push", "pub", "params", "result",
+    "arguments", "events", "messages", "items", "after",
+)  # fmt: skip
+_SAYING = (*_TITLES, *_URLS, *_CONTENTS)
+PINGS: Final = frozenset(("ping", "pong", "heartbeat", "hb", "keepalive", "keep-alive", "ka"))
+_SIGNALS = PINGS | {
+    "ack", "connection_ack", "connected", "connection_established", "welcome", "open", "opened", "auth", "subscribe",
+    "subscribed", "subscription_succeeded", "confirm_subscription", "unsubscribed", "authenticated", "phx_reply",
+    "eose", "ok", "closed", "complete",
+}  # fmt: skip
+_VERBS = ("type", "event", "op", "action", "method", "msgtype", "channel", "msg", "kind")
 _JSON = json.JSONDecoder(strict=False)
+_SOCKET_IO = re.compile(r"42(?:/[^,\[]{0,200},)?\d{0,20}(?=\[)")
+_ENGINE_IO_OPENS = re.compile(r'4?0(?:/[^,\[]{0,200},)?\{"sid"')
 _MOST_LABEL = 1_000
 _MOST_KEY = 200
 _MOST_TAGS = 20
 
+Layers = Sequence[Mapping[str, Any]]
+"""An object's fields, innermost first, then those of the envelopes around it."""
+
 
 class Frame(Struct, frozen=True):
-    """What a frame says; absent texts are "". `id` is the frame's own, if it has one.
+    """One event of a frame; absent texts are "". `id` is its own, if it has one.
 
     Frames with the same `mark` are the same news: by their id, title, URL and content, and without an id by all they
     say. The last three fields are filled in by `told`.
@@ -60,30 +88,23 @@ class Frame(Struct, frozen=True):
     content_truncated: bool = False
 
 
-def read_frame(text: str, url: str) -> Frame:
-    """Return the frame's fields; relative links are resolved against `url`. Raises ContentError for hostile JSON."""
+def is_small(text: str) -> bool:
+    """Return whether a frame may be read in the loop: whatever it says, that takes a few milliseconds at most."""
+    return len(text) <= MOST_SMALL and text.count("{") <= _SMALL_OBJECTS
+
+
+def read_frames(text: str, url: str, name: str = "") -> list[Frame]:
+    """Return the events of a frame; relative links are resolved against `url`. Raises ContentError for hostile JSON.
+
+    name: what the stream calls this kind of event.
+    """
     if len(text) > MOST:
         raise ContentError(f"The frame has {len(text)} characters; at most {MOST} are read.")
-    fields = _fields(text)
-    if fields is None:
-        content = plain(text) if "<" in text else normalise(text)
-        return Frame("", _mark(text), "", "", "", content, None, ())
-    own = normalise(_string(fields, _KEYS))
-    title = plain(_string(fields, _TITLES))[:_MOST_LABEL]
-    link = absolute(_string(fields, _URLS), url)
-    content = plain(_string(fields, _CONTENTS)) or normalise(text)
-    return Frame(
-        id=own if len(own) <= _MOST_KEY else "",
-        mark=_mark("\0".join((own, title, link, content)) if own else text),
-        title=title,
-        author=plain(_string(fields, _AUTHORS))[:_MOST_LABEL],
-        url=link,
-        content=content,
-        published_at=next(
-            (at for name in _TIMES if name in fields and (at := moment_of(fields[name])) is not None), None
-        ),
-        tags=tuple(_tags(fields)),
-    )
+    found = [frame for layers, raw in _parts(text) if (frame := _event(layers, raw, url)) is not None]
+    if name:
+        tag = f"{OF_FRAMES}{name.lower()[:100]}"
+        found = [replace(frame, tags=(*frame.tags, tag)) if tag not in frame.tags else frame for frame in found]
+    return found
 
 
 def told(frame: Frame) -> Frame:
@@ -93,48 +114,196 @@ def told(frame: Frame) -> Frame:
     return replace(frame, content=content, content_truncated=truncated, content_hash=exact, simhash=like)
 
 
+def _event(layers: Layers | None, raw: str, url: str) -> Frame | None:
+    """Return what an object says, or a text without `layers`; None for a signal."""
+    if layers is None:
+        content = plain(raw) if "<" in raw else normalise(raw)
+        return Frame("", _mark(raw), "", "", "", content, None, ())
+    said = _string(layers, _CONTENTS)
+    title = plain(_string(layers, _TITLES))[:_MOST_LABEL]
+    link = absolute(_string(layers, _URLS), url)
+    if (not said or len(said) < 20) and not title and not link and _is_signal(layers, said):
+        return None
+    own = normalise(_string(layers, _KEYS))
+    content = plain(said) or normalise(raw)
+    return Frame(
+        id=own if len(own) <= _MOST_KEY else "",
+        mark=_mark("\0".join((own, title, link, content)) if own else raw),
+        title=title,
+        author=plain(_string(layers, _AUTHORS))[:_MOST_LABEL],
+        url=link,
+        content=content,
+        published_at=next(
+            (at for of in layers for name in _TIMES if name in of and (at := moment_of(of[name])) is not None), None
+        ),
+        tags=tuple(_tags(layers)),
+    )
+
+
 def _mark(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=MARK).digest()
 
 
-def _fields(text: str) -> Mapping[str, Any] | None:
-    """Return the frame's fields in lower case, a nested object's behind its own; None when it is no JSON object."""
-    if text.lstrip()[:1] != "{":
+# --- from a frame to its objects -------------------------------------------------------------------------------------
+
+
+def _parts(text: str) -> Iterator[tuple[Layers | None, str]]:
+    """Yield the objects of a frame, or the text itself where it has none, each with its own wording."""
+    if text[:1] == "{" and type(value := _decoded(text)) is dict:
+        yield from _of_object(_folded(value), (), text)
+        return
+    found = _read(text)
+    for value in [text] if found is None else _bounded(found):
+        if isinstance(value, dict):
+            yield from _of_object(_folded(value), (), json.dumps(value, ensure_ascii=False))
+        else:
+            yield None, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _bounded(values: list[Any]) -> list[Any]:
+    if len(values) > MOST_EVENTS:
+        raise ContentError(f"The frame holds {len(values)} events; at most {MOST_EVENTS} are read.")
+    return values
+
+
+def _read(text: str) -> list[Any] | None:
+    """Return the values in a frame; an empty list for a signal, None for plain text."""
+    text = text.replace("\x1e", "\n").strip("\ufeff \t\r\n\0")
+    if not text or text in {"o", "h"} or (len(text) < 20 and text.lower() in _SIGNALS):
+        return []
+    if text.startswith(("CONNECTED\n", "RECEIPT\n")) or _ENGINE_IO_OPENS.match(text):
+        return []
+    if text.startswith("MESSAGE\n"):  # STOMP
+        body = text.replace("\r\n", "\n").partition("\n\n")[2]
+        return _values(value) if (value := _decoded(body)) is not None else [body]
+    if (named := _SOCKET_IO.match(text)) and isinstance(value := _decoded(text[named.end() :]), list):
+        found = [inner for each in value[1:] for inner in _values(each) or ()]
+        return found or [json.dumps(each, ensure_ascii=False) for each in value[1:]]
+    text = text[1:] if text.startswith('a["') else text  # SockJS
+    if not text.startswith(("{", "[", '"')):
         return None
+    if (value := _decoded(text)) is not None:
+        return _values(value)
+    lines = [line for line in text.split("\n") if line.strip()]
+    values = [_decoded(line) for line in _bounded(lines)] if len(lines) > 1 else []
+    if not values or not all(isinstance(value, dict | list) for value in values):
+        return None
+    return [each for value in values for each in _values(value) or ()]
+
+
+def _values(value: Any) -> list[Any] | None:
+    """Return the values that a decoded frame holds; None where it is one value that is no object."""
+    if isinstance(value, dict):
+        return [value]
+    if isinstance(value, str):
+        inner = _decoded(value) if value.lstrip()[:1] in {"{", "["} else None
+        return [value] if inner is None else _values(inner)
+    if not isinstance(value, list) or all(isinstance(each, dict) for each in value):
+        return value if isinstance(value, list) else None
+    if all(isinstance(each, str) and each.lstrip()[:1] in {"{", "["} for each in value):
+        return [inner for each in value for inner in _values(_decoded(each)) or [each]]
+    if any(isinstance(each, str) and each.lower() in _SIGNALS for each in value):
+        return []
+    return [each for each in value if isinstance(each, dict) and each][-1:] or None  # as Nostr's ["EVENT", "x", {...}]
+
+
+def _of_object(fields: dict[str, Any], around: Layers, raw: str) -> Iterator[tuple[Layers, str]]:
+    """Yield an object's layers; of an envelope around a list, those of each of its objects."""
+    inner = _inner(fields, first=not around) if len(around) < MOST_LAYERS else None
+    if inner is None:
+        yield (fields, *around), raw
+    elif isinstance(inner, dict):
+        yield from _of_object(inner, (fields, *around), raw)
+    else:
+        for each in _bounded(inner):
+            yield from _of_object(_folded(each), (fields, *around), json.dumps(each, ensure_ascii=False))
+
+
+def _inner(fields: dict[str, Any], *, first: bool) -> dict[str, Any] | list[dict[str, Any]] | None:
+    """Take what an envelope holds out of it; None if it is none."""
+    for nest in _NESTS:
+        if (value := fields.get(nest)) is None:
+            continue
+        if isinstance(value, str):
+            value = _decoded(value) if value[:1] in {"{", "["} else None
+        is_object = isinstance(value, dict)
+        if not is_object and not (isinstance(value, list) and value and all(isinstance(each, dict) for each in value)):
+            continue
+        if (is_object and first) or not _says(fields):
+            del fields[nest]
+            return _folded(value) if isinstance(value, dict) else value
+    objects = [name for name, value in fields.items() if type(value) is dict]
+    if len(objects) == 1 and not _says(fields) and _says(inner := _folded(fields[objects[0]])):
+        del fields[objects[0]]
+        return inner
+    return None
+
+
+def _says(fields: Mapping[str, Any]) -> bool:
+    return any(isinstance(value := fields.get(name), str) and value[:1] not in {"", "{", "["} for name in _SAYING)
+
+
+def _folded(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.lower().replace("_", ""): inner for name, inner in value.items()}
+
+
+def _decoded(text: str) -> Any:
+    """Return the value of a JSON text; None where it is none. Raises ContentError for hostile JSON."""
     try:
-        value = _JSON.decode(text)
+        return msgspec.json.decode(text)
+    except RecursionError:
+        raise ContentError("The JSON of the frame is nested too deeply.") from None
+    except (msgspec.DecodeError, ValueError):  # it may be what only a lenient reader takes
+        pass
+    try:
+        return _JSON.decode(text)
     except RecursionError:
         raise ContentError("The JSON of the frame is nested too deeply.") from None
     except json.JSONDecodeError:
         return None
     except ValueError:
         raise ContentError("The JSON of the frame holds a number that is too long.") from None
-    fields = {name.lower(): inner for name, inner in value.items()}
-    for nest in _NESTS:
-        if isinstance(inner := fields.get(nest), dict):
-            fields = {name.lower(): deeper for name, deeper in inner.items()} | {
-                name: outer for name, outer in fields.items() if not isinstance(outer, dict)
-            }
-            break
-    return fields
 
 
-def _string(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        value = fields.get(name)
-        if isinstance(value, dict):
-            value = value.get("name") or value.get("login") or value.get("text")
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256:
-            return str(value)
+# --- the fields ------------------------------------------------------------------------------------------------------
+
+
+def _is_signal(layers: Layers, said: str) -> bool:
+    """Return whether an object without title and link is a ping, an acknowledgement or nothing at all."""
+    if said and not said.isdigit() and said.lower() not in _SIGNALS:
+        return False
+    outer = layers[-1]
+    if not any(layers) or not PINGS.isdisjoint(outer):
+        return True
+    if "result" in outer and outer.keys() <= {"jsonrpc", "id", "result"}:
+        return len(layers) == 1
+    verbs = [value for fields in layers for verb in _VERBS if isinstance(value := fields.get(verb), str)]
+    if len(outer) == 1 and isinstance(outer.get("type"), int):  # SignalR
+        return True
+    return any(verb.lower().rpartition(":")[2] in _SIGNALS for verb in verbs)
+
+
+def _string(layers: Layers, names: tuple[str, ...]) -> str:
+    for fields in layers:
+        for name in names:
+            value = fields.get(name)
+            if value is None:
+                continue
+            if isinstance(value, dict):
+                value = value.get("name") or value.get("login") or value.get("text")
+            if isinstance(value, str) and (value := value.strip()):
+                return value
+            if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256:
+                return str(value)
     return ""
 
 
-def _tags(fields: Mapping[str, Any]) -> Iterator[str]:
-    for name in _TAGS:
-        value = fields.get(name)
-        if isinstance(value, list):
-            words = [normalise(word).lower()[:100] for word in value if isinstance(word, str)]
-            yield from (f"{OF_FRAMES}{word}" for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word)
-            return
+def _tags(layers: Layers) -> Iterator[str]:
+    for fields in layers:
+        for name in _TAGS:
+            value = fields.get(name)
+            if isinstance(value, list):
+                words = [normalise(word).lower()[:100] for word in value if isinstance(word, str)]
+                kept = (word for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word)
+                yield from (f"{OF_FRAMES}{word}" for word in kept)
+                return

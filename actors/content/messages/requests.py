@@ -134,10 +134,11 @@ class Findings(Struct, frozen=True):
 
 
 class FrameRequest(Struct, frozen=True):
-    """Answered by a `frames.Frame`."""
+    """Answered by a list of `frames.Frame`. name: what the stream calls this kind of event."""
 
     text: str
     url: str
+    name: str = ""
 
 
 class Withheld(Struct, frozen=True):

@@ -1,8 +1,9 @@
 """Classification of a URL by one polite look, and the look itself, so that the baseline needs no second one.
 
 Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
-is tried with a handshake. What can't be watched is refused in words: a PDF, an image, an empty body, a login wall,
-a 404. Feeds that a page advertises are looked at once and never followed on, so two that name each other are no loop.
+is tried with a handshake, and an answer whose Content-Type names a stream is one. What can't be watched is refused in
+words: a PDF, an image, an empty body, a login wall, a 404. Feeds that a page advertises are looked at once and never
+followed on, so two that name each other are no loop.
 
 robots.txt is asked before the first request for what is declared a page, and otherwise once the body has turned out to
 be one: feeds are not asked about.
@@ -11,6 +12,7 @@ be one: feeds are not asked about.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -21,7 +23,8 @@ from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
 from actors.egress.host_queue import ASKED, Ticket
-from actors.egress.http import FetchedResponse
+from actors.egress.http import FetchedResponse, StreamFound
+from actors.egress.stream_lines import SPOKEN, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.previews import Rendering, RobotsWord
@@ -38,7 +41,7 @@ from actors.sources.ports import Ports
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
 from storage.records.source import Detection, Render
-from storage.records.tiers import TIERS, SourceType
+from storage.records.tiers import SOCKETS, SourceType
 
 CANDIDATES: Final = 3
 """Feeds of a page that are tried before the page itself is watched."""
@@ -143,14 +146,24 @@ async def found_out(
     ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED, renewal: Renewal | None = None
 ) -> Classification:
     """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
-    if url.scheme in TIERS["push"].schemes:
-        if wanted.type not in (None, "push"):
-            raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
+    if url.scheme in SOCKETS and wanted.type not in (None, "push"):
+        raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
+    access = access_to(url, wanted.headers)
+    if url.scheme in SOCKETS or wanted.type == "push":
+        if access.body is not None:
+            raise Unprocessable("headers: nothing is posted to a stream", "body.headers")
         return await _greeted(ports, url, wanted, claim, renewal)
-    if wanted.type == "push":
-        raise Unprocessable("only ws and wss URLs can be watched as push", "body.type", wanted.type)
-    look = Look(claim, wanted.recent, wanted.headers, access_to(url, wanted.headers), renewal)
-    fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
+    look = Look(claim, wanted.recent, wanted.headers, access, renewal)
+    try:
+        fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
+    except StreamFound as stream:
+        if wanted.type is not None:
+            says = f"it is a stream ({stream.content_type[:100]}): only push watches it"
+            raise Unprocessable(says, "body.type", wanted.type) from None
+        if wanted.listen:
+            return await _greeted(ports, url, wanted, claim, renewal)
+        found = found_stream(stream.url, stream.content_type)
+        return Classification("push", found, url.text, None, ports.world.now())
     look = look.after(fetched)
     if showing.is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
         return await _as_shown(ports, url, wanted, look, (fetched, finding, at))
@@ -309,8 +322,14 @@ async def _greeted(
     try:
         greeting = await shake_hands(ports, claim, opened, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:
-        raise ports.egress.line.failed(url.host, failure, asked=True) from None
-    found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
+        if url.scheme in SOCKETS or failure.status != HTTPStatus.OK:
+            raise
+        says = f"it can't be watched as push: {failure.reason}"
+        raise Unprocessable(says, "body.type", wanted.type) from None
+    if greeting.says:
+        found = found_stream(url.text, greeting.says)
+    else:
+        found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
     return Classification("push", found, url.text, None, ports.world.now(), greeting=greeting)
 
 
@@ -320,6 +339,14 @@ def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> 
     if offered:
         evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
     return Detection("push", "high", evidence, url, "", None)
+
+
+def found_stream(url: str, says: str) -> Detection:
+    """Return what a server is that has answered with a stream over HTTP. says: its Content-Type, or begins with it."""
+    content_type = says.partition(":")[0][:100]
+    kind = kind_of(content_type)
+    spoken = SPOKEN[kind] if kind is not None else "a stream"
+    return Detection("push", "high", f"the server answered with {content_type}: {spoken}", url, content_type, None)
 
 
 def detection_of(

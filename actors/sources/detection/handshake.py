@@ -1,47 +1,84 @@
-"""A WebSocket tried out: the handshake, and what the server says first when somebody wants to see it."""
+"""A stream tried out: the handshake, and what the server says first when somebody wants to see it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Final
 
 import trio
 from msgspec import Struct
 
-from actors.egress.failures import LookFailed
+from actors.egress.event_stream import EventStream
+from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
+from actors.egress.http import MOST_REDIRECTS, Elsewhere
+from actors.egress.websocket import Frames
+from actors.sources.looks.fetch import answered, tell_host
 from actors.sources.looks.renewal import Opened
 from actors.sources.ports import Ports
+from storage.records.tiers import SOCKETS
 
 MOST_FRAMES: Final = 5
 
 
 class Greeting(Struct, frozen=True):
-    """The first frames, the subprotocol that was agreed on, how long was waited, and why the session ended, if so."""
+    """The first frames, the subprotocol that was agreed on, how long was waited, and why the session ended, if so.
+
+    says: of a stream over HTTP, what kind it is.
+    """
 
     frames: tuple[str, ...] = ()
     subprotocol: str | None = None
     waited: float = 0.0
     ended: str | None = None
+    says: str = ""
+
+
+async def join(  # noqa: PLR0917  # where, how, and on whose turn
+    ports: Ports,
+    stack: AsyncExitStack,
+    claim: Ticket,
+    opened: Opened,
+    subprotocols: Sequence[str] = (),
+    last_id: str = "",
+) -> Frames | EventStream:
+    """Open a session or a stream for as long as the stack lasts. Raises LookFailed.
+
+    Each request on the way, redirects included, takes a turn at its host; the connection does not keep others from it.
+    """
+    url = opened.url
+    for _ in range(MOST_REDIRECTS + 1):
+        async with ports.egress.hosts.turn(url.host, claim), ports.looks:
+            given = opened.begin().to(url, ports.world.now())
+            opening: AbstractAsyncContextManager[Frames] | AbstractAsyncContextManager[EventStream]
+            if url.scheme in SOCKETS:
+                opening = ports.egress.websocket(url, subprotocols=subprotocols, given=given, heard=opened.take)
+            else:
+                opening = ports.egress.event_stream(url, last_id=last_id, given=given, heard=opened.take)
+            try:
+                session: Frames | EventStream = await stack.enter_async_context(opening)
+            except Elsewhere as redirect:
+                answered(ports, url)
+                url = redirect.url
+                continue
+            except LookFailed as error:
+                failure = ports.egress.line.failed(url.host, error, asked=claim.asked)
+                tell_host(ports, url, claim.name, failure)
+                raise failure from None
+            answered(ports, url)
+            return session
+    raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
 
 
 async def shake_hands(
     ports: Ports, claim: Ticket, opened: Opened, listen: float, subprotocols: Sequence[str] = ()
 ) -> Greeting:
-    """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed.
-
-    The handshake is one request, in its host's turn; listening must not keep others from the host.
-    """
+    """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
     frames: list[str] = []
     ended: str | None = None
-    url = opened.url
     async with AsyncExitStack() as stack:
-        async with ports.egress.hosts.turn(url.host, claim):
-            given = opened.begin().to(url, ports.world.now())
-            opening = ports.egress.websocket(url, subprotocols=subprotocols, given=given, heard=opened.take)
-            session = await stack.enter_async_context(opening)
-            ports.egress.line.answered(url.host)
+        session = await join(ports, stack, claim, opened, subprotocols)
         since = trio.current_time()
         with trio.move_on_after(listen):
             try:
@@ -49,4 +86,6 @@ async def shake_hands(
                     frames += await session.receive()
             except LookFailed as failure:
                 ended = failure.reason
-        return Greeting(tuple(frames[:MOST_FRAMES]), session.subprotocol, round(trio.current_time() - since, 1), ended)
+        waited = round(trio.current_time() - since, 1)
+        says = session.says if isinstance(session, EventStream) else ""
+        return Greeting(tuple(frames[:MOST_FRAMES]), session.subprotocol, waited, ended, says)

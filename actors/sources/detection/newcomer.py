@@ -23,7 +23,7 @@ from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.health import Health
 from storage.records.identity import Millis
 from storage.records.source import Detection, Source, SourceRuntime
-from storage.records.tiers import TIERS, SourceType
+from storage.records.tiers import SOCKETS, TIERS, SourceType
 from storage.records.trail import Verdict, look, noted
 
 MOST_SCORE: Final = 0.5
@@ -33,7 +33,7 @@ SAYS: Final = "It has yet to answer"
 
 def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
     """Return what stands for a detection until the URL answers; a page, unless something else is known."""
-    type: SourceType = wished or ("push" if url.scheme in TIERS["push"].schemes else "html")
+    type: SourceType = wished or ("push" if url.scheme in SOCKETS else "html")
     evidence = f"it has yet to answer: {reason_of(error)}"
     return Detection(type, "low", evidence, url.text, "", forced=wished is not None, pending=True)
 

@@ -75,14 +75,15 @@ def after_success(health: Health) -> Health:
     return Health(reason=_WORKED, told=health.told)
 
 
-def after_look(health: Health, pulse: Pulse, remark: str | None = "") -> tuple[Health, Pulse]:
+def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str = "") -> tuple[Health, Pulse]:
     """Return the health, and its memory, after a look that worked.
 
-    remark: what is to be known of the page though it costs nothing, "" for none; None keeps the one before.
+    remark: what is to be known of the page though it costs nothing, "" for none; None keeps the one before. why:
+    what came could not be read.
     """
     if pulse.confirmed:
         pulse = replace(pulse, confirmed=0)
-    penalties = [silent(pulse), defective(pulse, "")]
+    penalties = [silent(pulse), defective(pulse, why)]
     if health.cause in _ENDED_BY_AN_ANSWER and health.flag != "ok":
         # An answer needs no second one to confirm that the source answers.
         pulse = replace(pulse, waiting="ok")

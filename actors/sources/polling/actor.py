@@ -52,6 +52,10 @@ from supervision import Child, MailboxFull, Unanswered
 _DAY = 86_400_000
 
 
+class NotPolled(Exception):
+    """A source that had yet to answer is a stream, which nobody polls."""
+
+
 class PolledSource:
     """The actor of one feed or page."""
 
@@ -69,7 +73,7 @@ class PolledSource:
         self._hops = Hops(ports, live, self._chance.random() if live.source.follow != "none" else 0.0)
 
     async def run(self, child: Child) -> None:
-        """Look whenever a look is due, until cancelled."""
+        """Look whenever a look is due, until cancelled, or until it turns out to be a stream."""
         while True:
             try:
                 self._plan()
@@ -84,6 +88,8 @@ class PolledSource:
                     await self._look(asked=asked)
                     with suppress(trio.WouldBlock):
                         self._live.mailbox.receive_nowait()  # who asked during the look has it
+            except NotPolled:
+                return
             except Unavailable as error:
                 self._park(error)
             child.attention = self._live.hot.breaker.state != "closed"
@@ -271,7 +277,9 @@ class PolledSource:
         ports, live = self._ports, self._live
         asked = replace(live.source, headers=seen.source.headers)
         found = await newcomer.find_out(ports, asked, claim, renewal)
-        assert found.fetched is not None, "what is polled was fetched"
+        if found.fetched is None:
+            await newcomer.answered(ports, live, found)
+            raise NotPolled
         own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(own)
         reader = self._readers[found.type]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import deque
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace as renew
@@ -21,20 +22,23 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.closing import SessionOver
+from actors.egress.event_stream import EventStream
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
+from actors.egress.stream_lines import kind_of
 from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
 from actors.sources.detection import newcomer
-from actors.sources.detection.classify import Classification, found_by_handshake
+from actors.sources.detection.classify import Classification, found_by_handshake, found_stream
+from actors.sources.detection.handshake import join
 from actors.sources.health.trouble_timer import TroubleTimer
 from actors.sources.lending import Borrowed
 from actors.sources.looks import progress
 from actors.sources.looks.access import access_of
-from actors.sources.looks.fetch import answered, host_of, refusal, tell_host
+from actors.sources.looks.fetch import host_of, refusal
 from actors.sources.looks.looking import REFUSED
 from actors.sources.looks.renewal import SHUT_OUT, Opened, renewal_of
 from actors.sources.ports import LiveSource, Ports, limits_of
@@ -42,8 +46,11 @@ from actors.sources.push import connection as link
 from actors.sources.push.committer import Committer
 from actors.sources.push.connection import Minute, Session
 from actors.sources.push.frames import FramePipeline
+from actors.sources.push.replies import reply_to
 from storage.errors import Unavailable
 from storage.records.identity import Millis
+from storage.records.source import PARTS
+from storage.records.tiers import SOCKETS
 from storage.records.trail import Verdict
 from supervision import Child
 
@@ -52,6 +59,8 @@ LINGER: Final = 0.01
 MINUTE: Final = 60.0
 """Seconds of life after which a connection is proved, and counts as a look, and then again."""
 FLUSH_WITHIN: Final = 2.0
+STOPPED: Final = 86_400.0
+"""Seconds before a stream is asked again that has asked not to be (204)."""
 
 
 def _told(seen: Borrowed, error: LookFailed) -> LookFailed:
@@ -64,7 +73,7 @@ def _told(seen: Borrowed, error: LookFailed) -> LookFailed:
 
 
 class PushSource:
-    """The actor of one WebSocket."""
+    """The actor of one WebSocket, or one stream over HTTP."""
 
     __slots__ = (
         "_beat_at",
@@ -72,11 +81,14 @@ class PushSource:
         "_bell",
         "_chance",
         "_frames",
+        "_hello",
         "_intake",
         "_keeper",
         "_live",
         "_ports",
         "_proved",
+        "_retry",
+        "_status",
         "_streak",
     )
 
@@ -88,9 +100,14 @@ class PushSource:
         self._keeper = Committer(ports, live, self._intake, self._bell)
         self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
         self._streak = 0
-        self._frames: Frames | None = None
+        self._frames: Frames | EventStream | None = None
         self._began = self._beat_at = 0.0
         self._proved = False
+        self._hello: deque[str] = deque()
+        self._retry = 0.0
+        """Seconds before the next connection, as the server wishes."""
+        is_socket = live.source.watch_url.startswith(SOCKETS)
+        self._status = HTTPStatus.SWITCHING_PROTOCOLS if is_socket else HTTPStatus.OK
 
     async def run(self, child: Child) -> None:
         """Stay connected until cancelled; then what was admitted and is nobody's yet is committed within 2 seconds."""
@@ -110,7 +127,14 @@ class PushSource:
         A storage that is slow just now must not cost a frame: then what was wanted last decides.
         """
         if self._frames is not None and (texts := self._frames.left()):
-            await self._intake.take(texts, self._frames.statistics().skipped, within=FLUSH_WITHIN / 2)
+            await self._take(self._frames, texts, within=FLUSH_WITHIN / 2)
+
+    async def _take(self, frames: Frames | EventStream, texts: Sequence[str], *, within: float = math.inf) -> None:
+        """Read frames, and then resume behind them."""
+        counts = frames.statistics()
+        await self._intake.take(texts, counts.skipped, counts.why, within=within)
+        if isinstance(frames, EventStream):
+            self._intake.window.move(frames.place)
 
     async def _stay(self, child: Child) -> None:
         if self._live.owed:
@@ -162,49 +186,63 @@ class PushSource:
             while True:
                 await self._round(frames)
 
-    async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames:
+    async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames | EventStream:
         """Shake hands. That is one request to the host; the open connection does not keep others from it."""
         ports, source, seen = self._ports, self._live.source, self._ports.lenders.borrowed(self._live)
         renewal = renewal_of(ports, seen)
         opened = Opened(ports, url, access_of(seen.source, renewal.now), renewal)
-        async with ports.egress.hosts.turn(url.host, Ticket(source.id, self._live.hot.last_look_at or 0)):
-            began = trio.current_time()
-            try:
-                async with ports.looks:
-                    given = opened.begin().to(url, ports.world.now())
-                    opening = ports.egress.websocket(
-                        url, subprotocols=source.subprotocols, given=given, heard=opened.take
-                    )
-                    frames = await stack.enter_async_context(opening)
-            except LookFailed as error:
-                if error.status in SHUT_OUT:
-                    renewal.shut_out()
-                failure = ports.egress.line.failed(url.host, _told(seen, error))
-                tell_host(ports, url, source.id, failure)
-                raise failure from None
-            answered(ports, url)
-            renewal.works()
+        window, claim = self._intake.window, Ticket(source.id, self._live.hot.last_look_at or 0)
+        last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.place
+        began = trio.current_time()
+        try:
+            frames = await join(ports, stack, claim, opened, source.subprotocols, last_id)
+        except HostOpen:
+            raise
+        except LookFailed as error:
+            if error.status in SHUT_OUT:
+                renewal.shut_out()
+            raise _told(seen, error) from None
+        renewal.works()
         self._began = trio.current_time()
         self._beat_at = self._began + MINUTE
         now, ms = ports.world.now(), round(1000 * (self._began - began))
         if source.detection.pending:
-            chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
+            if isinstance(frames, EventStream):
+                chosen = found_stream(url.text, frames.says)
+            else:
+                chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
             await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
-        self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms), True
+        self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms, self._status), True
         before = self._live.push or PushView()
         self._live.push = renew(
             before, connected_since=now, subprotocol=frames.subprotocol, connections=before.connections + 1
         )
         return frames
 
-    async def _greet(self, frames: Frames) -> None:
-        """Say what the source is asked to say, with the id of the frame that was admitted last."""
-        if self._live.source.hello is not None:
-            escaped = json.dumps(self._intake.window.last_id)[1:-1]
-            await frames.send(self._live.source.hello.replace("{last_id}", escaped))
+    async def _greet(self, frames: Frames | EventStream) -> None:
+        """Say what the source is asked to say first; what it says next waits for an answer."""
+        self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
+        await self._say_next(frames)
 
-    async def _round(self, frames: Frames) -> None:
+    async def _say_next(self, frames: Frames | EventStream) -> None:
+        """Send the next greeting, if there is one, with the id of the frame that was admitted last."""
+        if self._hello:
+            escaped = json.dumps(self._intake.window.last_id)[1:-1]
+            await frames.send(self._hello.popleft().replace("{last_id}", escaped))
+
+    async def _answer(self, frames: Frames | EventStream, texts: Sequence[str]) -> Sequence[str]:
+        """Answer what the source has replies for; return the other frames, each of which brings the next greeting."""
+        rest = []
+        for text in texts:
+            if (reply := reply_to(text, self._live.source.replies)) is not None:
+                await frames.send(reply)
+                continue
+            rest.append(text)
+            await self._say_next(frames)
+        return rest
+
+    async def _round(self, frames: Frames | EventStream) -> None:
         """Take what comes, until a harvest is full or its first frame has waited long enough; have it committed."""
         until = math.inf
         while not self._intake.full:
@@ -217,7 +255,9 @@ class PushSource:
                         raise
                     break  # it will say so again
             try:
-                await self._intake.take(texts, frames.statistics().skipped)
+                if self._hello or self._live.source.replies:
+                    texts = await self._answer(frames, texts)
+                await self._take(frames, texts)
             except trio.Cancelled:
                 frames.give_back(texts)
                 raise
@@ -241,12 +281,13 @@ class PushSource:
         minute, at = self._minute(now), self._ports.world.now()
         self._live.count(at, Verdict.NOTHING_TO_TELL if minute.frames else Verdict.UNCHANGED)
         await self._keeper.settle(link.lived(self._live.hot, minute, at))
+        self._keeper.keep_place()
         self._beat_at = now + MINUTE
 
     def _minute(self, now: float) -> Minute:
         """Return what came since the last minute was counted, and begin the next."""
-        frames, unreadable = self._intake.counted()
-        return Minute(now - (self._beat_at - MINUTE), frames, unreadable)
+        frames, unreadable, why = self._intake.counted()
+        return Minute(now - (self._beat_at - MINUTE), frames, unreadable, why)
 
     def _parked(self, error: Exception) -> float:
         """Return for how long to wait a storage out that does not answer. Raises what is anything else."""
@@ -286,7 +327,7 @@ class PushSource:
         orderly = proved and isinstance(failure, SessionOver) and failure.orderly
         self._live.count(now, Verdict.UNCHANGED if orderly else Verdict[failure.blame.name])
         if orderly:
-            hot, fault = link.ended(hot, session, now), None
+            hot, fault = link.ended(hot, session, now, self._status), None
         else:
             self._streak += failure.blame is not Blame.LOCAL
             draw = self._chance.random()
@@ -295,7 +336,10 @@ class PushSource:
             hot = newcomer.waiting(hot, now)
         await self._keeper.settle(hot)
         ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
-        return link.delay(self._live.hot, self._streak, fault, now, self._chance.random())
+        if isinstance(self._frames, EventStream) and self._frames.lines.retry is not None:
+            self._retry = min(self._frames.lines.retry, link.LONGEST_DELAY)
+        stops = STOPPED if failure.status == HTTPStatus.NO_CONTENT else 0.0
+        return max(stops, self._retry, link.delay(self._live.hot, self._streak, fault, now, self._chance.random()))
 
     def _brought(self) -> Session:
         seconds = trio.current_time() - self._began

@@ -107,6 +107,15 @@ class Committer:
         with suppress(MailboxFull):
             self._ports.recorder.send_nowait(SaveStates((state,)))
 
+    def keep_place(self) -> None:
+        """Save the place in a stream that has moved on without a harvest."""
+        window = self._live.window
+        if window is None or window.is_place_saved or self._unsure or self._asking:
+            return
+        state = replace(self._live.swept(), base=window.encode(0))
+        with suppress(MailboxFull):
+            self._ports.recorder.send_nowait(SaveStates((state,)))
+
     async def _is_told(self, after: SourceRuntime) -> bool:
         try:
             stored = await self._ports.storage.sources.get(self._live.source.id)

@@ -30,11 +30,12 @@ _MOST_DOUBLINGS: Final = 10
 
 
 class Minute(Struct, frozen=True):
-    """What came in `seconds` of a proved connection: at most a minute."""
+    """What came in `seconds` of a proved connection: at most a minute. why: a frame could not be read."""
 
     seconds: float
     frames: int
     unreadable: int
+    why: str = ""
 
 
 class Session(Struct, frozen=True):
@@ -46,15 +47,15 @@ class Session(Struct, frozen=True):
     seconds: float
 
 
-def opened(hot: SourceRuntime, now: Millis, ms: int) -> SourceRuntime:
+def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101) -> SourceRuntime:
     """Return the memory after a handshake that took so many milliseconds."""
-    row = look(now, Verdict.UNCHANGED, 101, ms=ms)
+    row = look(now, Verdict.UNCHANGED, status, ms=ms)
     return replace(
         hot,
         last_look_at=now,
         last_success_at=now,
         next_look_at=None,
-        last_status=101,
+        last_status=status,
         last_error=None,
         trail=noted(hot.trail, row),
     )
@@ -66,7 +67,7 @@ def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
     beat = pulse.passed(pulse.decode(hot.pulse), minute.seconds, defect=defect)
     if minute.frames > minute.unreadable:
         beat = pulse.yielded(beat)
-    judged, beat = health.after_look(hot.health, beat)
+    judged, beat = health.after_look(hot.health, beat, why=minute.why if defect else "")
     return replace(
         hot,
         breaker=BreakerState(),
@@ -79,12 +80,12 @@ def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
     )
 
 
-def ended(hot: SourceRuntime, session: Session, now: Millis) -> SourceRuntime:
+def ended(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) -> SourceRuntime:
     """Return the memory after a proved connection that its server ended in good order."""
     verdict = Verdict.UNCHANGED
     if session.frames:
         verdict = Verdict.CHANGED if session.admitted else Verdict.NOTHING_TO_TELL
-    return _trailed(hot, verdict, 101, session, now)
+    return _trailed(hot, verdict, status, session, now)
 
 
 def failed(  # noqa: PLR0917  # as progress.failed

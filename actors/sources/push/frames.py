@@ -16,10 +16,11 @@ from typing import Final
 import msgspec
 import trio
 
-from actors.content.bodies.frames import SMALL, Frame, read_frame, told
+from actors.content.bodies.frames import MOST_SMALL, Frame, is_small, read_frames, told
 from actors.content.errors import ContentError
 from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
+from actors.egress.stream_lines import name_of
 from actors.messages.views import PushView
 from actors.sources.dedup_window import DedupWindow, decode
 from actors.sources.looks.drafts import draft_of
@@ -29,7 +30,6 @@ from storage.errors import StorageError
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from storage.records.note import Note
-from storage.records.source import Source
 
 MOST: Final = 256
 MOST_SIZE: Final = 1 << 20
@@ -56,6 +56,7 @@ class FramePipeline:
         "_unreadable",
         "_version",
         "_wanted",
+        "_why",
         "admitted",
         "pending",
         "size",
@@ -67,6 +68,7 @@ class FramePipeline:
         self._version = -1
         self._wanted = ports.admission.wanted(live.source)
         self._skipped = self._frames = self._unreadable = self.admitted = 0
+        self._why = ""
         self._since = self._noted_at = ports.world.now()
         self._stretch: Counter[str] = Counter()
         self.pending: list[tuple[bytes, str, Draft]] = []
@@ -99,9 +101,9 @@ class FramePipeline:
             self._write_note(now)
         self._stretch, self._since = Counter(), now
 
-    def counted(self) -> tuple[int, int]:
-        """Return how many frames came since the last call or `begin`, and how many of them could not be read."""
-        found = self._frames, self._unreadable
+    def counted(self) -> tuple[int, int, str]:
+        """Return how many frames came since the last call or `begin`, how many of them could not be read, and why."""
+        found = self._frames, self._unreadable, self._why
         self._frames = self._unreadable = 0
         return found
 
@@ -126,8 +128,9 @@ class FramePipeline:
         self.pending = [*taken, *self.pending]
         self.size = sum(len(draft.content) for _, _, draft in self.pending)
 
-    async def take(self, texts: Sequence[str], skipped: int, *, within: float = math.inf) -> None:
-        """Read frames, and keep those that somebody wants. `skipped`: how many others of this connection were no text.
+    async def take(self, texts: Sequence[str], skipped: int, why: str = "", *, within: float = math.inf) -> None:
+        """Read frames, and keep those that somebody wants. `skipped`: how many others of this connection were no text,
+        and `why` the last was none.
 
         Cancelled, some of the frames may not have been looked at. within: seconds after which they are judged by what
         was wanted last, when storage does not say what is wanted now.
@@ -136,16 +139,25 @@ class FramePipeline:
             await self._refresh()
         now, before, spent = self._ports.world.now(), len(self.pending), 0.0
         counts = {"duplicates": 0, "filtered": 0, "unreadable": skipped - self._skipped, "admitted": 0}
-        frames, self._skipped = len(texts) + skipped - self._skipped, skipped
+        if skipped > self._skipped:
+            self._skipped, self._why = skipped, why
         if self._wanted.nothing:
             counts["filtered"], texts = len(texts), ()
         for text in texts:
-            counts[await self._judge(text, now)] += 1
-            spent += 1 + len(text) / _FRAME_SIZE + self._wanted.cost / _FRAME_QUERIES
-            if spent > _STEP:
-                spent = 0.0
-                await trio.lowlevel.cancel_shielded_checkpoint()
-        if frames:
+            try:
+                events = await self._read(text)
+            except (ContentError, LookFailed) as error:
+                counts["unreadable"] += 1
+                self._why = error.reason
+                continue
+            spent += len(text) / _FRAME_SIZE
+            for event in events:
+                counts[await self._judge(event, now)] += 1
+                spent += 1 + self._wanted.cost / _FRAME_QUERIES
+                if spent > _STEP:
+                    spent = 0.0
+                    await trio.lowlevel.cancel_shielded_checkpoint()
+        if frames := sum(counts.values()):
             self._count(now, frames, len(self.pending) - before, counts)
 
     async def _refresh(self) -> None:
@@ -162,28 +174,26 @@ class FramePipeline:
             self._version = admission.version
             self._wanted = admission.wanted(self._live.source)
 
-    async def _judge(self, text: str, now: Millis) -> str:
-        """Return what a frame counts as, besides being pending when it is admitted."""
-        source = self._live.source
-        try:
-            frame = await self._read(text, source)
-        except (ContentError, LookFailed):
-            return "unreadable"
+    async def _judge(self, frame: Frame, now: Millis) -> str:
+        """Return what an event counts as, besides being pending when it is admitted."""
         if frame.mark in self.window:
             return "duplicates"
-        if len(frame.content) > SMALL:
+        if len(frame.content) > MOST_SMALL:
             await self._wanted.prepare(frame.content)
         if not self._wanted.admits(frame.title, frame.content, frame.tags):
             return "filtered"
-        self._keep(frame.mark, frame.id, draft_of(source, frame if frame.content_hash else told(frame), NEW, now))
+        draft = draft_of(self._live.source, frame if frame.content_hash else told(frame), NEW, now)
+        self._keep(frame.mark, frame.id, draft)
         return "admitted"
 
-    async def _read(self, text: str, source: Source) -> Frame:
-        if len(text) <= SMALL:
-            return read_frame(text, source.watch_url)
-        request = msgspec.msgpack.encode(FrameRequest(text, source.watch_url))
+    async def _read(self, text: str) -> list[Frame]:
+        url, name = self._live.source.watch_url, name_of(text)
+        text = str(text)
+        if is_small(text):
+            return read_frames(text, url, name)
+        request = msgspec.msgpack.encode(FrameRequest(text, url, name))
         answer = await in_jail(self._ports.world.jail, "frame", request)
-        return msgspec.msgpack.decode(answer, type=Frame)
+        return msgspec.msgpack.decode(answer, type=list[Frame])
 
     def _keep(self, mark: bytes, own_id: str, draft: Draft) -> None:
         self.pending.append((mark, own_id, draft))

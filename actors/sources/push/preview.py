@@ -1,4 +1,4 @@
-"""The preview of watching a WebSocket: its first frames, and which of them would become events."""
+"""The preview of watching a stream: its first frames, and which of them would become events."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import msgspec
 from actors.content.bodies.frames import Frame
 from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
+from actors.egress.stream_lines import name_of
 from actors.messages.requests import DetectRequest
 from actors.previews import EXCERPT, DraftEvent, Preview, PushPreview
 from actors.sources.detection.classify import Classification
+from actors.sources.detection.handshake import MOST_FRAMES
 from actors.sources.looks.reading import in_jail
 from actors.sources.ports import Ports
 from storage.records.event import NEW
@@ -24,20 +26,21 @@ _NOBODY: Final = SourceId("")
 
 
 async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
-    """Return what watching a WebSocket would tell."""
+    """Return what watching a stream would tell."""
     greeting, url = found.greeting, found.watch_url
     assert greeting is not None, "its first frames were waited for"
     source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=asked.filter)
     await ports.admission.refresh()
     wanted = ports.admission.wanted(source)
-    shown = []
+    shown: list[DraftEvent] = []
     for text in greeting.frames:
+        request = msgspec.msgpack.encode(FrameRequest(str(text), url, name_of(text)))
         try:
-            answer = await in_jail(ports.world.jail, "frame", msgspec.msgpack.encode(FrameRequest(text, url)))
+            answer = await in_jail(ports.world.jail, "frame", request)
         except LookFailed:
             continue  # a frame that nobody can read becomes no event either
-        frame = msgspec.msgpack.decode(answer, type=Frame)
-        shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content, frame.tags)))
+        for frame in msgspec.msgpack.decode(answer, type=list[Frame])[: MOST_FRAMES - len(shown)]:
+            shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content, frame.tags)))
     push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)
     return Preview(found.at, push=push)
 

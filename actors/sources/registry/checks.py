@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,21 +17,26 @@ from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import is_lendable, read_places
 from actors.sources.page.preview import check_css
 from actors.sources.ports import Ports
-from storage.records.source import Source
-from storage.records.tiers import TIERS
+from actors.sources.push.replies import is_rule
+from storage.records.source import PARTS, Source
+from storage.records.tiers import SOCKETS
+
+_OF_SOCKETS = ("subprotocols", "hello", "replies")
+_OF_LOOKS = ("hours", "follow", "follow_hosts")
 
 
 def check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    push, looked_at = ("subprotocols", "hello"), ("hours", "follow", "follow_hosts")
-    others, whose = (push, "a push source") if polled else (looked_at, "a feed or a page")
-    for name in others:
+    """Raise Unprocessable for what only others have: nothing is said to a stream over HTTP."""
+    others = [] if parse_url(asked.url).scheme in SOCKETS else [(_OF_SOCKETS, "a push source that is a WebSocket")]
+    others += [] if polled else [(_OF_LOOKS, "a feed or a page")]
+    for name, whose in [(name, whose) for names, whose in others for name in names]:
         if getattr(asked, name) not in (None, "", (), "none"):
             raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
 
 
 async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
     """Raise Unprocessable for what no browser can show: a feed, a frame, what is posted, a selector of other kinds."""
-    is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in TIERS["push"].schemes
+    is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in SOCKETS
     is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
     if not is_page and asked.render == "always":
         raise Unprocessable("body.render: only a page is rendered", "body.render")
@@ -53,7 +58,19 @@ def requested(request: NewSource | SourcePatch) -> dict[str, Any]:
             given |= {name: read(given[name])} if name in given else {}
         except UrlRefused as refusal:
             raise Unprocessable(f"{name}: {refusal.detail}", f"body.{name}") from None
+    if isinstance(hello := given.get("hello"), tuple):
+        if any(PARTS.search(f"\n{part}\n") for part in hello):
+            raise Unprocessable("hello: no message has a line ---", "body.hello")
+        given |= {"hello": "\n---\n".join(hello)}
     return given
+
+
+def check_replies(rules: Sequence[str]) -> None:
+    """Raise Unprocessable for rules that can't be read."""
+    for number, rule in enumerate(rules):
+        if not is_rule(rule):
+            where = f"body.replies[{number}]"
+            raise Unprocessable(f"{where}: write `pattern -> text`, with one * in the pattern at most", where, rule)
 
 
 def check_lent(asked: NewSource | Source) -> None:
@@ -73,11 +90,11 @@ def check_hours(text: str | None) -> None:
         raise Unprocessable(f"hours: {error}", "body.hours", text) from None
 
 
-def check_headers(text: str | None, *, polled: bool) -> None:
+def check_headers(text: str | None, *, socket: bool) -> None:
     wrong = (
-        wrong_request(text or "", LOOKS_OWN, "the look")
-        if polled
-        else wrong_headers(text or "", HANDSHAKES_OWN, "the handshake")
+        wrong_headers(text or "", HANDSHAKES_OWN, "the handshake")
+        if socket
+        else wrong_request(text or "", LOOKS_OWN, "the look")
     )
     for says in wrong:
         raise Unprocessable(f"headers: {says}", "body.headers")

@@ -28,7 +28,7 @@ from actors.sources.registry.opening import opening
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
-from storage.records.tiers import TIERS
+from storage.records.tiers import SOCKETS
 
 
 class Previewer:
@@ -66,7 +66,7 @@ class Previewer:
         part = Narrowing(request.selector, request.ignore)
         check_filter(request.filter)
         await check_selectors(self._ports, part)
-        check_headers(request.headers, polled=url.scheme not in TIERS["push"].schemes)
+        check_headers(request.headers, socket=url.scheme in SOCKETS)
         await check_rendering(self._ports, request)
         opens = await opening(self._ports, url, request.headers)
         wanted = ClassifyRequest(

@@ -46,6 +46,7 @@ from actors.sources.registry.checks import (
     check_lent,
     check_only_its_own,
     check_rendering,
+    check_replies,
     requested,
 )
 from actors.sources.registry.opening import opening, tried_as
@@ -66,7 +67,7 @@ from storage.records.source import (
     SourceState,
     Validators,
 )
-from storage.records.tiers import TIERS
+from storage.records.tiers import POLLED, SOCKETS
 from supervision import MailboxFull
 
 
@@ -87,9 +88,9 @@ class SourceService:
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
         check_filter(new.filter)
-        polled = url.scheme not in TIERS["push"].schemes
-        check_only_its_own(polled, new)
-        check_headers(new.headers, polled=polled)
+        check_only_its_own(new.type != "push" and url.scheme not in SOCKETS, new)
+        check_headers(new.headers, socket=url.scheme in SOCKETS)
+        check_replies(new.replies)
         check_hours(new.hours)
         requested(new)
         check_lent(new)
@@ -122,6 +123,7 @@ class SourceService:
                     raise
                 return await self._keep(url, message, error)
             opens.judge(found)
+            check_only_its_own(found.type in POLLED, new)
             live = self._make(url.text, message, found)
             if found.fetched is not None and found.type == "html":
                 await self._check_part(live.effective, found.fetched)
@@ -227,7 +229,8 @@ class SourceService:
         after = _edited(before, given, self._ports.world.now(), by)
         check_filter(after.filter)
         check_only_its_own(after.tier.polled, after)
-        check_headers(after.headers, polled=after.tier.polled)
+        check_headers(after.headers, socket=parse_url(after.url).scheme in SOCKETS)
+        check_replies(after.replies)
         check_lent(after)
         check_hours(given.get("hours"))
         if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():

@@ -38,6 +38,7 @@ class Options(Form, frozen=True):
     everything: bool = False
     subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
     hello: ask.Hello | None = None
+    replies: _Lines = ""
     headers: ask.Headers | None = None
     headers_for: Annotated[str, Meta(max_length=6_000)] = ""
     follow: bool = False
@@ -65,6 +66,7 @@ def settings_in(form: Options) -> dict[str, Any]:
         del plain["render"]
     read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
     read["follow_hosts"] = checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts)
+    read["replies"] = checked("replies", lines_in(form.replies), ask.Replies)
     read["headers_for"] = checked("headers_for", words_in(form.headers_for), ask.HeadersFor)
     read["own_only"] = own_of(form)
     return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
@@ -84,6 +86,7 @@ def shown_of(source: Source) -> dict[str, Any]:
         "follow_hosts": ", ".join(source.follow_hosts),
         "headers_for": ", ".join(source.headers_for),
         "subprotocols": ", ".join(source.subprotocols),
+        "replies": "\n".join(source.replies),
         **{field: name in source.own_only for name, field in _OWN.items()},
     }
 

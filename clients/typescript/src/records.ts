@@ -1264,7 +1264,12 @@ export interface NewSource {
   bar?: number | null;
   /** What a push source's handshake offers, best first. Default: [] */
   subprotocols?: Array<string>;
-  hello?: string | null;
+  hello?: string | Array<string> | null;
+  /**
+   * Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and in
+   * the text for the same ones. A frame that is answered is no event. Default: []
+   */
+  replies?: Array<string>;
   headers?: string | null;
   /**
    * Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
@@ -1845,7 +1850,12 @@ export interface SourcePatch {
   filter?: string | null;
   /** What a push source's handshake offers, best first */
   subprotocols?: Array<string>;
-  hello?: string | null;
+  hello?: string | Array<string> | null;
+  /**
+   * Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and in
+   * the text for the same ones. A frame that is answered is no event
+   */
+  replies?: Array<string>;
   headers?: string | null;
   /**
    * Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
@@ -1910,6 +1920,7 @@ export interface SourceRecord {
   filter: string | null;
   subprotocols: Array<string>;
   has_hello: boolean;
+  replies: Array<string>;
   has_headers: boolean;
   headers_for: Array<string>;
   headers_from: string | null;

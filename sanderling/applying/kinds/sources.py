@@ -20,6 +20,7 @@ from actors.messages.requests import (
     OwnOnly,
     PushFilter,
     RenderWish,
+    Replies,
     Schedule,
     Screenshots,
     Selector,
@@ -58,6 +59,7 @@ class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     bar: Bar | UnsetType = UNSET
     subprotocols: Subprotocols | UnsetType = UNSET
     hello: Reference | UnsetType = UNSET
+    replies: Replies | UnsetType = UNSET
     headers: Reference | UnsetType = UNSET
     headers_for: HeadersFor | UnsetType = UNSET
     follow: Follows | UnsetType = UNSET
@@ -103,6 +105,7 @@ class SourceSeen(Struct):
     revision: str
     headers_for: tuple[str, ...] = ()
     follow_hosts: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
     own_only: tuple[Inheritable, ...] = ()
     screenshots: bool = False
     detection: DetectionSeen = DetectionSeen()
@@ -120,6 +123,7 @@ DEFAULTS: Values = {
     "filter": None,
     "bar": None,
     "subprotocols": (),
+    "replies": (),
     "headers_for": (),
     "follow": "none",
     "follow_hosts": (),

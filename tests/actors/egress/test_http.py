@@ -367,7 +367,7 @@ async def test_a_look_over_https_is_signed_anew_at_each_hop_and_one_in_the_clear
     async def sign(method: str, url: Url) -> list[tuple[str, str]]:
         return [("Signature", f"{method} {url.text}")]
 
-    site.http._sign = sign
+    site.http.sign = sign
     site.pages["https://a.example/feed"] = Answer(301, headers={"location": "https://b.example/feed"})
     site.pages["https://b.example/feed"] = site.pages["http://a.example/feed"] = Answer(200, b"x")
     await site.get("https://a.example/feed")

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 import inspect
+import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
@@ -15,7 +19,7 @@ from actors.egress.closing import SessionOver
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
-from actors.egress.websocket import FRAME_LIMIT, Frames, open_websocket
+from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, Frames, open_websocket
 from tests.support.memory_network import MemoryNetwork, Serve, a_world, settings
 
 URL = parse_url("ws://push.example/frames?x=1")
@@ -330,3 +334,66 @@ NOT_AFTER_A_HANDSHAKE = {
     "_handle_reject_data_event",
     "_handle_request_event",
 }
+
+
+def raw_deflate(data: bytes) -> bytes:
+    deflate = zlib.compressobj(wbits=-15)
+    return deflate.compress(data) + deflate.flush()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, raw_deflate])
+async def test_compressed_messages_are_read_within_bounds(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, pack: Callable[[bytes], bytes]
+) -> None:
+    large = b"x" * FRAME_LIMIT
+
+    async def session(connection: WebSocketConnection) -> None:
+        for message in (pack(b'{"id": 1}'), pack(large + b"x"), *[pack(large)] * 40, b"\xff\xfe", "end"):
+            await connection.send_message(message)
+        await rest(connection)
+
+    async with opened(a_network(nursery, accepting(session))) as frames:
+        assert await taken(frames, 1) == ['{"id": 1}']
+        found: list[str] = []
+        while found[-1:] != ["end"]:
+            batch = await frames.receive()
+            assert sum(map(len, batch)) <= 2 * FRAME_LIMIT
+            found += batch
+        counts = frames.statistics()
+    assert (len(found), counts.received, counts.skipped) == (41, 44, 2)
+    assert counts.why == "a binary frame is neither text nor compressed text"
+
+
+async def test_a_session_that_is_closed_keeps_a_bounded_part_of_a_compressed_flood(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
+    bomb = gzip.compress(b"x" * FRAME_LIMIT)
+
+    async def session(connection: WebSocketConnection) -> None:
+        for _ in range(50):
+            await connection.send_message(bomb)
+        await rest(connection)
+
+    async with opened(a_network(nursery, accepting(session))) as frames:
+        await frames.receive()
+    assert sum(map(len, frames.left())) <= MOST_LEFT + 2 * FRAME_LIMIT
+
+
+async def test_a_handshake_that_wants_more_says_what(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+    failed = await failure_of(nursery, rejecting(400, {}))
+    assert "`subprotocols`, or `headers` such as an Origin" in failed.reason
+
+    async def chooses(stream: trio.abc.Stream) -> None:
+        head = (await stream.receive_some(65536)).decode()
+        key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
+        token = base64.b64encode(hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()).decode()
+        lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
+        lines += [f"Sec-WebSocket-Accept: {token}", "Sec-WebSocket-Protocol: xmpp", "", ""]
+        await stream.send_all("\r\n".join(lines).encode())
+        await trio.sleep_forever()
+
+    failed = await failure_of(nursery, chooses)
+    assert failed.blame is Blame.REMOTE_PERMANENT
+    assert failed.reason.endswith(
+        "subprotocol xmpp: the server chose one that was not offered; name it in `subprotocols`"
+    )

@@ -21,7 +21,8 @@ from tests.support.build import NOW, a_source, a_source_id
 CONTRACT = {
     "id", "url", "type", "detected_type", "detection", "enabled", "tags", "selector", "ignore", "filter",
     "schedule", "bar", "noise_count", "created_at", "updated_at", "last_fetch_at", "last_success_at", "next_fetch_at",
-    "last_event_at", "health", "breaker", "subprotocols", "has_hello", "has_headers", "headers_for", "headers_from",
+    "last_event_at", "health", "breaker", "subprotocols", "has_hello", "replies",
+    "has_headers", "headers_for", "headers_from",
     "own_only", "hours", "title", "screenshots",
     "found_title", "state", "follow", "follow_hosts", "render", "wait_for", "rendered", "effective", "inherited",
     "revision", "updated_by", "managed",

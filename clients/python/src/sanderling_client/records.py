@@ -1299,7 +1299,11 @@ class NewSource(Struct, frozen=True, kw_only=True):
     bar: float | UnsetType | None = UNSET
     subprotocols: list[str] | UnsetType = UNSET
     """What a push source's handshake offers, best first. Default: []"""
-    hello: str | UnsetType | None = UNSET
+    hello: str | list[str] | UnsetType | None = UNSET
+    replies: list[str] | UnsetType = UNSET
+    """Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and
+    in the text for the same ones. A frame that is answered is no event. Default: []
+    """
     headers: str | UnsetType | None = UNSET
     headers_for: list[str] | UnsetType = UNSET
     """Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
@@ -1905,7 +1909,11 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     filter: str | UnsetType | None = UNSET
     subprotocols: list[str] | UnsetType = UNSET
     """What a push source's handshake offers, best first"""
-    hello: str | UnsetType | None = UNSET
+    hello: str | list[str] | UnsetType | None = UNSET
+    replies: list[str] | UnsetType = UNSET
+    """Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and
+    in the text for the same ones. A frame that is answered is no event
+    """
     headers: str | UnsetType | None = UNSET
     headers_for: list[str] | UnsetType = UNSET
     """Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
@@ -1964,6 +1972,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     filter: str | None
     subprotocols: list[str]
     has_hello: bool
+    replies: list[str]
     has_headers: bool
     headers_for: list[str]
     headers_from: str | None

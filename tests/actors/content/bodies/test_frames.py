@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.bodies.frames import MOST, SMALL, read_frame, told
+from actors.content.bodies.frames import MOST, MOST_EVENTS, MOST_SMALL, Frame, is_small, read_frames, told
 from actors.content.errors import ContentError
+from actors.egress.decoding import inflated
+from tests.actors.content.bodies.frame_kinds import HELD_OUT, KINDS
 
 URL = "wss://shore.example/live"
+
+
+def read_frame(text: str, url: str) -> Frame:
+    (found,) = read_frames(text, url)
+    return found
 
 
 def test_common_field_names_are_read() -> None:
@@ -75,7 +83,7 @@ def test_x23_hostile_frames_are_content_errors(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a":' * (SMALL // 5), '{"id": ' + "9" * (SMALL - 8) + "}", "<p" + " a" * (SMALL // 2 - 1)]
+    "text", ['{"a":' * (MOST_SMALL // 5), '{"id": ' + "9" * (MOST_SMALL - 8) + "}", "<p" + " a" * (MOST_SMALL // 2 - 1)]
 )
 def test_x23_small_hostile_frames_do_no_harm_in_the_loop(text: str) -> None:
     with suppress(ContentError):
@@ -84,8 +92,44 @@ def test_x23_small_hostile_frames_do_no_harm_in_the_loop(text: str) -> None:
 
 @given(st.text() | st.text().map(lambda text: '{"title":' + text))
 def test_nothing_else_is_raised(text: str) -> None:
-    try:
-        frame = read_frame(text, URL)
-    except ContentError:
-        return
-    (frame.id + frame.title + frame.url).encode()
+    with suppress(ContentError):
+        for frame in read_frames(text, URL):
+            (frame.id + frame.title + frame.url).encode()
+
+
+@pytest.mark.parametrize("name", [*KINDS, *HELD_OUT])
+def test_each_kind_of_frame_brings_its_news_and_nothing_else(name: str) -> None:
+    kind = (KINDS | HELD_OUT)[name]
+    for seed in range(20):
+        message, news = kind(random.Random(f"{name} {seed}"))
+        text = message if isinstance(message, str) else (inflated(message, MOST) or b"").decode()
+        found = read_frames(text, URL)
+        assert [(each.title, each.url, each.content) for each in found] == [each[1:] for each in news], text
+        assert len({each.mark for each in found}) == len(found)
+
+
+def test_a_list_of_scalars_and_an_unknown_object_are_content_as_they_are() -> None:
+    for text in ("[1, 2]", '["low", "high"]', '{"level": 4.2}', '{"id": 5}', "42", "3", '{"meta": {"level": 4}}'):
+        assert [frame.content for frame in read_frames(text, URL)] == [text]
+
+
+def test_an_envelope_with_words_of_its_own_is_an_event_whatever_it_lists() -> None:
+    frame = read_frame('{"title": "Two boats", "url": "/b", "items": [{"title": "One"}, {"title": "Other"}]}', URL)
+    assert frame.title == "Two boats"
+
+
+def test_the_words_of_an_event_go_before_those_of_its_envelope() -> None:
+    frame = read_frame('{"title": "Channel", "text": "x", "data": {"headline": "News", "time": 1790000000}}', URL)
+    assert (frame.title, frame.content, frame.published_at) == ("News", "x", 1_790_000_000_000)
+
+
+@pytest.mark.parametrize("text", ["[" + "{}," * MOST_EVENTS + "{}]", '{"data":[' + '{"a":1},' * MOST_EVENTS + "{}]}"])
+def test_x23_more_events_than_a_frame_may_hold_are_refused(text: str) -> None:
+    assert not is_small(text)
+    with pytest.raises(ContentError, match="at most 5000"):
+        read_frames(text, URL)
+
+
+def test_a_stream_names_the_kind_of_its_events() -> None:
+    (frame,) = read_frames('{"title": "T", "tags": ["sea"]}', URL, "Update")
+    assert frame.tags == ("category:sea", "category:update")

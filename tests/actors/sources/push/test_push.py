@@ -226,6 +226,70 @@ async def test_the_source_says_hello_at_each_connection_with_the_last_admitted_i
         assert "s3cret" not in repr(service.logged) + repr(view)
 
 
+async def test_a_hello_of_several_messages_waits_for_an_answer_to_each(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        hello = ('{"type": "connection_init"}', '{"type": "subscribe", "since": "{last_id}"}', "last")
+        source = (await service.add(URL, filter="", hello=hello)).view.source
+        assert source.hello == "\n---\n".join(hello)
+        await trio.sleep(2)
+        assert pusher.heard == ['{"type": "connection_init"}']
+        await pusher.send({"type": "connection_ack"})
+        assert pusher.heard[1:] == ['{"type": "subscribe", "since": ""}']
+        await pusher.send({"id": "1", "text": "one"}, {"id": "2", "text": "two"})
+        assert pusher.heard[2:] == ["last"]
+        await pusher.hang_up(1001)
+        await trio.sleep(30)
+        assert pusher.heard[3:] == ['{"type": "connection_init"}']
+        assert [event["content"] for event in await service.events()] == ["one", "two"]
+
+
+async def test_pings_are_answered_by_the_sources_rules(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="", replies=('{"ping":*} -> {"pong":*}', "2 -> 3"))).view.source.id
+        await trio.sleep(2)
+        await pusher.send({"ping": 17}, "2", "tide")
+        assert pusher.heard == ['{"pong":17}', "3"]
+        assert [event["content"] for event in await service.events()] == ["tide"]
+        view = await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(replies=()), reply))
+        assert view.source.replies == ()
+        with pytest.raises(Unprocessable, match="pattern -> text"):
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(replies=("* * -> x",)), reply))
+        with pytest.raises(Unprocessable, match="line ---"):
+            await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(hello=("a\n---",)), reply))
+
+
+async def test_a_message_with_several_events_is_several_events(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="tide")).view.source.id
+        await trio.sleep(2)
+        await pusher.send([{"id": 1, "title": "High tide"}, {"id": 2, "title": "Fog"}, {"id": 3, "title": "Low tide"}])
+        await pusher.send({"type": "ping"}, [{"id": 3, "title": "Low tide"}])
+        assert await service.titles() == ["High tide", "Low tide"]
+        push = service.registry.table.describe(source).push
+        assert push is not None
+        assert (push.frames, push.admitted, push.filtered, push.duplicates) == (4, 2, 1, 1)
+
+
+async def test_frames_that_nobody_can_read_lower_the_health_and_say_why(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        pusher = Pusher()
+        pusher.join(service)
+        source = (await service.add(URL, filter="")).view.source.id
+        for _ in range(3):
+            await trio.sleep(60)
+            await pusher.connections[-1].send_message(b"\xff\x00\xfe")
+        await trio.sleep(60)
+        health = service.registry.table.describe(source).hot.health
+        assert health.score < 1.0
+        assert health.reason.endswith("could not be read: a binary frame is neither text nor compressed text")
+
+
 async def test_only_a_push_source_has_a_hello(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")

@@ -1,0 +1,152 @@
+"""The lines of an HTTP stream, put together to events: Server-Sent Events (WHATWG HTML, 9.2) and JSON lines. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+Kind = Literal["sse", "lines"]
+_LINES = (
+    "x-ndjson", "ndjson", "jsonl", "x-jsonl", "jsonlines", "json-lines", "x-jsonlines", "stream+json", "x-json-stream",
+    "json-seq",
+)  # fmt: skip
+CONTENT_TYPES: Final[Mapping[str, Kind]] = {
+    "text/event-stream": "sse",
+    **{f"application/{name}": "lines" for name in _LINES},
+}
+SPOKEN: Final[Mapping[Kind, str]] = {"sse": "Server-Sent Events", "lines": "JSON lines"}
+MOST_SIZE: Final = 1 << 20
+"""Bytes of an event, and of a line."""
+MOST_ID: Final = 1_000
+_PINGS: Final = frozenset(("ping", "heartbeat", "keepalive", "keep-alive", "hb"))
+_DIGITS = re.compile(r"\d{1,9}")
+
+
+def kind_of(content_type: str) -> Kind | None:
+    """Return what kind of stream a Content-Type names.
+
+    >>> kind_of("Text/Event-Stream; charset=utf-8"), kind_of("application/x-ndjson"), kind_of("text/html")
+    ('sse', 'lines', None)
+    """
+    return CONTENT_TYPES.get(content_type.partition(";")[0].strip().lower())
+
+
+class NamedText(str):
+    """The text of an event whose stream says of what kind it is."""
+
+    name = ""
+
+
+def name_of(text: str) -> str:
+    """Return the kind of an event by its stream's own word, "" for none."""
+    return text.name if isinstance(text, NamedText) else ""
+
+
+class StreamEvent(NamedTuple):
+    """An event. text: None for one that only moves the id. id: the one to resume behind it, None for none."""
+
+    text: str | None
+    id: str | None
+
+
+class StreamLines:
+    """What has come of one stream: `feed` takes bytes, and gives the events that are complete.
+
+    `skipped` counts events that were too large. `retry`: seconds before the next connection, as the server wishes.
+    """
+
+    def __init__(self, kind: Kind, last_id: str = "") -> None:
+        self._kind = kind
+        self._rest: list[bytes] = []
+        self._rest_size = self._size = 0
+        self._after_cr = self._began = self._too_large = False
+        self._data: list[str] = []
+        self._name = ""
+        self._id = last_id
+        self.retry: float | None = None
+        self.skipped = 0
+
+    def __repr__(self) -> str:
+        return f"<StreamLines of {SPOKEN[self._kind]}, {self._rest_size} bytes ahead>"
+
+    def feed(self, data: bytes) -> Iterator[StreamEvent]:
+        """Take bytes as they come."""
+        if self._kind == "sse" and data:
+            begins, self._after_cr = int(self._after_cr and data[:1] == b"\n"), data[-1:] == b"\r"
+            data = data[begins:]
+        for line in self._lines(data):
+            bare = line if self._began else line.removeprefix(b"\xef\xbb\xbf")
+            self._began = True
+            event = self._whole(bare) if self._kind == "lines" else self._field(bare)
+            if event is not None:
+                yield event
+
+    def end(self) -> Iterator[StreamEvent]:
+        """Take the end of a stream that is complete: its last line may lack its end. An SSE event may not."""
+        if self._kind == "lines":
+            yield from self.feed(b"\n")
+
+    def _lines(self, data: bytes) -> Iterator[bytes]:
+        """Yield the lines that are complete; what is too large of one is forgotten as it comes."""
+        # In JSON lines a CR is white space, and only LF ends a line.
+        lines = data.splitlines(keepends=True) if self._kind == "sse" else data.split(b"\n")
+        tail = lines.pop() if self._kind == "lines" or (lines and lines[-1][-1:] not in {b"\n", b"\r"}) else b""
+        for line in lines:
+            rest, self._rest, too_large = self._rest, [], self._rest_size + len(line) > MOST_SIZE + 2
+            self._rest_size = 0
+            if too_large:
+                self._skip()
+                continue
+            whole = b"".join((*rest, line)) if rest else line
+            yield whole.rstrip(b"\r\n") if self._kind == "sse" else whole
+        self._rest_size += len(tail)
+        if self._rest_size > MOST_SIZE:
+            self._rest = []
+        elif tail:
+            self._rest.append(tail)
+
+    def _skip(self) -> None:
+        if self._kind == "lines":
+            self.skipped += 1
+        else:
+            self._too_large, self._data = True, []
+
+    def _whole(self, line: bytes) -> StreamEvent | None:
+        text = line.decode("utf-8", "replace").strip("\x1e \t\r\n")
+        return StreamEvent(text, None) if text else None
+
+    def _field(self, line: bytes) -> StreamEvent | None:
+        if not line:
+            return self._dispatch()
+        raw, _, value = line.partition(b":")
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        match raw:
+            case b"data":
+                self._size += len(value) + 1
+                if self._size > MOST_SIZE:
+                    self._too_large, self._data = True, []
+                elif not self._too_large:
+                    self._data.append(text)
+            case b"event":
+                self._name = text[:100]
+            case b"id" if "\0" not in text and len(text) <= MOST_ID:
+                self._id = text
+            case b"retry" if _DIGITS.fullmatch(text):
+                self.retry = int(text) / 1000
+            case _:
+                pass  # a comment, which is a sign of life, or a field of a later standard
+        return None
+
+    def _dispatch(self) -> StreamEvent | None:
+        data, name, too_large = self._data, self._name, self._too_large
+        self._data, self._name, self._size, self._too_large = [], "", 0, False
+        if too_large:
+            self.skipped += 1
+        if not data or name.lower() in _PINGS:
+            return StreamEvent(None, self._id)
+        text = "\n".join(data)
+        if name not in {"", "message"}:
+            text = NamedText(text)
+            text.name = name
+        return StreamEvent(text, self._id)
