@@ -7,6 +7,9 @@ from __future__ import annotations
 
 STORED = 0xFF
 """The bits of a trait that are remembered."""
+SIGN = 0xFF00
+INSIDE = 0x10000
+"""Under the page's <main>. Only `believed` reads it."""
 
 TAGS = ("nav", "footer", "aside", "dialog", "menu", "header")
 ROLES = (
@@ -59,9 +62,9 @@ def by_place(words: str) -> int:
 
 def signed(trait: int, sign: int) -> int:
     """Return a trait with a sign, unless it has one from an element further out."""
-    return trait if trait > STORED else trait | sign
+    return trait if trait & SIGN else trait | sign
 
 
 def words_of(trait: int) -> str:
     """Return in words what made a block furniture; "" where no sign is known."""
-    return _ALL[trait >> 8]
+    return _ALL[(trait & SIGN) >> 8]

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from actors.content.pages import furniture as signs
+from actors.content.values.currencies import has_price
 
 if TYPE_CHECKING:
     from actors.content.bodies.markup import Element
@@ -84,6 +85,9 @@ _MOST_KNOWN = 8192
 TOLD = frozenset({"role", "aria-hidden"})
 """Attributes beside class and id by which a block is told to be furniture."""
 _MOST_BY_NAME = 0.5
+_RICH, _RICH_TEXT, _SENTENCE = 12, 4, 60
+"""Blocks of content, or sentences of so many characters, from which on a page has a main part beside its boxes."""
+_FEW_PRICES = 3
 _MOST = 0.9
 
 
@@ -119,7 +123,8 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
         return trait | CONTROL
     role = role.lower()
     if tag in _CONTENT_TAGS or role == "main":
-        return trait & ~(FURNITURE | NAMED) & signs.STORED
+        inside = signs.INSIDE if tag == "main" or role == "main" else 0
+        return trait & ~(FURNITURE | NAMED) & signs.STORED | inside
     if head or tag in _FURNITURE_TAGS:
         return signs.signed(trait | FURNITURE, signs.by_tag(tag)) & ~NAMED
     if role in _FURNITURE_ROLES:
@@ -172,10 +177,33 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """Return the traits of a whole page, without the marks that it does not bear out and with led boxes marked."""
     sizes = [len(text) for text in texts]
     total = sum(sizes)
-    kept = _named_borne_out(texts, traits, sizes)
+    kept = _with_only_content(texts, _named_borne_out(texts, traits, sizes))
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
         return [trait & ~(FURNITURE | NAMED) & signs.STORED for trait in kept]
     return _with_enclosed(_with_boxes(texts, kept), sizes)
+
+
+def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
+    """Return the traits with boxes beside the main text as content where there is little else, or no other price."""
+    has_main = any(trait & signs.INSIDE for trait in kept)
+    top = next((i for i, trait in enumerate(kept) if trait & TOP), len(kept))
+    boxes = [
+        i
+        for i, trait in enumerate(kept)
+        if trait & FURNITURE and (trait & signs.INSIDE if has_main else trait & NAMED and i > top)
+    ]
+    if not boxes:
+        return kept
+    content = [i for i, trait in enumerate(kept) if not trait & ASIDE and (trait & signs.INSIDE or not has_main)]
+    is_rich = len(content) >= _RICH or sum(len(texts[i]) >= _SENTENCE for i in content) >= _RICH_TEXT
+    if is_rich:
+        priced = [i for i in boxes if has_price(texts[i])]
+        if not priced or len(priced) > _FEW_PRICES or any(has_price(texts[i]) for i in content):
+            return kept
+        boxes = [i for i in boxes if priced[0] - 1 <= i <= priced[-1] + 2]
+    for i in boxes:
+        kept[i] &= ~(FURNITURE | NAMED | signs.SIGN)
+    return kept
 
 
 def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:

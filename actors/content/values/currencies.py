@@ -90,6 +90,7 @@ AFTER = (
     rf"|(?:{_any_of({**SIGNS, **_NAMES})})(?![^\W円元원]))"
 )
 """A currency after an amount."""
+_PRICE = re.compile(rf"{BEFORE}\s?\d|\d\s?{AFTER}")
 WORD_BEFORE = re.compile(rf"(?<!\w)({_any_of(_WORDS_TOO)})[ \u00a0]{{0,2}}$")
 """A code before an amount that is a word as well, and believed in its own country."""
 CURRENCY_ENDS = frozenset(word[-1] for word in (*CODES, *SIGNS))
@@ -112,6 +113,11 @@ def code_of(written: str, writing: Writing) -> str:
 def is_at_home(code: str, writing: Writing) -> bool:
     """Return whether countries that speak the text's language use a currency, so that its marks are theirs."""
     return code in _HOME.get(writing.spoken, frozenset())
+
+
+def has_price(text: str) -> bool:
+    """Return whether an amount stands beside a currency."""
+    return _PRICE.search(text) is not None
 
 
 def has_three_places(code: str) -> bool:
