@@ -11,7 +11,7 @@ from actors.content.bodies.markup import Element
 from actors.content.bodies.outlines import read_outline
 from actors.content.bodies.text import normalise
 from actors.content.changes import same
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import FEW, Verdict, judge
 from actors.content.changes.contexts import StateContexts
 from actors.content.changes.finding import find_text
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
@@ -51,6 +51,7 @@ from actors.content.pages.page import (
     PageReading,
     blocks_in,
     head_of,
+    is_one_value,
     open_page,
     read_page,
     reading_of,
@@ -178,8 +179,10 @@ def look_page(asked: PageRequest) -> PageLook:
         memory = with_declared(memory, keys_of(opened.offers))
     known = known_keys(memory) if memory is not None else ({}, {})
     # Of a file each line is content, as of a part that the user chose: no figure of it is a counter.
-    is_chosen = asked.selector is not None or format_of(opened.root) == FILE
-    reading = reading_of(opened.root, blocks, "", narrowed=is_chosen, known=known)
+    is_narrowed = asked.selector is not None or format_of(opened.root) == FILE
+    is_value = is_one_value(blocks)
+    exact = is_value or (asked.selector is not None and len(blocks.texts) <= FEW)
+    reading = reading_of(opened.root, blocks, "", narrowed=is_narrowed, known=known, exact=exact)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
@@ -191,7 +194,7 @@ def look_page(asked: PageRequest) -> PageLook:
         bar=bar,
         when=When(asked.number, asked.at),
         address=asked.url,
-        chosen=is_chosen,
+        chosen=is_narrowed or is_value,
     )
     look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
     if format_of(opened.root) == FILE:

@@ -61,7 +61,7 @@ _TURNED = 3
 """Told blocks that have become furniture at one look, from which it is the reading that changed."""
 _MOST_DOUBTS = 3
 """Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
-_FEW = 3
+FEW = 3
 """Blocks of a chosen part of a page, told and now, up to which each of them is content."""
 
 
@@ -154,7 +154,7 @@ def judge(
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,
-        chosen=chosen and 0 < len(now.keys) <= _FEW and len(before.keys) <= _FEW,
+        chosen=chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW,
     )
     early = not memory.gone and when.number - memory.told <= boxes.EARLY
     look = _Look(

@@ -62,6 +62,7 @@ _SOME, _LITTLE = 4, 0.2
 """Blocks of furniture that a redesign brings into the content, and what the blocks weigh that it loses."""
 AMID = "it stands amid what was or is furniture"
 RESTLESS = "this place changes at nearly every look"
+ID = "an id that may be made anew at each check, until it stays"
 SEEN = "seen in an earlier look"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
 _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES})
@@ -197,6 +198,8 @@ def _in_place(
     if one.slot in known.restless and stood < LASTS:
         rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
+    if one.what == "ids" and not stood:
+        return replace(new, score=0.0, rule=ID, waits=True), replace(old, score=0.0, rule=ID)
     is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
     if one.what == "figures" and scales[0].may_count(one, old.text):
         light = new.rule in {*_LIGHT, FIGURES} and old.rule in {*_LIGHT, FIGURES}
@@ -208,7 +211,8 @@ def _in_place(
         if light and is_value:
             return replace(new, score=max(FIGURE, new.score), rule=""), replace(old, score=_GONE * FIGURE, rule="")
         return new, old
-    if new.rule in _LIGHT and old.rule in _LIGHT and new.score <= FIGURE and is_value:
+    light = _LIGHT | {FIGURES} if one.what == "ids" else _LIGHT
+    if new.rule in light and old.rule in light and new.score <= FIGURE and is_value:
         new, old = replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
     # What a text says is written anew; what stands around one is drawn for each visitor.
     is_drawn = one.what == "words" and not scales[0].is_text and _unlike(one, alone=alone)

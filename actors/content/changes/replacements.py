@@ -8,6 +8,7 @@ middle, and a new entry above a list moves nothing.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -27,12 +28,17 @@ _LONGEST_SHAPE = 40
 """Words of a block that is sought by its shape where a gap has more blocks on one side."""
 _MOST_SOUGHT = 200
 
-What: TypeAlias = Literal["figures", "dates", "words"]
+What: TypeAlias = Literal["ids", "figures", "dates", "words"]
+_ID = re.compile(
+    r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{10,}"
+    r"|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b"
+)
+"""A checksum, a number of any length, or made by a machine at each check: only time tells which."""
 
 
 class Replacement(Struct, frozen=True):
     """A block and what came in its place: positions before and now, the key of what came, canonical texts, and the key
-    of the place. what: only its figures differ, only its dates, or its words.
+    of the place. what: only long ids differ, only its figures, only its dates, or its words.
     """
 
     old: int
@@ -46,7 +52,7 @@ class Replacement(Struct, frozen=True):
 
 def shape(canonical: str) -> str:
     """Return a canonical text with 0 for each figure, whatever its sign."""
-    return SIGNED.sub("0", canonical)
+    return SIGNED.sub("0", _ID.sub("0", canonical))
 
 
 def dateless(canonical: str) -> str:
@@ -69,7 +75,7 @@ def replacements(
             continue
         for i, j in _paired(_Gap(before, now, went, came), old, new):
             what = _what(went[i], came[j])
-            slot = slot_of(before, i, shape(came[j]) if what == "figures" else "")
+            slot = slot_of(before, i, shape(came[j]) if what in {"ids", "figures"} else "")
             yield Replacement(i, j, now.keys[j], went[i], came[j], slot, what)
 
 
@@ -82,6 +88,8 @@ def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
 def _what(before: str, after: str) -> What:
     if (said := dateless(before)) and said == dateless(after):
         return "dates"
+    if _ID.sub("0", before) == _ID.sub("0", after):
+        return "ids"
     return "figures" if shape(before) == shape(after) else "words"
 
 

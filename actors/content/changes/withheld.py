@@ -21,7 +21,6 @@ _MASK = re.compile(r"⟨(\w+)⟩")
 _MASKED = {
     "stamp": "when the page was made",
     "copyright": "a copyright year",
-    "id": "a machine-made id",
     "ago": "how long ago",
     "server": "a server's or a request's id",
     "took": "how long the page took",

@@ -17,12 +17,12 @@ from actors.content.errors import ContentError
 from actors.content.messages.readings import FILE, StandIn
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, blocks_of
-from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of
+from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of, kind_of
 from actors.content.pages.main_text import main_text
 from actors.content.pages.offers import Offer, offers_of, with_offers
 from actors.content.pages.places import Place
 from actors.content.pages.plain import ROOT, Plain, part_of, read_bytes, read_file, read_plain, root_of, unwatchable
-from actors.content.pages.traits import CELL
+from actors.content.pages.traits import ASIDE, CELL, HEADING
 from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
 from actors.content.pages.walls import trouble_of
 from actors.content.wording import canonical
@@ -30,6 +30,8 @@ from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 
 _MOST_LABEL = 1_000
+_VALUE_WORDS = 8
+_DIGIT = re.compile(r"\d")
 _TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
 _AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")
 _DATE_NAMES = (
@@ -185,13 +187,14 @@ def reading_of(
     *,
     narrowed: bool,
     known: canonical.KnownKeys = ({}, {}),
+    exact: bool = False,
 ) -> PageReading:
     """Return the reading of a tree whose blocks and content are known.
 
-    `known` are keys from an earlier look: most blocks are as they were, and keys are dear.
+    `known` are keys from an earlier look: most blocks are as they were, and keys are dear. exact: nothing is masked.
     """
     head = head_of(root)
-    texts, keys = _keyed(blocks, known)
+    texts, keys = _keyed(blocks, known, exact=exact)
     return PageReading(
         title=head.title,
         author=head.author,
@@ -205,6 +208,17 @@ def reading_of(
         evidence=evidence_of(root, blocks),
         places=blocks.places,
     )
+
+
+def is_one_value(blocks: Blocks) -> bool:
+    """Return whether a page is one version, date, checksum, address or number, with a heading at most."""
+    rows = [(text, trait) for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE]
+    values = [text for text, trait in rows if not trait & HEADING] or [text for text, _ in rows]
+    if len(values) != 1 or len(rows) > 2 or len(values[0].split()) > _VALUE_WORDS:
+        return False
+    if not _DIGIT.search(values[0]) or canonical.canonical(values[0]) in {"⟨clock⟩", "⟨ago⟩"}:
+        return False
+    return not kind_of(values[0])
 
 
 class Head(Struct, frozen=True):
@@ -229,7 +243,7 @@ def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
     return tuple(place for part in parts for place in part.places or (None,) * len(part.texts))
 
 
-def _keyed(blocks: Blocks, known: canonical.KnownKeys) -> tuple[list[str], list[str]]:
+def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[list[str], list[str]]:
     """Return the normal form and the key of each block; a text that is known is in its normal form already."""
     outside, in_cells = known
     keys = [
@@ -242,7 +256,7 @@ def _keyed(blocks: Blocks, known: canonical.KnownKeys) -> tuple[list[str], list[
         if key is None:
             cell = 1 if blocks.traits[i] & CELL else 0
             texts[i] = text = normalise(texts[i])
-            key = known[cell].get(text) or canonical.key(text, cell=bool(cell))  # noqa: PLW2901
+            key = known[cell].get(text) or canonical.key(text, cell=bool(cell), exact=exact)  # noqa: PLW2901
         found.append(key)
     return texts, found
 

@@ -98,12 +98,8 @@ _ANYWHERE = (
         r"(?:©|\(c\)|\bcopyright\b)[^.\d]{0,40}(?:19|20)\d\d(?:\s?-\s?(?:19|20)?\d\d\b)?"
         r"|\b(?:19|20)\d\d(?:\s?-\s?(?:19|20)\d\d)?\s?(?:©|\(c\))",
     ),
-    _mask("id", _LONG, r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
-    _mask(
-        "id",
-        _LONG,
-        r"(?<![\d.,$€£])\b(?:\d{10,}|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b(?!\s?[%€$£])",
-    ),
+    # Seconds, milliseconds or microseconds since 1970, of the years 2020 to 2033.
+    _mask("stamp", _LONG, r"(?<![\d.,$€£])\b1[6-9]\d{8}(?:\d{3}|\d{6})?\b(?!\s?[%€$£])"),
     _mask(
         "ago",
         "vor il för hace",
@@ -234,6 +230,6 @@ def _applied(masks: tuple[_Mask, ...], text: str, signs: set[str]) -> str:
     return text
 
 
-def key(text: str, *, cell: bool = False) -> str:
-    """Return the 16 hex digits by which a block is known."""
-    return digest16(canonical(text, cell=cell))
+def key(text: str, *, cell: bool = False, exact: bool = False) -> str:
+    """Return the 16 hex digits by which a block is known. exact: nothing is masked."""
+    return digest16(stripped(spelled(text)) if exact else canonical(text, cell=cell))
