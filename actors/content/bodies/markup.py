@@ -64,6 +64,8 @@ MOST_SKIPS = 5
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
 _PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6
+_OPENERS = etree.XPath("//*[@aria-controls] | //a[starts-with(@href, '#')]")
+_PANELS = etree.XPath("//*[(@hidden or @style or @aria-hidden) and (@id or @hidden='until-found')]")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
@@ -123,6 +125,16 @@ def around_heading(root: Element) -> frozenset[Element]:
     """Return the elements that the page's first h1 stands in."""
     heading = next(root.iter("h1"), None)
     return frozenset(heading.iterancestors()) if heading is not None else frozenset()
+
+
+def panels(root: Element) -> frozenset[Element]:
+    """Return the panels that a reader opens with a click: of tabs and accordions, outside of menus."""
+    ids = {
+        control.get("aria-controls") or control.get("href", "")[1:]
+        for control in _OPENERS(root)
+        if next(control.iterancestors("header", "nav", "footer"), None) is None
+    } - {""}
+    return frozenset(panel for panel in _PANELS(root) if panel.get("id", "") in ids or panel.get("hidden") == "until-found")
 
 
 def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] = frozenset()) -> bool:

@@ -19,8 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.changes import boxes, dated_rows, restless, swaps, withheld
+from actors.content.changes.assigned import steps_of, with_assigned
 from actors.content.changes.contexts import StateContexts
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import Unsaid, Where, compare
 from actors.content.changes.memory import (
     MOST_GONE,
     HeldPage,
@@ -46,7 +47,7 @@ from actors.content.changes.sides import Apart, apart, shapes
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, Withheld
 from actors.content.pages.page import PageReading
-from actors.content.pages.traits import ASIDE
+from actors.content.pages.traits import FURNITURE
 from storage.records.event import Delta, Diff
 
 __all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
@@ -138,7 +139,7 @@ def judge(
     before = settled_of(memory)
     now = content_of(reading, frozenset(before.keys))
     aside = _aside(reading)
-    difference = apart(before, now)
+    difference = with_assigned(apart(before, now), memory, now)
     recent = unpack_keys(memory.recent)
     arrived, missing = (
         (now.keys[i] for i in difference.came.positions),
@@ -216,7 +217,7 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
     or a few blocks more or less, made the same page read otherwise.
     """
     traits = reading.traits or (0,) * len(reading.blocks)
-    kept = [not trait & ASIDE for trait in traits]
+    kept = [not trait & FURNITURE for trait in traits]
     if not any(kept):
         kept = [True] * len(traits)
     if told:
@@ -228,15 +229,15 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
     return SettledState(
         tuple(compress(reading.blocks, kept)),
         tuple(compress(reading.keys, kept)),
-        tuple(trait & ~ASIDE for trait in compress(traits, kept)),
+        tuple(trait & ~FURNITURE for trait in compress(traits, kept)),
         tuple(compress(reading.places, kept)),
     )
 
 
 def _aside(reading: PageReading) -> tuple[str, ...]:
     """Return the keys of furniture, also of told blocks that have become it."""
-    content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & ASIDE}
-    return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & ASIDE and k not in content)
+    content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & FURNITURE}
+    return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & FURNITURE and k not in content)
 
 
 def _held(memory: PageMemory, look: _Look) -> Verdict:
@@ -275,7 +276,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
             return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)
         after = _told(look.before, look.now)
         where = Where(StateContexts(placed(memory)), StateContexts(after))
-        diff, delta = compare(_known_texts(look.before, after), after.texts, where)
+        diff, delta = compare(_known_texts(look.before, after), after.texts, where, _unsaid(memory, look, blocks))
         if diff.added or diff.removed or diff.changed:
             remembered = replace(_settled(memory, look, after, difference, state), turns=turn.turns, slots=slots)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
@@ -378,6 +379,15 @@ def _told(before: SettledState, now: SettledState) -> SettledState:
         return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
     return SettledState(texts, now.keys, now.traits, now.places)
+
+
+def _unsaid(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Unsaid:
+    """Return the texts without weight, which no reader is shown, and those that belong to something else now."""
+    weighty = {(block.text, block.came) for block in blocks if block.score}
+    silent = {(block.text, block.came) for block in blocks} - weighty
+    moved = steps_of(placed(memory), look.now, look.apart) if any(look.apart.moved) else ()
+    went, came = (frozenset(text for text, has_come in silent if has_come == side) for side in (False, True))
+    return Unsaid(went, came, moved)
 
 
 def _known_texts(before: SettledState, after: SettledState) -> list[str]:

@@ -33,14 +33,25 @@ class Where(Struct, frozen=True):
     after: Sequence[Context] = ()
 
 
-def compare(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> tuple[Diff, Delta]:
+class Unsaid(Struct, frozen=True):
+    """Texts that a diff leaves out: went and came without weight, and moved, with the steps that are shown of these."""
+
+    went: frozenset[str] = frozenset()
+    came: frozenset[str] = frozenset()
+    moved: tuple[Op, ...] = ()
+
+
+def compare(
+    before: Sequence[str], after: Sequence[str], where: Where | None = None, unsaid: Unsaid | None = None
+) -> tuple[Diff, Delta]:
     """Return the diff and the delta. `apply(before, delta)` gives `after` unless the delta is truncated."""
     ops = ops_of(before, after, where)
     counts = Counter(op.op for op in ops)
     added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
     stats = DeltaStats(added, removed, changed, len(before) - removed - changed)
     kept, cut = _capped(ops)
-    return _diff(ops), Delta(tuple(kept), stats, truncated=cut)
+    unsaid = unsaid or Unsaid()
+    return _diff(_said(ops, unsaid), unsaid.moved), Delta(tuple(kept), stats, truncated=cut)
 
 
 def ops_of(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> list[Op]:
@@ -162,7 +173,25 @@ def _cut(op: Op) -> Op:
     return replace(op, text=str(op.text)[:_SHOWN])
 
 
-def _diff(ops: list[Op]) -> Diff:
+def _said(ops: list[Op], unsaid: Unsaid) -> list[Op]:
+    """Return the steps that a reader is shown; of a replacement the side that counts."""
+    moved = {text for op in unsaid.moved for text in (op.text, op.before, op.after)}
+    found = []
+    for op in ops:
+        gone = op.before if op.op == "replace" else op.text if op.op == "delete" else None
+        new = op.after if op.op == "replace" else op.text if op.op == "insert" else None
+        goes = gone is not None and gone not in unsaid.went and gone not in moved
+        comes = new is not None and new not in unsaid.came and new not in moved
+        if goes and comes:
+            found.append(op)
+        elif goes:
+            found.append(Op("delete", op.para, text=gone, context=op.context))  # type: ignore[arg-type]  # not None
+        elif comes:
+            found.append(Op("insert", op.para, text=new, context=op.context))  # type: ignore[arg-type]  # not None
+    return found
+
+
+def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     """Return what a reader wants to see: a paragraph that only moved is neither added nor removed, and one that moved
     with its row and changed there is changed.
     """
@@ -171,9 +200,10 @@ def _diff(ops: list[Op]) -> Diff:
     came, went = _beyond(inserted, deleted), _beyond(deleted, inserted)
     moved = _moved(went, came)
     arrived = set(moved.values())
-    came, went = [op for op in came if op not in arrived], [op for op in went if op not in moved]
+    came = [*(op for op in came if op not in arrived), *(op for op in elsewhere if op.op == "insert")]
+    went = [*(op for op in went if op not in moved), *(op for op in elsewhere if op.op == "delete")]
     shown = _Shown()
-    altered = [op for op in ops if op.op == "replace"]
+    altered = [op for op in (*ops, *elsewhere) if op.op == "replace"]
     altered += [
         Op("replace", new.para, before=old.text, after=new.text, context=new.context) for old, new in moved.items()
     ]

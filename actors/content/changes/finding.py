@@ -12,7 +12,7 @@ from actors.content.errors import ContentError
 from actors.content.messages.requests import Findings, FindRequest, Spot
 from actors.content.pages.furniture import words_of
 from actors.content.pages.page import read_tree, reading_of
-from actors.content.pages.traits import ASIDE, FURNITURE
+from actors.content.pages.traits import FURNITURE
 from actors.content.wording.canonical import key
 from actors.content.wording.searching import folded, holds
 
@@ -67,9 +67,9 @@ def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | No
 
 
 def _aside(trait: int) -> str:
-    if not trait & ASIDE:
+    if not trait & FURNITURE:
         return ""
-    sign = words_of(trait) if trait & FURNITURE else "a button or a field's label"
+    sign = words_of(trait)
     return f"furniture: {sign}" if sign else "furniture"
 
 

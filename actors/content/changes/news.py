@@ -6,6 +6,7 @@ has marked as noise weighs nothing; the rest weighs what `weights` says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias
@@ -35,7 +36,7 @@ from actors.content.changes.weights import (
     weigh,
 )
 from actors.content.pages.evidence import asks_for_consent
-from actors.content.pages.traits import CELL
+from actors.content.pages.traits import CELL, CONTROL
 from actors.content.wording.canonical import canonical
 from actors.content.wording.dates import dates_in, shifted_by_a_day
 from actors.content.wording.fingerprint import digest16
@@ -61,6 +62,10 @@ _MANY, _MOST_ASIDE = 8, 0.8
 _SOME, _LITTLE = 4, 0.2
 """Blocks of furniture that a redesign brings into the content, and what the blocks weigh that it loses."""
 AMID = "it stands amid what was or is furniture"
+MOVED = "it belongs to something else now, until it stays"
+CONTROLS = "a control by itself, until it stays"
+_AMOUNT = re.compile(r"\d[.,]\d|[$€£¥]")
+"""In a button or a field other figures count: likes, comments, days."""
 RESTLESS = "this place changes at nearly every look"
 ID = "an id that may be made anew at each check, until it stays"
 SEEN = "seen in an earlier look"
@@ -122,8 +127,8 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
     shuffled = set(came_bags) & set(went_bags)
     figured = labels(came) & labels(went)
     replaced = tuple(replacements(before, now, apart.spans, went.by_position(), came.by_position()))
-    arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured), known)
-    departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured), known)
+    arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured, apart.moved[0]), known)
+    departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured, apart.moved[1]), known)
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
     arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
     departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
@@ -131,6 +136,8 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
         _without_furniture(arrived, departed, apart, known, before)
     many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
     for one in replaced if not known.chosen else ():
+        if one.new in apart.moved[0] and one.old in apart.moved[1]:
+            continue
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
     for side, positions in _exchanged(replaced, (arrivals, departures), (arrived, departed), alone=not many):
@@ -198,6 +205,10 @@ def _in_place(
     if one.slot in known.restless and stood < LASTS:
         rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
+    if new.rule == old.rule == CONTROLS:
+        if one.what == "figures" and not _AMOUNT.search(one.after):
+            return new, old
+        return replace(new, score=FIGURE, rule="", waits=False), replace(old, score=_GONE * FIGURE, rule="")
     if one.what == "ids" and not stood:
         return replace(new, score=0.0, rule=ID, waits=True), replace(old, score=0.0, rule=ID)
     is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
@@ -275,11 +286,12 @@ def _unshifted(
 
 class _Across(Struct, frozen=True):
     """What the other side of a difference has: its words in their order, and what both sides have: bags of words, and
-    labels that differ in figures only."""
+    labels that differ in figures only. moved: positions of texts that belong to something else now."""
 
     words: str
     bags: set[str]
     labels: set[str]
+    moved: frozenset[int]
 
 
 class _Scales:
@@ -333,6 +345,9 @@ class _Scales:
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
             stood = self._known.waits.get(key, 0)
+            if i in self._across.moved:
+                rows[i] = self._moved(i, stood, came=True)
+                continue
             # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
             if self.is_chosen:
                 rule = self._idle(i, text, bag, stood)
@@ -343,6 +358,11 @@ class _Scales:
             else:
                 rule = self._idle(i, text, bag, stood)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
+            if why == CONTROLS:
+                waits = words_in(text) < MIDDLE
+                score, why = (ENTRY, "") if waits and stood >= LASTS else (0.0, why)
+                rows[i] = WeighedBlock(state.texts[i], key, True, score, why, waits and stood < LASTS)
+                continue
             # What lasts is news; on a text page that would tell the foot's version at each release.
             waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
             if waits and stood >= LASTS and rule != SEEN:
@@ -356,6 +376,9 @@ class _Scales:
         rows = {}
         for i, text, bag in self._rows:
             key, trait = state.keys[i], state.traits[i]
+            if i in self._across.moved:
+                rows[i] = self._moved(i, self._known.absent.get(key, 0), came=False)
+                continue
             stays = key in left
             beside = i not in self._entries or key in self._known.aside
             copied = stays and not trait & CELL and beside and not self.is_chosen
@@ -366,14 +389,23 @@ class _Scales:
                 score, why = _FLICKER * score, "it has come and gone before"
             if self._zone.text:
                 score *= _GONE
-            waits = why == LABEL and not self._zone.text
+            waits = (why == LABEL and not self._zone.text) or (why == CONTROLS and words_in(text) < MIDDLE)
             if waits and absent >= LASTS:
                 score, why = ENTRY, ""
             rows[i] = WeighedBlock(state.texts[i], key, False, score, why, waits and absent < LASTS)
         return rows
 
+    def _moved(self, i: int, stood: int, *, came: bool) -> WeighedBlock:
+        """Weigh a text that belongs to something else now: what its page shuffles at each look does not stay there."""
+        text, key = self._state.texts[i], self._state.keys[i]
+        if stood or self.is_chosen:
+            return WeighedBlock(text, key, came, ENTRY if came else _GONE * ENTRY, "")
+        return WeighedBlock(text, key, came, 0.0, MOVED, waits=True)
+
     def _weight(self, i: int, canonical_text: str, *, entry: bool) -> tuple[float, str]:
         state = self._state
+        if state.traits[i] & CONTROL and not self.is_chosen:
+            return 0.0, CONTROLS
         score, why = weigh(state.texts[i], canonical_text, state.traits[i], i, self._zone)
         if self.is_chosen and canonical_text:
             return max(score, ENTRY), ""

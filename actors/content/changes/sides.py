@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -33,11 +33,15 @@ class Side(Struct, frozen=True):
 
 
 class Apart(Struct, frozen=True):
-    """What two states have not in common: what came, what went, and the gaps between what stayed in its order."""
+    """What two states have not in common: what came, what went, and the gaps between what stayed in its order.
+
+    moved: positions, now and before, of texts that are on both sides and belong to something else now.
+    """
 
     came: Side
     went: Side
     spans: tuple[Gap, ...]
+    moved: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
 
 
 def apart(before: SettledState, now: SettledState) -> Apart:
@@ -64,8 +68,12 @@ def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> S
         if more[key]:
             more[key] -= 1
             positions.append(i)
-    positions.reverse()
-    canonicals = (canonical(one.texts[i], cell=bool(one.traits[i] & CELL)) for i in positions)
+    return side_of(one, positions[::-1])
+
+
+def side_of(state: SettledState, positions: Sequence[int]) -> Side:
+    """Return the blocks at these positions."""
+    canonicals = (canonical(state.texts[i], cell=bool(state.traits[i] & CELL)) for i in positions)
     return Side(tuple(positions), tuple(canonicals))
 
 

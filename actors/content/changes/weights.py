@@ -14,7 +14,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from actors.content.pages.traits import CELL, HEADING, ITEM, LINK, TOP
+from actors.content.pages.traits import CELL, CONTROL, HEADING, ITEM, LINK, TOP
 from actors.content.values import currencies
 from actors.content.wording.dates import dates_in
 from actors.content.wording.stamps import is_dated, is_only_date, speaks_of_edits
@@ -108,8 +108,8 @@ class Zone(Struct, frozen=True):
 
 def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
     """Return the content's zone among the blocks outside of furniture; `words` is how many each text has."""
-    long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
-    total = sum(words)
+    long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & (LINK | CONTROL)]
+    total = sum(count for count, trait in zip(words, traits, strict=False) if not trait & CONTROL)
     foot = _foot(texts, words, long[-1] if long else 0)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
         return Zone(False, 0, len(texts), len(texts), len(texts), foot, today)
@@ -201,16 +201,17 @@ def is_fact(text: str, canonical: str, trait: int, position: int, zone: Zone) ->
 def entries_of(texts: Sequence[str], traits: Sequence[int]) -> frozenset[int]:
     """Return the positions of entries: items of lists, and short blocks of one kind in rows, linked or not."""
     found: set[int] = set()
+    places = [i for i in range(len(texts)) if not traits[i] & CONTROL]
     kinds = (
-        trait & (ITEM | LINK | HEADING | CELL) if trait & ITEM or len(text) <= LONGEST_LABEL else -1
-        for text, trait in zip(texts, traits, strict=False)
+        traits[i] & (ITEM | LINK | HEADING | CELL) if traits[i] & ITEM or len(texts[i]) <= LONGEST_LABEL else -1
+        for i in places
     )
     start = 0
     for kind, run in groupby(kinds):
         end = start + sum(1 for _ in run)
         least = _ROW if kind & LINK else _PLAIN_ROW
         if kind >= 0 and (kind & ITEM or end - start >= least):
-            found.update(range(start, end))
+            found.update(places[start:end])
         start = end
     return frozenset(found)
 

@@ -10,7 +10,7 @@ from actors.content.changes.memory import SettledState
 from actors.content.changes.news import WeighedBlock
 from actors.content.messages.requests import Withheld
 from actors.content.pages.furniture import words_of
-from actors.content.pages.traits import ASIDE, CELL, FURNITURE
+from actors.content.pages.traits import CELL, FURNITURE
 from actors.content.wording.canonical import canonical
 
 MOST = 24
@@ -68,8 +68,8 @@ def furniture(
 ) -> Iterator[Withheld]:
     """Yield the blocks of furniture that no earlier look had."""
     for text, key, trait in zip(texts, keys, traits, strict=True):
-        if trait & ASIDE and key not in known:
-            sign = words_of(trait) if trait & FURNITURE else "a button or a field's label"
+        if trait & FURNITURE and key not in known:
+            sign = words_of(trait)
             yield Withheld(text[:LONGEST], f"furniture: {sign}" if sign else "furniture", key, came=True)
 
 

@@ -27,7 +27,7 @@ _MOST_ROWS = 65_534
 _MOST_LABELS = 3
 _LONGEST_LABEL = 60
 """Characters of a cell that may be its row's label without being a `th`."""
-_BETWEEN = " / "
+BETWEEN = " / "
 _LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
 _LAYING = frozenset({"colspan", "rowspan", "scope"})
 _COLUMN_SCOPES = frozenset({"col", "colgroup"})
@@ -236,7 +236,7 @@ class _Labels(dict[tuple[int, ...], str]):
 
     def __missing__(self, cells: tuple[int, ...]) -> str:
         texts = dict.fromkeys(filter(None, map(self._text, cells)))
-        self[cells] = label = _BETWEEN.join(texts)[:MOST_CONTEXT]
+        self[cells] = label = BETWEEN.join(texts)[:MOST_CONTEXT]
         return label
 
     def _text(self, cell: int) -> str:

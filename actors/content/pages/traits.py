@@ -40,10 +40,11 @@ _BY_TAG = {
     **dict.fromkeys(("td", "th", "dd", "dt"), CELL),
     "h1": HEADING | TOP,
     "li": ITEM,
+    "option": ITEM,
 }
 _INHERITED = FURNITURE | CONTROL | NAMED | ~signs.STORED
 _FURNITURE_TAGS = frozenset(signs.TAGS) - {"header"}
-_CONTROL_TAGS = frozenset({"button", "label", "option", "legend"})
+_CONTROL_TAGS = frozenset({"button", "label", "option", "legend", "input"})
 _CONTENT_TAGS = frozenset({"main", "body", "html"})
 _FURNITURE_ROLES = frozenset(signs.ROLES)
 _FURNITURE_WORDS = re.compile(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -18,9 +18,10 @@ from lxml import etree
 from msgspec import Struct
 
 from actors.content.bodies import markup
+from actors.content.errors import ContentError
 from actors.content.pages.files import file_of
 from actors.content.pages.places import MARKED, PLACING
-from actors.content.pages.traits import TOLD, plain_traits, traits_of
+from actors.content.pages.traits import CONTROL, TOLD, plain_traits, traits_of
 
 Row: TypeAlias = tuple[str, int, int] | tuple[str, dict[str, str]] | tuple[str] | str
 """The raw text of a block with its trait and how many of its characters stand in links; that an element of `PLACING`
@@ -31,7 +32,9 @@ BLOCK, BEGIN = 3, 2
 _MOST_ROWS = 100_000
 _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 _HIDING = markup.HIDEABLE - {"class"}
-_TELLING = _HIDING | TOLD | MARKED | {"data-cfemail"}
+_SAYING = ("alt", "title", "aria-label")
+"""Attributes that say what an element without text shows, the first that does."""
+_TELLING = _HIDING | TOLD | MARKED | {"data-cfemail", *_SAYING, "disabled", "aria-disabled", "value", "checked"}
 """Attributes that need a look; most elements have none of them."""
 Note: TypeAlias = tuple[int, Any, bool]
 """Of a text: how many rows there were before it, the element, and whether it stands after that and not in it.
@@ -46,10 +49,18 @@ _KINDS = {
     **dict.fromkeys(markup.UNSEEN - markup.BREAKS, _UNSEEN),
     **dict.fromkeys(markup.UNSEEN & markup.BREAKS, _UNSEEN_BREAK),
     "a": _LINK,
+    "select": _BREAK,
+    "text": _BREAK,
 }
+_MOST_OPTIONS = 40
+"""Nobody waits for one item of a longer list, such as countries or years."""
+_LONGEST_SAYING = 40
+_LONGEST_DOCUMENT = 64 * 1024
+_CONTROLS = frozenset({"button", "option", "input", "a"})
+_INPUTS = frozenset({"", "text", "number", "tel", "email", "url", "submit", "button"})
 _SKIPPED = frozenset({_UNSEEN, _UNSEEN_BREAK})
 _DATA_NAME = re.compile(r"data-[a-z][a-z0-9-]*")
-_UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "value", "alt", "width", "height", "onclick")
+_UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "width", "height", "onclick")
 _NOTHING = dict[str, str]()
 _BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
 _ENDS = {tag: (tag,) for tag in PLACING}
@@ -73,15 +84,16 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
     is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
     trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
-    held, trait, deepest, links, in_links = "", 0, 0, 0, 0
-    shown, steps = markup.around_heading(root), etree.iterwalk(root, events=("start", "end"))
+    held, said, trait, deepest, links, in_links = "", "", 0, 0, 0, 0
+    shown, panels = markup.around_heading(root), markup.panels(root)
+    steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
         if event == "end":
             kind, outer = pop()
             if kind >= _BREAK:
-                if held:
-                    add((held, trait, in_links))
-                    held, in_links = "", 0
+                if held or said:
+                    add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
+                    held, said, in_links = "", "", 0
                 if kind == _PLACING:
                     add(_ENDS[element.tag])
                 trait = outer
@@ -93,12 +105,16 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
             named = dict(items) if items else _NOTHING
             common = not items or is_common(named)
             kind = kind_of(tag, _INLINE)
+            if not common and element in panels:
+                named = {name: value for name, value in named.items() if name not in _HIDING}
+            if tag == "input" and not trait & CONTROL and named.get("value") and _is_shown(named):
+                kind = _BREAK
             push((kind, trait))
             deepest = depth if (depth := len(above)) > deepest else deepest
             if kind >= _BREAK:
-                if held:
-                    add((held, trait, in_links))
-                    held, in_links = "", 0
+                if held or said:
+                    add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
+                    held, said, in_links = "", "", 0
                 if len(rows) >= _MOST_ROWS:
                     break
                 trait = trait_of(element, tag, trait, named)
@@ -117,9 +133,14 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 links += kind == _LINK
                 if kind == _LINK and "href" in named and (name := file_of(named["href"])):
                     add(name)
-            if kind in _SKIPPED:
-                steps.skip_subtree()
-                continue
+            if not common and (kind not in _SKIPPED or tag == "svg"):
+                said = said or next((named[name] for name in _SAYING if named.get(name)), "")[:_LONGEST_SAYING]
+                text = _of_control(tag, named, text)
+            if kind in _SKIPPED or (tag == "select" and len(element) > _MOST_OPTIONS):
+                if not _is_unfolded(tag, named, element):
+                    steps.skip_subtree()
+                    continue
+                text = _document_in(named) if tag == "iframe" else text
         if text and (held or not text.isspace()):  # most of a page's text nodes are space outside of blocks
             if notes is not None and not text.isspace():
                 notes.append((len(rows), element, event == "end"))
@@ -127,6 +148,38 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
             in_links += len(text) if links else 0
     rows += [(held, trait, in_links)] if held else []
     return WalkedTree(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
+
+
+def _of_control(tag: str, named: Mapping[str, str], text: str | None) -> str | None:
+    """Return the text of an element with the state of a control before it."""
+    if tag == "input":
+        if named.get("type", "").lower() in {"checkbox", "radio"}:
+            return "(checked)" if "checked" in named else None
+        text = named.get("value") if _is_shown(named) else None
+    if tag in _CONTROLS and ("disabled" in named or named.get("aria-disabled") == "true"):
+        return f"(disabled) {text or ''}"
+    return text
+
+
+def _is_shown(named: Mapping[str, str]) -> bool:
+    """Return whether a reader sees the value of an input, which is no date of today."""
+    return named.get("type", "").lower() in _INPUTS
+
+
+def _is_unfolded(tag: str, named: Mapping[str, str], element: markup.Element) -> bool:
+    """Return whether a browser shows what an element that is skipped elsewhere holds."""
+    if tag == "template":
+        return "shadowrootmode" in named
+    return (tag == "iframe" and "srcdoc" in named) or (tag == "svg" and element.find(".//text") is not None)
+
+
+def _document_in(named: Mapping[str, str]) -> str:
+    """Return the text of the document that an iframe carries in its own tag."""
+    try:
+        lines = markup.lines(markup.parse(named["srcdoc"][:_LONGEST_DOCUMENT]))
+    except ContentError:
+        return ""
+    return " ".join(filter(None, (line.strip() for line in lines)))
 
 
 def digest(walks: Iterable[WalkedTree], declared: Sequence[object] = ()) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -80,7 +81,7 @@ class Origin:
 
 
 def hash_of(body: bytes) -> str:
-    return f"{sum(body)}-{len(body)}"
+    return f"{zlib.crc32(body)}-{len(body)}"
 
 
 class Watching:
