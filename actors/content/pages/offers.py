@@ -7,6 +7,7 @@ price; and the same for its availability.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,11 @@ _SEPARATORS = re.compile(r"[.,'’\s]")
 _LONGEST_LABEL = 48
 """Characters of a text that may be a label of availability."""
 _CODE = re.compile(r"[A-Z]{3}")
+_WRAPPING = re.compile(r"/\*\s*(?:<!\[CDATA\[|\]\]>)\s*\*/|//\s*(?:<!\[CDATA\[|\]\]>)|<!\[CDATA\[|\]\]>|<!--|-->")
+_TRAILING = re.compile(r",(\s*[}\]])")
+_STATE_TYPES = ("application/json", "text/json")
+_MOST_STATE = 3
+_STOCK_MEMBERS = ("inStock", "in_stock", "available", "isAvailable")
 _METAS = ("product:price:amount", "og:price:amount")
 _CURRENCIES = ("product:price:currency", "og:price:currency")
 _STATES = ("product:availability", "og:availability")
@@ -63,6 +69,12 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
         found |= dict.fromkeys(_in_attributes(root))
     if not found and "price:amount" in text:
         found |= dict.fromkeys(_in_metas(root))
+    if not found and "data-price" in text:
+        found |= dict.fromkeys(_in_data(root))
+    if not found and "json" in text.lower() and '"price"' in text:
+        # A page of many products carries what other visitors see as well.
+        state = dict.fromkeys(_in_scripts(root, *_STATE_TYPES))
+        found |= state if len(state) <= _MOST_STATE else {}
     return tuple(found)[:MOST_OFFERS]
 
 
@@ -119,18 +131,53 @@ def _amount(offer: Offer) -> tuple[int | str, ...]:
     return Value("", "money", int(whole + decimals), len(decimals)).meaning()[:2]
 
 
-def _in_scripts(root: Element) -> Iterator[Offer]:
+def _in_scripts(root: Element, *types: str) -> Iterator[Offer]:
+    """Yield the offers in scripts of these types: JSON-LD by default."""
     budget = [_MOST_NODES]
-    scripts = [script for script in root.iter("script") if script.get("type") == "application/ld+json"]
+    wanted = types or ("application/ld+json",)
+    scripts = [script for script in root.iter("script") if script.get("type") in wanted]
     for script in scripts[:_MOST_SCRIPTS]:
         code = script.text or ""
-        if len(code) > _MOST_SCRIPT or "ffer" not in code:
+        if len(code) > _MOST_SCRIPT or ("price" if types else "ffer") not in code:
             continue
+        document = _loaded(code)
+        yield from _in_state(document, "", budget, 0) if types else _in_node(document, "", budget, 0)
+
+
+def _loaded(code: str) -> Any:
+    """Return the value of a script, also of one that is wrapped, escaped or has a comma too many; None for others."""
+    code = _WRAPPING.sub("", code)
+    for text in (code, _TRAILING.sub(r"\1", html.unescape(code))):
         try:
-            document = json.loads(code, strict=False, parse_float=str, parse_int=str)
+            return json.loads(text, strict=False, parse_float=str, parse_int=str)
         except (ValueError, RecursionError):
             continue
-        yield from _in_node(document, "", budget, 0)
+    return None
+
+
+def _in_state(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Offer]:
+    """Yield what has a price in the state that a page gives its scripts."""
+    budget[0] -= 1
+    if budget[0] < 0 or depth > _DEEPEST:
+        return
+    if isinstance(node, dict):
+        name = _text(node.get("name") or node.get("title")) or name
+        price = _price(node.get("price"))
+        if price:
+            state = _state(node.get("availability"))
+            in_stock = next((node[key] for key in _STOCK_MEMBERS if isinstance(node.get(key), bool)), None)
+            state = state or {True: "In stock", False: "Out of stock", None: ""}[in_stock]
+            yield Offer(name, price, _currency(node.get("priceCurrency") or node.get("currency")), state)
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        if isinstance(value, dict | list):
+            yield from _in_state(value, name, budget, depth + 1)
+
+
+def _in_data(root: Element) -> Iterator[Offer]:
+    for element in islice(root.iterfind(".//*[@data-price]"), MOST_OFFERS):
+        name = _text(element.get("data-name") or element.get("data-product") or "")
+        if price := _price(element.get("data-price")):
+            yield Offer(name, price, _currency(element.get("data-currency")), _state(element.get("data-availability")))
 
 
 def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Offer]:
