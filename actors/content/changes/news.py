@@ -36,7 +36,7 @@ from actors.content.changes.weights import (
     weigh,
 )
 from actors.content.pages.evidence import asks_for_consent
-from actors.content.pages.traits import CELL, CONTROL
+from actors.content.pages.traits import CELL, CONTROL, TOP
 from actors.content.wording.canonical import canonical
 from actors.content.wording.dates import dates_in, shifted_by_a_day
 from actors.content.wording.fingerprint import digest16
@@ -64,7 +64,7 @@ _SOME, _LITTLE = 4, 0.2
 AMID = "it stands amid what was or is furniture"
 MOVED = "it belongs to something else now, until it stays"
 CONTROLS = "a control by itself, until it stays"
-_AMOUNT = re.compile(r"\d[.,]\d|[$€£¥]")
+_AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or a field other figures count: likes, comments, days."""
 RESTLESS = "this place changes at nearly every look"
 ID = "an id that may be made anew at each check, until it stays"
@@ -206,8 +206,10 @@ def _in_place(
         rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
     if new.rule == old.rule == CONTROLS:
-        if one.what == "figures" and not _AMOUNT.search(one.after):
+        if not scales[0].is_below_heading(one.new) or (one.what == "figures" and not _AMOUNT.search(one.after)):
             return new, old
+        if not stood:
+            return replace(new, waits=True), old
         return replace(new, score=FIGURE, rule="", waits=False), replace(old, score=_GONE * FIGURE, rule="")
     if one.what == "ids" and not stood:
         return replace(new, score=0.0, rule=ID, waits=True), replace(old, score=0.0, rule=ID)
@@ -302,6 +304,7 @@ class _Scales:
         self._across, self._known = across, known
         self._zone: Zone = replace(state.zone, today=known.today)
         self._entries = frozenset() if self._zone.text else state.entries
+        self._top = next((i for i, trait in enumerate(state.traits) if trait & TOP), None)
 
     @property
     def is_chosen(self) -> bool:
@@ -312,6 +315,10 @@ class _Scales:
     def is_text(self) -> bool:
         """Return whether the page is one of running text."""
         return self._zone.text
+
+    def is_below_heading(self, i: int) -> bool:
+        """Return whether a control stands in the content: below the page's heading, and on a text page in the text."""
+        return (self._top is None or i > self._top) and (not self._zone.text or self._zone.holds(i))
 
     def is_value(self, i: int, canonical_text: str) -> bool:
         """Return whether a block may be a value: see `weights.is_value`."""
@@ -359,7 +366,7 @@ class _Scales:
                 rule = self._idle(i, text, bag, stood)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             if why == CONTROLS:
-                waits = words_in(text) < MIDDLE
+                waits = self._may_stay(i, text)
                 score, why = (ENTRY, "") if waits and stood >= LASTS else (0.0, why)
                 rows[i] = WeighedBlock(state.texts[i], key, True, score, why, waits and stood < LASTS)
                 continue
@@ -389,11 +396,16 @@ class _Scales:
                 score, why = _FLICKER * score, "it has come and gone before"
             if self._zone.text:
                 score *= _GONE
-            waits = (why == LABEL and not self._zone.text) or (why == CONTROLS and words_in(text) < MIDDLE)
+            waits = (why == LABEL and not self._zone.text) or (why == CONTROLS and self._may_stay(i, text))
             if waits and absent >= LASTS:
                 score, why = ENTRY, ""
             rows[i] = WeighedBlock(state.texts[i], key, False, score, why, waits and absent < LASTS)
         return rows
+
+    def _may_stay(self, i: int, canonical_text: str) -> bool:
+        """Return whether a control may be news by itself: of a shop or a form below its heading, not of a text."""
+        below = not self._zone.text and self._top is not None and i > self._top
+        return below and words_in(canonical_text) < MIDDLE
 
     def _moved(self, i: int, stood: int, *, came: bool) -> WeighedBlock:
         """Weigh a text that belongs to something else now: what its page shuffles at each look does not stay there."""

@@ -231,6 +231,11 @@ def _parts(title: str) -> list[str]:
     return [part for part in (" ".join(_WORD.findall(text)) for text in _SEPARATORS.split(_folded(title))) if part]
 
 
+def parts_of_title(title: str) -> list[str]:
+    """Return the parts of a title between its bars and dashes, as they are written."""
+    return [part.strip() for part in _SEPARATORS.split(title) if part.strip()]
+
+
 def titles_of(title: str) -> frozenset[str]:
     """Return a document's title and the parts between its bars and dashes, in their normal form."""
     return frozenset(normalise(part) for part in (title, *_SEPARATORS.split(title)) if part.strip())

@@ -81,16 +81,22 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
 def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
     """Return a page's blocks with one for each price and each state that is declared and that no text of it shows."""
     rows = _unshown(blocks, offers) if offers else []
+    return inserted(blocks, rows, CELL)
+
+
+def inserted(blocks: Blocks, rows: Sequence[tuple[str, Place | None]], trait: int) -> Blocks:
+    """Return a page's blocks with some more below its heading."""
     if not rows:
         return blocks
     at = place_of_offers(blocks)
+    has_places = blocks.places or any(place for _, place in rows)
     places = blocks.places or (None,) * len(blocks.texts)
     return Blocks(
         (*blocks.texts[:at], *(text for text, _ in rows), *blocks.texts[at:]),
-        (*blocks.traits[:at], *(CELL for _ in rows), *blocks.traits[at:]),
+        (*blocks.traits[:at], *(trait for _ in rows), *blocks.traits[at:]),
         (*blocks.linked[:at], *(0 for _ in rows), *blocks.linked[at:]),
         blocks.partial,
-        (*places[:at], *(place for _, place in rows), *places[at:]),
+        (*places[:at], *(place for _, place in rows), *places[at:]) if has_places else (),
     )
 
 

@@ -18,6 +18,7 @@ from actors.content.messages.readings import FILE, StandIn
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, blocks_of
 from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of, kind_of
+from actors.content.pages.heads import heads_of, with_heads
 from actors.content.pages.main_text import main_text
 from actors.content.pages.offers import Offer, offers_of, with_offers
 from actors.content.pages.places import Place
@@ -80,7 +81,8 @@ def read_page(body: bytes, content_type: str, url: str, selector: str | None, ig
 class OpenedPage(Struct, frozen=True, dict=True):
     """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
 
-    judged: whether furniture is marked; not in what the user chose. offers: what it declares for machines.
+    judged: whether furniture is marked; not in what the user chose. offers: what it declares for machines. heads: its
+    title and description, and the files of its pictures where it has few.
     """
 
     root: markup.Element
@@ -89,6 +91,7 @@ class OpenedPage(Struct, frozen=True, dict=True):
     judged: bool = True
     plain: Blocks | None = None
     offers: tuple[Offer, ...] = ()
+    heads: tuple[str, ...] = ()
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
@@ -100,12 +103,13 @@ class OpenedPage(Struct, frozen=True, dict=True):
         """Return what stands for all that the blocks are made of, b"" of a document without elements."""
         if not self.watched:
             return b""
-        return digest(self.walked, self.offers)
+        return digest(self.walked, (*self.offers, *self.heads))
 
     @cached_property
     def rough(self) -> bytes:
         """Return what stands for all that a walk could read and some more, b"" of a document without elements."""
-        return rough_digest(self.watched, self.text, self.offers, judged=self.judged) if self.watched else b""
+        declared = (*self.offers, *self.heads)
+        return rough_digest(self.watched, self.text, declared, judged=self.judged) if self.watched else b""
 
 
 def open_page(
@@ -135,7 +139,7 @@ def open_page(
     for unwanted in ignore:
         selectors.remove(root, unwanted)
     if selector is None:
-        return OpenedPage(root, (root,), text, offers=offers_of(root, text))
+        return OpenedPage(root, (root,), text, offers=offers_of(root, text), heads=heads_of(root, text))
     chosen = selectors.select(root, selector)
     if not chosen:
         raise ContentError(f"The selector {selector!r} matches nothing on this page.", chose_nothing=True)
@@ -156,7 +160,8 @@ def blocks_in(opened: OpenedPage) -> Blocks:
     if opened.plain is not None:
         return opened.plain
     if len(opened.watched) == 1:
-        return with_offers(blocks_of(opened.walked[0]), opened.offers)
+        blocks = blocks_of(opened.walked[0])
+        return with_offers(with_heads(blocks, opened.heads) if opened.judged else blocks, opened.offers)
     parts = [blocks_of(walked) for walked in opened.walked]
     return Blocks(
         texts=tuple(text for part in parts for text in part.texts),
