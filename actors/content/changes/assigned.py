@@ -91,16 +91,20 @@ def with_assigned(apart: Apart, memory: PageMemory, now: SettledState) -> Apart:
 
 
 def _beyond(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Owners, _Owners]) -> list[int]:
-    """Return the blocks that are on the other side with another owner, where their own owner is there as well."""
+    """Return the blocks that are on the other side with another owner, where their own owner is there as well.
+
+    A label that had no value there was only put elsewhere.
+    """
     keys = sides[1].state.keys
     left = Counter((keys[i], owner) for i, owner in others.items())
-    there = {keys[i] for i in others}
+    there = {keys[i]: owner.kind for i, owner in others.items()}
+    taken = frozenset(others.values())
     found = []
     for i, owner in own.items():
         key = sides[0].state.keys[i]
         if left[key, owner]:
             left[key, owner] -= 1
-        elif key in there and sides[1].has(owner):
+        elif there.get(key) == owner.kind and (owner in taken if owner.kind == "label" else sides[1].has(owner)):
             found.append(i)
     return found
 

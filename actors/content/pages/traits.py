@@ -186,16 +186,17 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
 
 def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Return the traits with boxes beside the main text as content where there is little else, or no other price."""
-    has_main = any(trait & signs.INSIDE for trait in kept)
+    inside = frozenset(i for i, trait in enumerate(kept) if trait & signs.INSIDE)
+    kept = [trait & ~signs.INSIDE for trait in kept] if inside else kept
     top = next((i for i, trait in enumerate(kept) if trait & TOP), len(kept))
     boxes = [
         i
         for i, trait in enumerate(kept)
-        if trait & FURNITURE and (trait & signs.INSIDE if has_main else trait & NAMED and i > top)
+        if trait & FURNITURE and (i in inside if inside else trait & NAMED and i > top)
     ]
     if not boxes:
         return kept
-    content = [i for i, trait in enumerate(kept) if not trait & ASIDE and (trait & signs.INSIDE or not has_main)]
+    content = [i for i, trait in enumerate(kept) if not trait & ASIDE and (i in inside or not inside)]
     is_rich = len(content) >= _RICH or sum(len(texts[i]) >= _SENTENCE for i in content) >= _RICH_TEXT
     if is_rich:
         priced = [i for i in boxes if has_price(texts[i])]

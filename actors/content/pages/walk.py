@@ -134,7 +134,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 if kind == _LINK and "href" in named and (name := file_of(named["href"])):
                     add(name)
             if not common and (kind not in _SKIPPED or tag == "svg"):
-                said = said or next((named[name] for name in _SAYING if named.get(name)), "")[:_LONGEST_SAYING]
+                said = said or _said(named)
                 text = _of_control(tag, named, text)
             if kind in _SKIPPED or (tag == "select" and len(element) > _MOST_OPTIONS):
                 if not _is_unfolded(tag, named, element):
@@ -148,6 +148,12 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
             in_links += len(text) if links else 0
     rows += [(held, trait, in_links)] if held else []
     return WalkedTree(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
+
+
+def _said(named: Mapping[str, str]) -> str:
+    """Return what stands for an element without text, "" where that describes more than a state."""
+    said = next((named[name] for name in _SAYING if name in named and not named[name].isspace()), "")
+    return said if len(said) <= _LONGEST_SAYING else ""
 
 
 def _of_control(tag: str, named: Mapping[str, str], text: str | None) -> str | None:
