@@ -1,6 +1,6 @@
 """Texts that stay on a page and belong to something else now: rows that exchange their prices, a card in another column.
 
-A cell belongs to its row and column, a value to the label before it, any other block to the heading above it. Rows,
+A cell belongs to its row and column, a value to the label before it, another short text to the heading above it. Rows,
 cards and sections that only change their order keep all of these.
 """
 
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from actors.content.changes.contexts import StateContexts
 from actors.content.changes.memory import PageMemory, SettledState, placed
 from actors.content.changes.sides import Apart, side_of
-from actors.content.changes.weights import LETTERS
+from actors.content.changes.weights import LETTERS, LONG
 from actors.content.pages.places import BETWEEN
 from actors.content.pages.traits import CELL, HEADING, LINK
 from actors.content.values.availability import availability_in
@@ -47,7 +47,7 @@ class _Owners:
             near = range(i - 1, max(-1, i - 1 - _FAR), -1)
             label = next((self.state.keys[n] for n in near if not self._is_value(n)), "")
             return _Owner("label", (label,))
-        return _Owner("heading", (at.heading,))
+        return _Owner("heading" if words_in(self.state.texts[i]) < LONG else "", (at.heading,))
 
     def has(self, owner: _Owner) -> bool:
         """Return whether an owner's words are on this side: a heading that was reworded moves nothing."""
@@ -104,7 +104,7 @@ def _beyond(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Own
         key = sides[0].state.keys[i]
         if left[key, owner]:
             left[key, owner] -= 1
-        elif there.get(key) == owner.kind and (owner in taken if owner.kind == "label" else sides[1].has(owner)):
+        elif owner.kind and there.get(key) == owner.kind and (owner in taken if owner.kind == "label" else sides[1].has(owner)):
             found.append(i)
     return found
 

@@ -157,10 +157,10 @@ def test_where_only_code_and_comments_differ_the_page_is_not_walked(monkeypatch:
 
 
 @pytest.mark.usefixtures("unjudged")
-def test_a_title_is_read_of_a_look_that_is_not_judged() -> None:
+def test_an_author_is_read_of_a_look_that_is_not_judged() -> None:
     head = "<meta name=author content=Ada><meta name=date content=2026-05-01>"
-    look = ask(page(list(BLOCKS[:3]), long=WORDS, title="Birds of May", head=head), TOLD, 2)
-    assert (look.title, look.author, look.published_at is not None) == ("Birds of May", "Ada", True)
+    look = ask(page(list(BLOCKS[:3]), long=WORDS, head=head), TOLD, 2)
+    assert (look.author, look.published_at is not None) == ("Ada", True)
 
 
 @pytest.mark.usefixtures("unjudged")

@@ -1,0 +1,281 @@
+"""Drawn histories of pages: two states, whether the step is news, and words that its event has to say."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from actors.content.messages.requests import PageLook, PageRequest
+from actors.content.tasks import look_page
+
+HOUR = 3_600_000
+START = 1_790_000_000_000
+_NOUNS = ("Kettle", "Drill", "Lamp", "Rowing boat", "Ferry", "Piano", "Bicycle", "Ladder", "Camera", "Tent", "Stove")
+_PLACES = ("Mill Lane", "North pier", "Old market", "Island line", "Harbour hall", "Stone bridge", "Upper school")
+_STATES = ("Open", "Closed", "Running", "Cancelled", "Free", "Booked")
+_BOXES = (
+    'div class="promo-price"', 'aside', 'div role="dialog"', 'div class="card-footer"', 'div class="share-price"',
+    'div class="ad-details"', 'div class="social-tariff"', 'div id="toolbar"', 'section class="related"',
+)  # fmt: skip
+
+
+class Story(NamedTuple):
+    """told: words of the event, "" for any; None where nothing is to be told. more: further states, as noise has."""
+
+    before: bytes
+    after: bytes
+    told: str | None
+    content_type: str = "text/html"
+    selector: str | None = None
+    more: tuple[bytes, ...] = ()
+
+
+def page(main: str, title: str = "Harbour Tools", head: str = "") -> bytes:
+    return (
+        f"<!doctype html><html lang=en><head><title>{title}</title>{head}</head><body>"
+        "<header><a href=/>Harbour Tools</a><nav><a href=/shop>Shop</a> <a href=/about>About us</a></nav></header>"
+        f"<main>{main}</main><footer><p>Harbour Tools Ltd, 4 Quay Road</p><p>© 2026 Harbour Tools</p></footer>"
+        "</body></html>"
+    ).encode()
+
+
+def _shop(rest: str, **more: str) -> bytes:
+    text = "<p>It is made of steel and brass, and it comes with a case.</p><p>Parcels leave on each weekday.</p>"
+    return page(f"<h1>Shop</h1>{text}{rest}", **more)
+
+
+def _pair(before: str, after: str, told: str | None = "", **more: str) -> Story:
+    return Story(_shop(before, **more), _shop(after, **more), told)
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    return "<table><tr><th>Name<th>Now</tr>" + "".join(f"<tr><td>{a}<td>{b}</tr>" for a, b in rows) + "</table>"
+
+
+def _rows(c: random.Random) -> list[tuple[str, str]]:
+    names = c.sample(_PLACES, 5)
+    return [(name, f"€{10 + 7 * at + c.randrange(6)}") for at, name in enumerate(names)]
+
+
+def _prices(c: random.Random) -> tuple[int, int]:
+    one = c.randrange(20, 900)
+    return one, one + c.randrange(1, 90)
+
+
+def button_words(c: random.Random) -> Story:
+    return _pair("<button>Not available</button>", "<button>Add to cart</button>", "Add to cart")
+
+
+def button_enabled(c: random.Random) -> Story:
+    name = c.choice(("Buy", "Register", "Add to cart"))
+    return _pair(f"<button disabled>{name}</button>", f"<button>{name}</button>", name)
+
+
+def option_words(c: random.Random) -> Story:
+    size = c.randrange(36, 46)
+    select = f"<select><option>30<option>{size}{{}}<option>50</select>"
+    return _pair(select.format(" - sold out"), select.format(""), "sold out")
+
+
+def field_value(c: random.Random) -> Story:
+    one, other = _prices(c)
+    field = "<form><label>Diesel <input value='{}.{}' readonly></label></form>"
+    return _pair(field.format(1, one), field.format(1, other), str(other))
+
+
+def picture_says(c: random.Random) -> Story:
+    one, other = c.sample(_STATES, 2)
+    how = c.choice(("<p><img src=/a.png alt='{}'></p>", "<p><span class=dot title={}></span></p>"))
+    return _pair(how.format(one), how.format(other), other)
+
+
+def title_alone(c: random.Random) -> Story:
+    one, other = c.sample(_STATES, 2)
+    return Story(_shop("", title=f"Lists {one} – Shop"), _shop("", title=f"Lists {other} – Shop"), other)
+
+
+def closed_panel(c: random.Random) -> Story:
+    one, other = _prices(c)
+    how = c.choice(("hidden", "style='display:none'", "aria-hidden=true", "hidden=until-found"))
+    panel = f"<h2><button aria-controls=p1>Fee</button></h2><div id=p1 {how}><p>The monthly fee is {{}} euros, paid in advance.</p></div>"
+    return _pair(panel.format(one), panel.format(other), str(other))
+
+
+def shadow_or_frame(c: random.Random) -> Story:
+    one, other = _prices(c)
+    how = c.choice((
+        "<x-box><template shadowrootmode=open><p>Rate: {} euros</p></template></x-box>",
+        "<iframe srcdoc='<p>Rate: {} euros</p>'></iframe>",
+        "<svg><text x=1 y=1>Rate: {} euros</text></svg>",
+    ))
+    return _pair(how.format(one), how.format(other), str(other))
+
+
+def price_in_box(c: random.Random) -> Story:
+    one, other = _prices(c)
+    box = c.choice(_BOXES)
+    whole = f"<{box}><p>€{{}}</p><p>In stock</p></{box.split()[0]}>"
+    return _pair(whole.format(one), whole.format(other), str(other))
+
+
+def list_in_box(c: random.Random) -> Story:
+    box = c.choice((*_BOXES, 'nav class="toc"', 'div class="announcements"', 'div class="popular"'))
+    new, *names = c.sample(_NOUNS, 4)
+    items = [f"<li><a href=/{name.split()[0]}>{name} for sale</a></li>" for name in (new, *names)]
+    whole = f"<{box}><ul>{{}}</ul></{box.split()[0]}>"
+    return _pair(whole.format("".join(items[1:])), whole.format("".join(items)), new)
+
+
+def rows_exchange(c: random.Random) -> Story:
+    rows = _rows(c)
+    one, other = c.sample(range(5), 2)
+    after = list(rows)
+    after[one], after[other] = (rows[one][0], rows[other][1]), (rows[other][0], rows[one][1])
+    return _pair(_table(rows), _table(after), rows[one][1])
+
+
+def rows_reordered(c: random.Random) -> Story:
+    rows = _rows(c)
+    return _pair(_table(rows), _table(c.sample(rows, 5)), None)
+
+
+def card_moves(c: random.Random) -> Story:
+    one, *names = c.sample(_NOUNS, 6)
+    column = "<section><h2>{}</h2>{}</section>"
+    cards = [f"<div>{name}</div>" for name in names]
+    before = column.format("Planned", f"<div>{one}</div>" + "".join(cards[:3])) + column.format("Done", "".join(cards[3:]))
+    after = column.format("Planned", "".join(cards[:3])) + column.format("Done", f"<div>{one}</div>" + "".join(cards[3:]))
+    return _pair(before, after, one)
+
+
+def cards_reordered(c: random.Random) -> Story:
+    cards = [f"<div><h3>{name}</h3><p>{price}</p></div>" for name, price in _rows(c)]
+    return _pair("".join(cards), "".join(c.sample(cards, 5)), None)
+
+
+def values_exchange(c: random.Random) -> Story:
+    rows = _rows(c)
+    after = list(rows)
+    after[0], after[1] = (rows[0][0], rows[1][1]), (rows[1][0], rows[0][1])
+    cards = ("".join(f"<div><h3>{name}</h3><p>{price}</p></div>" for name, price in side) for side in (rows, after))
+    return _pair(*cards, rows[0][1])
+
+
+def one_value(c: random.Random) -> Story:
+    draw: tuple[Callable[[], str], ...] = (
+        lambda: f"{c.randrange(9)}.{c.randrange(20)}.{c.randrange(99)}",
+        lambda: f"2026-0{c.randrange(1, 9)}-{c.randrange(10, 28)}",
+        lambda: f"{c.getrandbits(128):032x}",
+        lambda: str(c.getrandbits(60) + 10**12),
+        lambda: f"No. {c.randrange(10, 99)}-{c.randrange(1000, 9999)}",
+        lambda: f"10.{c.randrange(256)}.{c.randrange(256)}.7",
+    )
+    kind = c.choice(draw)
+    one, other = kind(), kind()
+    if one == other:
+        return one_value(c)
+    if c.random() < 0.5:
+        return Story(one.encode(), other.encode(), other, "text/plain")
+    made = (f"<html><head><title>Latest</title></head><body><h1>{text}</h1></body></html>".encode() for text in (one, other))
+    return Story(*made, other)
+
+
+def chosen_value(c: random.Random) -> Story:
+    one, other = c.sample([f"{hour:02}:{minute:02}" for hour in range(24) for minute in range(60)], 2)
+    made = (_shop(f"<p>Next ferry</p><p id=next>{text}</p>") for text in (one, other))
+    return Story(*made, other, selector="#next")
+
+
+def long_integer(c: random.Random) -> Story:
+    one = c.getrandbits(62) + 3 * 10**18
+    other = one + c.choice((1, 2, 10**9))
+    made = (f'{{"supply": {number}, "state": "ok"}}'.encode() for number in (one, other))
+    return Story(*made, str(other), "application/json")
+
+
+def checksum(c: random.Random) -> Story:
+    one, other = (f"{c.getrandbits(256):064x}" for _ in range(2))
+    how = c.choice(("<p>SHA-256: {}</p>", "<table><tr><th>File<th>Sum</tr><tr><td>tool.zip<td>{}</tr></table>"))
+    return _pair(how.format(one), how.format(other), other)
+
+
+def offer_in_data(c: random.Random) -> Story:
+    one, other = _prices(c)
+    how = c.choice((
+        "<b data-price={}.00></b>",
+        '<script id=__NEXT_DATA__ type="application/json">{{"props": {{"product": {{"name": "D40", "price": {}}}}}}}</script>',
+        '<script type="application/ld+json">{{"@type": "Offer", "price": "{}.00", "priceCurrency": "EUR",}}</script>',
+    ))
+    return _pair(how.format(one), how.format(other), str(other))
+
+
+def sentence(c: random.Random) -> Story:
+    place, day, later = c.choice(_PLACES), *c.sample(range(2, 28), 2)
+    text = f"<p>The office at {place} takes applications for the summer until {{}} June of this year, by letter only.</p>"
+    return _pair(text.format(day), text.format(later), str(later))
+
+
+def new_paragraph(c: random.Random) -> Story:
+    text = f"<p>The {c.choice(_PLACES)} is closed until the storm has passed and its roof has been mended again.</p>"
+    return _pair("<p>All is well.</p>", f"<p>All is well.</p>{text}", "storm")
+
+
+def made_anew(c: random.Random) -> Story:
+    """Ids, clocks and counters that differ at each check."""
+    how = c.choice((
+        lambda: f"<p>Request {c.getrandbits(64):016x}</p>",
+        lambda: f"<p>Page generated on 2026-05-01 12:{c.randrange(10, 59)}:01</p>",
+        lambda: f"<p>{c.randrange(2, 59)} minutes ago</p>",
+        lambda: f"<p>{c.randrange(2, 900)} comments</p>",
+        lambda: f"<table><tr><td>Trace<td>{c.getrandbits(128):032x}</tr></table>",
+    ))
+    bodies = [_shop(how()) for _ in range(7)]
+    return Story(bodies[0], bodies[1], None, more=tuple(bodies[2:]))
+
+
+def only_markup(c: random.Random) -> Story:
+    rows = _table(_rows(c))
+    return _pair(rows, f"<div class=x{c.randrange(99)}><section>{rows}</section></div><script>1</script>", None)
+
+
+def menu_changes(c: random.Random) -> Story:
+    before = _shop(_table(_rows(random.Random(c.random()))))
+    return Story(before, before.replace(b"About us</a>", b"About us</a> <a href=/jobs>Jobs</a>"), None)
+
+
+KINDS: tuple[Callable[[random.Random], Story], ...] = (
+    button_words, button_enabled, option_words, field_value, picture_says, title_alone, closed_panel, shadow_or_frame,
+    price_in_box, list_in_box, rows_exchange, rows_reordered, card_moves, cards_reordered, values_exchange, one_value,
+    chosen_value, long_integer, checksum, offer_in_data, sentence, new_paragraph, made_anew, only_markup, menu_changes,
+)  # fmt: skip
+
+
+def looks(story: Story) -> Iterator[PageLook]:
+    """Look twice at the first state, then five times at what follows."""
+    bodies = [story.before, story.before, story.after, *(story.more or [story.after] * 4)]
+    memory = None
+    for number, body in enumerate(bodies, 1):
+        at = START + number * HOUR
+        asked = PageRequest(
+            body, story.content_type, "https://shore.example/", story.selector, memory=memory, number=number, at=at
+        )
+        look = look_page(asked)
+        memory = look.memory
+        yield look
+
+
+def trouble_of(story: Story) -> str:
+    """Return what is wrong with what was told of a story, "" where nothing is."""
+    events = [look for look in looks(story) if look.kind in {"changed", "moved"}]
+    for look in events:
+        assert look.diff is not None
+        shown = {*look.diff.added, *look.diff.removed, *(text for one in look.diff.changed for text in (one.before, one.after))}
+        weightless = {one.text for one in look.withheld if not one.score} - {one.text for one in look.weighed}
+        if noise := shown & weightless:
+            return f"without weight, and shown: {noise}"
+    if story.told is None:
+        return f"told {events[0].summary!r}" if events else ""
+    if not events:
+        return "silent"
+    return "" if len(events) == 1 and story.told in f"{events[0].diff} {events[0].changes}" else f"told {events[0].summary!r}"

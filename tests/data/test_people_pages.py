@@ -1,0 +1,25 @@
+"""Pages from public reports of page watchers: the kinds that pages of HTML bring, each played through the service."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.data.material import in_ci
+from tests.data.people_pages import FILE, cases, played
+
+pytestmark = pytest.mark.data
+KINDS = (
+    "words of classes", "one value", "controls and attributes", "same texts elsewhere", "data and offers",
+    "hidden and embedded", "walls",
+)  # fmt: skip
+
+
+def test_reported_pages_tell_what_their_reports_wanted(subtests: pytest.Subtests) -> None:
+    if not FILE.exists():
+        reason = "no reported pages beside the project (../shared/findings/inputs-pages)"
+        pytest.fail(reason) if in_ci() else pytest.skip(reason)
+    assert len(cases()) > 50
+    for kind in KINDS:
+        for case, trouble in played(kind):
+            with subtests.test(kind=kind, name=case["name"]):
+                assert not trouble
