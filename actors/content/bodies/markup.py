@@ -134,7 +134,9 @@ def panels(root: Element) -> frozenset[Element]:
         for control in _OPENERS(root)
         if next(control.iterancestors("header", "nav", "footer"), None) is None
     } - {""}
-    return frozenset(panel for panel in _PANELS(root) if panel.get("id", "") in ids or panel.get("hidden") == "until-found")
+    return frozenset(
+        panel for panel in _PANELS(root) if panel.get("id", "") in ids or panel.get("hidden") == "until-found"
+    )
 
 
 def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] = frozenset()) -> bool:

@@ -1,4 +1,4 @@
-"""Texts that stay on a page and belong to something else now: rows that exchange their prices, a card in another column.
+"""Texts that stay on a page and belong to something else now: rows that exchange prices, a card in another column.
 
 A cell belongs to its row and column, a value to the label before it, another short text to the heading above it. Rows,
 cards and sections that only change their order keep all of these.
@@ -104,13 +104,17 @@ def _beyond(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Own
         key = sides[0].state.keys[i]
         if left[key, owner]:
             left[key, owner] -= 1
-        elif owner.kind and there.get(key) == owner.kind and (owner in taken if owner.kind == "label" else sides[1].has(owner)):
+        elif (
+            owner.kind
+            and there.get(key) == owner.kind
+            and (owner in taken if owner.kind == "label" else sides[1].has(owner))
+        ):
             found.append(i)
     return found
 
 
 def steps_of(before: SettledState, after: SettledState, apart: Apart) -> tuple[Op, ...]:
-    """Return what a reader is shown of moved texts: what each cell or label had and has, or where each came and went."""
+    """Return what a reader is shown of moved texts: what a cell or label had and has, or where a text came and went."""
     came, went = apart.moved
     now, was = _Owners(after), _Owners(before)
     left = {i: was.of(i) for i in sorted(went)}
@@ -122,7 +126,5 @@ def steps_of(before: SettledState, after: SettledState, apart: Apart) -> tuple[O
             steps.append(Op("insert", i, text=after.texts[i], context=now.contexts[i]))
         else:
             del left[old]
-            steps.append(
-                Op("replace", i, before=before.texts[old], after=after.texts[i], context=now.contexts[i])
-            )
+            steps.append(Op("replace", i, before=before.texts[old], after=after.texts[i], context=now.contexts[i]))
     return (*steps, *(Op("delete", i, text=before.texts[i], context=was.contexts[i]) for i in left))

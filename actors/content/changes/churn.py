@@ -24,6 +24,7 @@ from actors.content.changes.contexts import StateContexts
 from actors.content.changes.diff import Unsaid, Where, compare
 from actors.content.changes.memory import (
     MOST_GONE,
+    READS,
     HeldPage,
     PageIdentity,
     PageMemory,
@@ -38,6 +39,7 @@ from actors.content.changes.memory import (
     settled_of,
     state_of,
     unpack_keys,
+    with_more_read,
     with_pending,
     with_state,
 )
@@ -139,7 +141,12 @@ def judge(
     before = settled_of(memory)
     now = content_of(reading, frozenset(before.keys))
     aside = _aside(reading)
-    difference = with_assigned(apart(before, now), memory, now)
+    difference = apart(before, now)
+    if memory.reads < READS:
+        memory = with_more_read(memory, now, difference.spans)
+        before = settled_of(memory)
+        difference = apart(before, now)
+    difference = with_assigned(difference, memory, now)
     recent = unpack_keys(memory.recent)
     arrived, missing = (
         (now.keys[i] for i in difference.came.positions),

@@ -22,8 +22,9 @@ from actors.content.changes.weights import Zone, entries_of, zone_of
 from actors.content.pages.furniture import STORED
 from actors.content.pages.place_codes import pack_places, unpack_places
 from actors.content.pages.places import Place
-from actors.content.pages.traits import CELL
+from actors.content.pages.traits import CELL, CONTROL
 from actors.content.wording.canonical import KnownKeys, key
+from actors.content.wording.patience_diff import Gap
 from actors.content.wording.words import word_counts
 
 MOST_TEXT = 192 * 1024
@@ -32,6 +33,8 @@ MOST_RECENT = 1_500
 MOST_GONE = 1_000
 MOST_STATES = 16
 MOST_SLOTS = 64
+READS = 1
+"""Controls, closed panels and boxes that are the only content are read as well."""
 _KEY = 8
 
 
@@ -119,6 +122,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """Whether the told state has what the page declares for machines: not in a memory from before that was read."""
     began: int = 0
     """When the first look was that this memory goes back to (milliseconds); 0 where nobody knows."""
+    reads: int = 0
+    """How much is read of a page: `READS`, or less in a memory from before."""
 
 
 class _Third(Struct, frozen=True, array_like=True):
@@ -178,6 +183,7 @@ def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") 
         states=state or state_of(settled),
         places=pack_places(settled.places, texts),
         declared=True,
+        reads=READS,
     )
 
 
@@ -259,6 +265,28 @@ def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
 def with_declared(memory: PageMemory, keys: Sequence[str]) -> PageMemory:
     """Return a memory from before as one that has seen what the page declares: that it was not read is no news."""
     return replace(memory, recent=packed_recent((*unpack_keys(memory.recent), *keys)), declared=True)
+
+
+def with_more_read(memory: PageMemory, now: SettledState, spans: Iterable[Gap]) -> PageMemory:
+    """Return a memory from before with what it could not read: what is only new on the page, and all controls."""
+    before, rows, done = placed(memory), list[tuple[SettledState, int]](), 0
+    known = frozenset(before.keys)
+    for a, b, c, d in spans:
+        rows += ((now, i) for i in range(done, c))
+        rows += ((before, i) for i in range(a, b))
+        fresh = (i for i in range(c, d) if now.keys[i] not in known)
+        rows += ((now, i) for i in fresh if a == b or now.traits[i] & CONTROL)
+        done = d
+    rows += ((now, i) for i in range(done, len(now.texts)))
+    told = pack(
+        SettledState(
+            tuple(state.texts[i] for state, i in rows),
+            tuple(state.keys[i] for state, i in rows),
+            tuple(state.traits[i] for state, i in rows),
+            tuple(state.places[i] if state.places else None for state, i in rows),
+        )
+    )
+    return replace(memory, texts=told.texts, keys=told.keys, traits=told.traits, places=told.places, reads=READS)
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:

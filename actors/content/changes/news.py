@@ -63,6 +63,8 @@ _SOME, _LITTLE = 4, 0.2
 """Blocks of furniture that a redesign brings into the content, and what the blocks weigh that it loses."""
 AMID = "it stands amid what was or is furniture"
 MOVED = "it belongs to something else now, until it stays"
+_MOST_CONTROLS = 4
+"""Beside a text more controls at once are a menu."""
 CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or a field other figures count: likes, comments, days."""
@@ -134,9 +136,13 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
     departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
     if not known.chosen:
         _without_furniture(arrived, departed, apart, known, before)
+    controls = sum(block.rule == CONTROLS for block in (*arrived.values(), *departed.values()))
+    is_menu = arrivals.is_text and controls > _MOST_CONTROLS
     many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
     for one in replaced if not known.chosen else ():
         if one.new in apart.moved[0] and one.old in apart.moved[1]:
+            continue
+        if is_menu and arrived[one.new].rule == CONTROLS:
             continue
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
@@ -224,8 +230,8 @@ def _in_place(
         if light and is_value:
             return replace(new, score=max(FIGURE, new.score), rule=""), replace(old, score=_GONE * FIGURE, rule="")
         return new, old
-    light = _LIGHT | {FIGURES} if one.what == "ids" else _LIGHT
-    if new.rule in light and old.rule in light and new.score <= FIGURE and is_value:
+    rules = _LIGHT | {FIGURES} if one.what == "ids" else _LIGHT
+    if new.rule in rules and old.rule in rules and new.score <= FIGURE and is_value:
         new, old = replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
     # What a text says is written anew; what stands around one is drawn for each visitor.
     is_drawn = one.what == "words" and not scales[0].is_text and _unlike(one, alone=alone)

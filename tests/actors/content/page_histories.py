@@ -45,8 +45,8 @@ def _shop(rest: str, **more: str) -> bytes:
     return page(f"<h1>Shop</h1>{text}{rest}", **more)
 
 
-def _pair(before: str, after: str, told: str | None = "", **more: str) -> Story:
-    return Story(_shop(before, **more), _shop(after, **more), told)
+def _pair(before: str, after: str, told: str | None) -> Story:
+    return Story(_shop(before), _shop(after), told)
 
 
 def _table(rows: list[tuple[str, str]]) -> str:
@@ -98,17 +98,19 @@ def title_alone(c: random.Random) -> Story:
 def closed_panel(c: random.Random) -> Story:
     one, other = _prices(c)
     how = c.choice(("hidden", "style='display:none'", "aria-hidden=true", "hidden=until-found"))
-    panel = f"<h2><button aria-controls=p1>Fee</button></h2><div id=p1 {how}><p>The monthly fee is {{}} euros, paid in advance.</p></div>"
+    panel = f"<button aria-controls=p1>Fee</button><div id=p1 {how}><p>The monthly fee is {{}} euros in all.</p></div>"
     return _pair(panel.format(one), panel.format(other), str(other))
 
 
 def shadow_or_frame(c: random.Random) -> Story:
     one, other = _prices(c)
-    how = c.choice((
-        "<x-box><template shadowrootmode=open><p>Rate: {} euros</p></template></x-box>",
-        "<iframe srcdoc='<p>Rate: {} euros</p>'></iframe>",
-        "<svg><text x=1 y=1>Rate: {} euros</text></svg>",
-    ))
+    how = c.choice(
+        (
+            "<x-box><template shadowrootmode=open><p>Rate: {} euros</p></template></x-box>",
+            "<iframe srcdoc='<p>Rate: {} euros</p>'></iframe>",
+            "<svg><text x=1 y=1>Rate: {} euros</text></svg>",
+        )
+    )
     return _pair(how.format(one), how.format(other), str(other))
 
 
@@ -144,8 +146,12 @@ def card_moves(c: random.Random) -> Story:
     one, *names = c.sample(_NOUNS, 6)
     column = "<section><h2>{}</h2>{}</section>"
     cards = [f"<div>{name}</div>" for name in names]
-    before = column.format("Planned", f"<div>{one}</div>" + "".join(cards[:3])) + column.format("Done", "".join(cards[3:]))
-    after = column.format("Planned", "".join(cards[:3])) + column.format("Done", f"<div>{one}</div>" + "".join(cards[3:]))
+    before = column.format("Planned", f"<div>{one}</div>" + "".join(cards[:3])) + column.format(
+        "Done", "".join(cards[3:])
+    )
+    after = column.format("Planned", "".join(cards[:3])) + column.format(
+        "Done", f"<div>{one}</div>" + "".join(cards[3:])
+    )
     return _pair(before, after, one)
 
 
@@ -158,8 +164,10 @@ def values_exchange(c: random.Random) -> Story:
     rows = _rows(c)
     after = list(rows)
     after[0], after[1] = (rows[0][0], rows[1][1]), (rows[1][0], rows[0][1])
-    cards = ("".join(f"<div><h3>{name}</h3><p>{price}</p></div>" for name, price in side) for side in (rows, after))
-    return _pair(*cards, rows[0][1])
+    before, now = (
+        "".join(f"<div><h3>{name}</h3><p>{price}</p></div>" for name, price in side) for side in (rows, after)
+    )
+    return _pair(before, now, rows[0][1])
 
 
 def one_value(c: random.Random) -> Story:
@@ -177,21 +185,23 @@ def one_value(c: random.Random) -> Story:
         return one_value(c)
     if c.random() < 0.5:
         return Story(one.encode(), other.encode(), other, "text/plain")
-    made = (f"<html><head><title>Latest</title></head><body><h1>{text}</h1></body></html>".encode() for text in (one, other))
-    return Story(*made, other)
+    before, after = (
+        f"<html><head><title>Latest</title></head><body><h1>{text}</h1></body></html>".encode() for text in (one, other)
+    )
+    return Story(before, after, other)
 
 
 def chosen_value(c: random.Random) -> Story:
     one, other = c.sample([f"{hour:02}:{minute:02}" for hour in range(24) for minute in range(60)], 2)
-    made = (_shop(f"<p>Next ferry</p><p id=next>{text}</p>") for text in (one, other))
-    return Story(*made, other, selector="#next")
+    before, after = (_shop(f"<p>Next ferry</p><p id=next>{text}</p>") for text in (one, other))
+    return Story(before, after, other, selector="#next")
 
 
 def long_integer(c: random.Random) -> Story:
     one = c.getrandbits(62) + 3 * 10**18
     other = one + c.choice((1, 2, 10**9))
-    made = (f'{{"supply": {number}, "state": "ok"}}'.encode() for number in (one, other))
-    return Story(*made, str(other), "application/json")
+    before, after = (f'{{"supply": {number}, "state": "ok"}}'.encode() for number in (one, other))
+    return Story(before, after, str(other), "application/json")
 
 
 def checksum(c: random.Random) -> Story:
@@ -202,17 +212,21 @@ def checksum(c: random.Random) -> Story:
 
 def offer_in_data(c: random.Random) -> Story:
     one, other = _prices(c)
-    how = c.choice((
-        "<b data-price={}.00></b>",
-        '<script id=__NEXT_DATA__ type="application/json">{{"props": {{"product": {{"name": "D40", "price": {}}}}}}}</script>',
-        '<script type="application/ld+json">{{"@type": "Offer", "price": "{}.00", "priceCurrency": "EUR",}}</script>',
-    ))
+    how = c.choice(
+        (
+            "<b data-price={}.00></b>",
+            '<script type="application/json">{{"props": {{"product": {{"name": "D40", "price": {}}}}}}}</script>',
+            '<script type="application/ld+json">{{"@type": "Offer", "price": {}, "priceCurrency": "EUR",}}</script>',
+        )
+    )
     return _pair(how.format(one), how.format(other), str(other))
 
 
 def sentence(c: random.Random) -> Story:
     place, day, later = c.choice(_PLACES), *c.sample(range(2, 28), 2)
-    text = f"<p>The office at {place} takes applications for the summer until {{}} June of this year, by letter only.</p>"
+    text = (
+        f"<p>The office at {place} takes applications for the summer until {{}} June of this year, by letter only.</p>"
+    )
     return _pair(text.format(day), text.format(later), str(later))
 
 
@@ -223,13 +237,15 @@ def new_paragraph(c: random.Random) -> Story:
 
 def made_anew(c: random.Random) -> Story:
     """Ids, clocks and counters that differ at each check."""
-    how = c.choice((
-        lambda: f"<p>Request {c.getrandbits(64):016x}</p>",
-        lambda: f"<p>Page generated on 2026-05-01 12:{c.randrange(10, 59)}:01</p>",
-        lambda: f"<p>{c.randrange(2, 59)} minutes ago</p>",
-        lambda: f"<p>{c.randrange(2, 900)} comments</p>",
-        lambda: f"<table><tr><td>Trace<td>{c.getrandbits(128):032x}</tr></table>",
-    ))
+    how = c.choice(
+        (
+            lambda: f"<p>Request {c.getrandbits(64):016x}</p>",
+            lambda: f"<p>Page generated on 2026-05-01 12:{c.randrange(10, 59)}:01</p>",
+            lambda: f"<p>{c.randrange(2, 59)} minutes ago</p>",
+            lambda: f"<p>{c.randrange(2, 900)} comments</p>",
+            lambda: f"<table><tr><td>Trace<td>{c.getrandbits(128):032x}</tr></table>",
+        )
+    )
     bodies = [_shop(how()) for _ in range(7)]
     return Story(bodies[0], bodies[1], None, more=tuple(bodies[2:]))
 
@@ -270,7 +286,11 @@ def trouble_of(story: Story) -> str:
     events = [look for look in looks(story) if look.kind in {"changed", "moved"}]
     for look in events:
         assert look.diff is not None
-        shown = {*look.diff.added, *look.diff.removed, *(text for one in look.diff.changed for text in (one.before, one.after))}
+        shown = {
+            *look.diff.added,
+            *look.diff.removed,
+            *(text for one in look.diff.changed for text in (one.before, one.after)),
+        }
         weightless = {one.text for one in look.withheld if not one.score} - {one.text for one in look.weighed}
         if noise := shown & weightless:
             return f"without weight, and shown: {noise}"
@@ -278,4 +298,8 @@ def trouble_of(story: Story) -> str:
         return f"told {events[0].summary!r}" if events else ""
     if not events:
         return "silent"
-    return "" if len(events) == 1 and story.told in f"{events[0].diff} {events[0].changes}" else f"told {events[0].summary!r}"
+    return (
+        ""
+        if len(events) == 1 and story.told in f"{events[0].diff} {events[0].changes}"
+        else f"told {events[0].summary!r}"
+    )
