@@ -64,7 +64,7 @@ _SOME, _LITTLE = 4, 0.2
 AMID = "it stands amid what was or is furniture"
 MOVED = "it belongs to something else now, until it stays"
 _MOST_CONTROLS = 4
-"""Beside a text more controls at once are a menu."""
+"""More controls that come or go at once are a menu."""
 CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or a field other figures count: likes, comments, days."""
@@ -137,12 +137,12 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
     if not known.chosen:
         _without_furniture(arrived, departed, apart, known, before)
     controls = sum(block.rule == CONTROLS for block in (*arrived.values(), *departed.values()))
-    is_menu = arrivals.is_text and controls > _MOST_CONTROLS
+    is_menu = controls > _MOST_CONTROLS
     many = sum(one.what == "words" and not known.waits.get(one.key) for one in replaced) > 1
     for one in replaced if not known.chosen else ():
         if one.new in apart.moved[0] and one.old in apart.moved[1]:
             continue
-        if is_menu and arrived[one.new].rule == CONTROLS:
+        if is_menu and arrivals.is_text and arrived[one.new].rule == CONTROLS:
             continue
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
@@ -310,6 +310,7 @@ class _Scales:
         self._across, self._known = across, known
         self._zone: Zone = replace(state.zone, today=known.today)
         self._entries = frozenset() if self._zone.text else state.entries
+        self._controls = sum(state.traits[i] & CONTROL > 0 for i in side.positions)
         self._top = next((i for i, trait in enumerate(state.traits) if trait & TOP), None)
 
     @property
@@ -411,7 +412,7 @@ class _Scales:
     def _may_stay(self, i: int, canonical_text: str) -> bool:
         """Return whether a control may be news by itself: of a shop or a form below its heading, not of a text."""
         below = not self._zone.text and self._top is not None and i > self._top
-        return below and words_in(canonical_text) < MIDDLE
+        return below and words_in(canonical_text) < MIDDLE and self._controls <= _MOST_CONTROLS
 
     def _moved(self, i: int, stood: int, *, came: bool) -> WeighedBlock:
         """Weigh a text that belongs to something else now: what its page shuffles at each look does not stay there."""

@@ -108,8 +108,13 @@ class Zone(Struct, frozen=True):
 
 def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
     """Return the content's zone among the blocks outside of furniture; `words` is how many each text has."""
-    long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & (LINK | CONTROL)]
-    total = sum(count for count, trait in zip(words, traits, strict=False) if not trait & CONTROL)
+    if len(places := [i for i in range(len(texts)) if not traits[i] & CONTROL]) < len(texts):
+        zone = zone_of([texts[i] for i in places], [words[i] for i in places], [traits[i] for i in places], today)
+        at = [*places, *[len(texts)] * (_AFTER_LAST + 1)]
+        first, last, paragraph, foot = (at[i] for i in (zone.first, zone.last, zone.paragraph, zone.foot))
+        return Zone(zone.text, first, last, paragraph, len(texts), foot, today)
+    long = [i for i, count in enumerate(words) if count >= LONG and not traits[i] & LINK]
+    total = sum(words)
     foot = _foot(texts, words, long[-1] if long else 0)
     if total < _TEXT_PAGE_WORDS or len(long) < _TEXT_PAGE_PARAGRAPHS or 2 * sum(words[i] for i in long) < total:
         return Zone(False, 0, len(texts), len(texts), len(texts), foot, today)

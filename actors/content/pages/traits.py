@@ -88,7 +88,8 @@ TOLD = frozenset({"role", "aria-hidden"})
 _MOST_BY_NAME = 0.5
 _RICH, _RICH_TEXT, _SENTENCE = 12, 4, 60
 """Blocks of content, or sentences of so many characters, from which on a page has a main part beside its boxes."""
-_FEW_PRICES = 3
+_FEW_PRICES, _MOST_INSIDE = 3, 30
+"""Prices of a box that is the page's offer; blocks of boxes, more of which are menus."""
 _MOST = 0.9
 
 
@@ -198,8 +199,10 @@ def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
         return kept
     content = [i for i, trait in enumerate(kept) if not trait & ASIDE and (i in inside or not inside)]
     is_rich = len(content) >= _RICH or sum(len(texts[i]) >= _SENTENCE for i in content) >= _RICH_TEXT
+    if len(boxes) > (_MOST_INSIDE if inside else _RICH):
+        return kept
     if is_rich:
-        priced = [i for i in boxes if has_price(texts[i])]
+        priced = [i for i in boxes if has_price(texts[i]) and not kept[i] & NAMED]
         if not priced or len(priced) > _FEW_PRICES or any(has_price(texts[i]) for i in content):
             return kept
         boxes = [i for i in boxes if priced[0] - 1 <= i <= priced[-1] + 2]
