@@ -89,7 +89,7 @@ _MOST_BY_NAME = 0.5
 _RICH, _RICH_TEXT, _SENTENCE = 12, 4, 60
 """Blocks of content, or sentences of so many characters, from which on a page has a main part beside its boxes."""
 _FEW_PRICES, _MOST_INSIDE = 3, 30
-"""Prices of a box that is the page's offer; blocks of boxes, more of which are menus."""
+"""Prices of a box that is the page's offer; blocks of boxes, more of which are menus, or of a page without <main>."""
 _MOST = 0.9
 
 
@@ -199,7 +199,7 @@ def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
         return kept
     content = [i for i, trait in enumerate(kept) if not trait & ASIDE and (i in inside or not inside)]
     is_rich = len(content) >= _RICH or sum(len(texts[i]) >= _SENTENCE for i in content) >= _RICH_TEXT
-    if len(boxes) > (_MOST_INSIDE if inside else _RICH):
+    if len(boxes) > _MOST_INSIDE or not (inside or len(kept) <= _MOST_INSIDE):
         return kept
     if is_rich:
         priced = [i for i in boxes if has_price(texts[i]) and not kept[i] & NAMED]
