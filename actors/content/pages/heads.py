@@ -1,5 +1,5 @@
-"""What a page says outside of its body: the parts of its title that no block has, its description, and the files of
-its pictures where these are the content. They become blocks below its heading, as light as a control.
+"""Content outside of a page's body: the parts of its title that no block has, its description, and the files of its
+pictures where these are the content. They become blocks below its heading, as light as a control.
 """
 
 from __future__ import annotations

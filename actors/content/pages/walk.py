@@ -34,7 +34,8 @@ _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 _HIDING = markup.HIDEABLE - {"class"}
 _SAYING = ("alt", "title", "aria-label")
 """Attributes that say what an element without text shows, the first that does."""
-_TELLING = _HIDING | TOLD | MARKED | {"data-cfemail", *_SAYING, "disabled", "aria-disabled", "value", "checked"}
+_HOLDING = {"data-cfemail", "srcdoc", "disabled", "aria-disabled", "value", "checked"}
+_TELLING = _HIDING | TOLD | MARKED | _HOLDING | {*_SAYING}
 """Attributes that need a look; most elements have none of them."""
 Note: TypeAlias = tuple[int, Any, bool]
 """Of a text: how many rows there were before it, the element, and whether it stands after that and not in it.
@@ -59,6 +60,7 @@ _LONGEST_DOCUMENT = 64 * 1024
 _CONTROLS = frozenset({"button", "option", "input", "a"})
 _INPUTS = frozenset({"", "text", "number", "tel", "email", "url", "submit", "button"})
 _SKIPPED = frozenset({_UNSEEN, _UNSEEN_BREAK})
+_UNFOLDED = frozenset({"iframe", "svg"})
 _DATA_NAME = re.compile(r"data-[a-z][a-z0-9-]*")
 _UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "width", "height", "onclick")
 _NOTHING = dict[str, str]()
@@ -103,10 +105,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
         else:
             tag, items, text = element.tag, element.items(), element.text
             named = dict(items) if items else _NOTHING
-            common = not items or is_common(named)
-            kind = kind_of(tag, _INLINE)
-            if not common and element in panels:
-                named = {name: value for name, value in named.items() if name not in _HIDING}
+            common, kind = not items or is_common(named), kind_of(tag, _INLINE)
             if tag == "input" and not trait & CONTROL and named.get("value") and _is_shown(named):
                 kind = _BREAK
             push((kind, trait))
@@ -120,12 +119,8 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 trait = trait_of(element, tag, trait, named)
                 if kind == _PLACING:
                     add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
-            if items:
-                doubtful = not (common or is_plain(named)) or ("class" in named and signs[named["class"]])
-                if doubtful and markup.hidden(named, element, shown):
-                    kind = _UNSEEN
-                elif not common and "data-cfemail" in named:
-                    text = _address(named["data-cfemail"]) or text
+            if items and (not (common or is_plain(named)) or ("class" in named and signs[named["class"]])):
+                kind = _UNSEEN if element not in panels and markup.hidden(named, element, shown) else kind
             if kind == _LINK:
                 skips = 0 if skips and _has_begun(rows) else skips
                 if skips:
@@ -133,14 +128,11 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 links += kind == _LINK
                 if kind == _LINK and "href" in named and (name := file_of(named["href"])):
                     add(name)
-            if not common and (kind not in _SKIPPED or tag == "svg"):
-                said = said or _said(named)
-                text = _of_control(tag, named, text)
-            if kind in _SKIPPED or (tag == "select" and len(element) > _MOST_OPTIONS):
-                if not _is_unfolded(tag, named, element):
-                    steps.skip_subtree()
-                    continue
-                text = _document_in(named) if tag == "iframe" else text
+            if not common and (kind not in _SKIPPED or tag in _UNFOLDED):
+                said, text = said or _said(named), _of_control(tag, named, text)
+            if (kind in _SKIPPED or tag == "select") and _is_folded(kind, tag, named, element):
+                steps.skip_subtree()
+                continue
         if text and (held or not text.isspace()):  # most of a page's text nodes are space outside of blocks
             if notes is not None and not text.isspace():
                 notes.append((len(rows), element, event == "end"))
@@ -157,7 +149,11 @@ def _said(named: Mapping[str, str]) -> str:
 
 
 def _of_control(tag: str, named: Mapping[str, str], text: str | None) -> str | None:
-    """Return the text of an element with the state of a control before it."""
+    """Return the text of an element with the state of a control before it, or that its attributes hold."""
+    if "data-cfemail" in named:
+        return _address(named["data-cfemail"]) or text
+    if "srcdoc" in named:
+        return _document_in(named)
     if tag == "input":
         if named.get("type", "").lower() in {"checkbox", "radio"}:
             return "(checked)" if "checked" in named else None
@@ -172,11 +168,13 @@ def _is_shown(named: Mapping[str, str]) -> bool:
     return named.get("type", "").lower() in _INPUTS
 
 
-def _is_unfolded(tag: str, named: Mapping[str, str], element: markup.Element) -> bool:
-    """Return whether a browser shows what an element that is skipped elsewhere holds."""
+def _is_folded(kind: int, tag: str, named: Mapping[str, str], element: markup.Element) -> bool:
+    """Return whether a browser shows nothing of what a skipped element or a list of options holds."""
+    if kind not in _SKIPPED:
+        return len(element) > _MOST_OPTIONS
     if tag == "template":
-        return "shadowrootmode" in named
-    return (tag == "iframe" and "srcdoc" in named) or (tag == "svg" and element.find(".//text") is not None)
+        return "shadowrootmode" not in named
+    return not ((tag == "iframe" and "srcdoc" in named) or (tag == "svg" and element.find(".//text") is not None))
 
 
 def _document_in(named: Mapping[str, str]) -> str:

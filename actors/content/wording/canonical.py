@@ -154,7 +154,10 @@ _EASTERN_DATE = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?
 """Written as ISO does, so that all that knows dates knows these."""
 _WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
-_GLUED = re.compile(r"(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)")
+_GLUED = re.compile(
+    r"\b(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})?[0-9a-f]{10,}\b|(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)"
+)
+"""Where two words stand together, or an id, which is one."""
 _POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
 _EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
@@ -210,7 +213,7 @@ def _masked(text: str, short: bool, figures: bool) -> str:
         text = _FULL_MONTH.sub(r"\1", text)
     text = _applied(_ANYWHERE, text, signs)
     if short and figures and not (":" in text and _APPOINTMENT.search(text)):
-        text = _applied(_LABELS, _GLUED.sub(" ", text), signs)
+        text = _applied(_LABELS, _GLUED.sub(lambda found: found[0] or " ", text), signs)
     return without_past(text, signs) if short else text
 
 

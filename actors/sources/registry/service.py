@@ -133,16 +133,19 @@ class SourceService:
                     same = self._table.same_feed(live.source, found.fetched.url)
                     if same is not None:
                         return AddedSource(await self._marked(same.source.id, message.mark), created=False)
-                self._check_room()  # others have been added while it was looked at
-                self._beginning += 1
-                try:
-                    await self.begin(live, found)
-                    self._table.put(live)
-                except Duplicate as duplicate:  # another node was quicker
-                    return await self._existing(duplicate.existing, message)
-                finally:
-                    self._beginning -= 1
-                return AddedSource(self._table.describe(live.source.id), created=True)
+                return await self._begun(live, found, message)
+
+    async def _begun(self, live: LiveSource, found: Classification, message: AddSource) -> AddedSource:
+        self._check_room()  # others have been added while this one was fetched
+        self._beginning += 1
+        try:
+            await self.begin(live, found)
+            self._table.put(live)
+        except Duplicate as duplicate:  # another node was quicker
+            return await self._existing(duplicate.existing, message)
+        finally:
+            self._beginning -= 1
+        return AddedSource(self._table.describe(live.source.id), created=True)
 
     async def _check_part(self, source: Source, fetched: FetchedResponse) -> None:
         """Refuse a part of a page, its own or its tag's, that would match nothing."""

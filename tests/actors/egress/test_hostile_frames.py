@@ -304,18 +304,18 @@ async def test_a_server_that_pings_and_never_reads_is_given_up(
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("answer", "words", "blame"),
     [
-        (b"Sec-WebSocket-Extensions: permessage-deflate\r\n", "extension"),
-        (b"Sec-WebSocket-Protocol: surprise\r\n", "subprotocol"),
-        (b"Sec-WebSocket-Protocol: \xc3\xa9\r\n", "ascii"),
-        (b"Sec-WebSocket-Accept: wrong\r\n", "accept"),
-        (b"X-Long: " + b"x" * 100_000 + b"\r\n", "Bad HTTP"),
+        (b"Sec-WebSocket-Extensions: permessage-deflate\r\n", "extension", Blame.REMOTE_TRANSIENT),
+        (b"Sec-WebSocket-Protocol: surprise\r\n", "name it in `subprotocols`", Blame.REMOTE_PERMANENT),
+        (b"Sec-WebSocket-Protocol: \xc3\xa9\r\n", "ascii", Blame.REMOTE_TRANSIENT),
+        (b"Sec-WebSocket-Accept: wrong\r\n", "accept", Blame.REMOTE_TRANSIENT),
+        (b"X-Long: " + b"x" * 100_000 + b"\r\n", "Bad HTTP", Blame.REMOTE_TRANSIENT),
     ],
     ids=["extension", "subprotocol", "not ascii", "accept", "long"],
 )
 async def test_a_handshake_that_breaks_the_rules_fails_the_look(
-    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, answer: bytes, words: str
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery, answer: bytes, words: str, blame: Blame
 ) -> None:
     async def serve(stream: trio.abc.Stream) -> None:
         connection = WSConnection(ConnectionType.SERVER)
@@ -328,4 +328,4 @@ async def test_a_handshake_that_breaks_the_rules_fails_the_look(
         await trio.sleep(5)
 
     failed = await failure_of(nursery, serve)
-    assert (failed.blame, words in failed.reason) == (Blame.REMOTE_TRANSIENT, True), failed.reason
+    assert (failed.blame, words in failed.reason) == (blame, True), failed.reason

@@ -72,7 +72,6 @@ def test_what_can_not_be_read_names_its_line(text: str, flaw: str) -> None:
         ((PAGE.replace("/a", "/{a b}"),), 8, "sources[0].url: a brace that belongs to no parameter"),
         ((PAGE.replace("https", "ftp"),), 8, "sources[0].url: no URL that can be watched: scheme 'ftp'"),
         ((PAGE.replace("https", "wss"),), 8, "sources[0].url: a wss URL can't be watched as this type"),
-        ((PAGE.replace('"html"', '"push"'),), 8, "sources[0].url: a https URL can't be watched as this type"),
         ((PAGE + '\ntags = ["template:x"]',), 10, "sources[0].tags: 'template:x': the namespace template is"),
         ((PAGE + '\ntags = ["x:"]',), 10, "sources[0].tags: 'x:': write <namespace>:<value>"),
         ((PAGE + '\ntags = ["c:{site}"]',), 10, "sources[0].tags: 'c:{site}': {site} is no parameter of type domain"),

@@ -159,7 +159,7 @@ async def test_entries_that_a_reset_held_say_so(autojump_clock: object) -> None:
         origin.bodies["/feed"] = rss(*(f"new{n}" for n in range(12)))
         await trio.sleep(3600)
         kind, says = await best(service, source, "new3")
-        assert kind == "withheld" and "all of the feed was new at once" in says and "change:reset" in says
+        assert kind == "withheld" and "all of it was new at once" in says and "change:reset" in says
 
 
 async def test_the_state_names_what_is_in_the_way(autojump_clock: object) -> None:
