@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
 	@echo "make demo      a service and three local sources, events as they come"
-	@echo "make test      the tests to run before a change              (ARGS=\"tests/api -x\", WORKERS=0)"
+	@echo "make test      the tests to run before a change, 8 minutes   (ARGS=\"tests/api -x\", WORKERS=0)"
 	@echo "make test-long  the rest: simulated worlds, planted bugs, crowds, journeys; CI runs both"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
