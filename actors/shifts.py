@@ -133,8 +133,9 @@ class Shifts:
                 self._crashed = self._ahead
             for number, shift in enumerate(self._shifts):
                 if number == len(self._stored):
-                    new = await self._storage.coverage.step(self._shifts[number - 1], shift)
-                    self._stored[-1:] = [self._shifts[number - 1], new]
+                    before = self._shifts[number - 1]  # a sweep may change it while the step is being stored
+                    new = await self._storage.coverage.step(before, shift)
+                    self._stored[-1:] = [before, new]
                     self._shifts[number] = self._shifts[number]._replace(number=new.number)
                 elif shift != self._stored[number] and not self._goes_with_next(number):
                     await self._storage.coverage.save(shift)

@@ -43,12 +43,15 @@ class Work(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When a heartbeat is written: it was due at `due`. head: the id of the newest event."""
+    """When a heartbeat is written: it was due at `due`. head: the id of the newest event. skipped: heartbeats that were
+    due before it while the process stood still.
+    """
 
     due: Millis
     now: Millis
     every: Millis
     head: str | None
+    skipped: int = 0
 
 
 class _Told(Struct):
@@ -93,5 +96,7 @@ def draft_of(last: Last, moment: Moment, work: Work, base_url: str) -> Draft:
     )
     failing = f", {work.failing:,} of them failing" if work.failing else ""
     says = f"{work.watched:,} sources are watched{failing}; {work.looks:,} looks have ended since {beat.looks_since}."
+    if moment.skipped:
+        says += f" Skipped before it: {moment.skipped:,}; the process stood still when they were due."
     told = notices.draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, moment.now)
     return replace(told, tags=(TAG,), heartbeat=beat)

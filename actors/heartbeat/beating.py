@@ -75,18 +75,22 @@ class HeartbeatWriter:
                 child.note(f"withheld: {withheld}"[:200])
                 due = trio.current_time() + AGAIN
                 continue
-            written = await self._write(last, Millis(self._world.now() - round(1000 * (trio.current_time() - due))))
+            # Nothing is written afterwards for a time in which the process stood still.
+            skipped = int((trio.current_time() - due) / (self._every / 1000))
+            due += skipped * self._every / 1000
+            late = round(1000 * (trio.current_time() - due))
+            written = await self._write(last, Millis(self._world.now() - late), skipped)
             if written is None:
                 return
             last = written
             child.note(f"wrote the one of number {last.number:,}")
             due += self._every / 1000
 
-    async def _write(self, last: Last, due: Millis) -> Last | None:
+    async def _write(self, last: Last, due: Millis, skipped: int) -> Last | None:
         """Commit the next heartbeat and return it; None when the log has another newest one than `last`."""
         looks, now = self._world.metrics.looks.total(), self._world.now()
         work = Work(self._began, round(looks - self._counted), self._counted_at, *self._sources())
-        moment = Moment(due, now, self._every, await self._head())
+        moment = Moment(due, now, self._every, await self._head(), skipped)
         told = draft_of(last, moment, work, self._base_url)
         harvest = Harvest(SERVICE, (told,), None, follows=last.seq)
         with trio.fail_after(ANSWERS_WITHIN):

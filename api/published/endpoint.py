@@ -214,13 +214,11 @@ def _asked(raw: bytes) -> _Asked | None:
 
 def _before(query: bytes) -> Seq | None:
     """Return the position that a query names, None for none. Raises Refusal (400)."""
-    values = parse_qs(query.decode("latin-1"), max_num_fields=20).get("before", ())
-    if not values:
-        return None
     try:
-        return seq_of(values[-1])
+        values = parse_qs(query.decode("latin-1"), max_num_fields=20).get("before", ())
+        return seq_of(values[-1]) if values else None
     except ValueError:
-        raise Refusal("invalid-request", "`before` must be the id of an event.") from None
+        raise Refusal("invalid-request", "`before` must be the id of an event, and the only parameter.") from None
 
 
 def _cached(etag: str) -> tuple[tuple[str, str], ...]:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from api.streams.keepalives import Writer
 
 HEAD_TIMEOUT = 10
-"""Seconds for the head of a request, and for the next request on a connection that is kept."""
+"""Seconds for the head of the first request; a later head has twice as long at most."""
+IDLE_TIMEOUT = 75
+"""Seconds for which a connection is kept for its next request: longer than clients poll and balancers keep theirs."""
 NOTE = 1.0
 """Seconds at most to note that a request began or ended; it takes none."""
 LINGER = 1.0
@@ -41,11 +43,13 @@ class Connection(TCPServer):
         super().__init__(self.answer, config, context, {}, wire)  # type: ignore[arg-type]  # it asks for less than an SSLStream
         self._api, self._wire = api, wire
         self._reading = trio.CancelScope()
-        self._leaving = False
+        self._leaving = self._kept = False
+        self._protocol: ProtocolWrapper | None = None
 
     @property
     def protocol(self) -> ProtocolWrapper:
         """The protocol: ours in the place of Hypercorn's, which has no hook for what cannot be parsed."""
+        assert self._protocol is not None, "the connection has begun"
         return self._protocol
 
     @protocol.setter
@@ -90,7 +94,7 @@ class Connection(TCPServer):
         A system that closes a socket with something unread in it resets the connection, and the peer loses the answer
         that says what was wrong.
         """
-        http = self._protocol.protocol
+        http = self._protocol and self._protocol.protocol  # none: the peer reset it before it was read
         talking = isinstance(http, Http1) and http.strict.unread and not self.context.terminated.is_set()
         if talking and not self._leaving and self._wire.half_close():
             self._leaving = True
@@ -98,11 +102,18 @@ class Connection(TCPServer):
         else:
             await self._wire.aclose()
 
+    def _half_head(self) -> Http1 | None:
+        http = self.protocol.protocol
+        return http if isinstance(http, Http1) and http.strict.half_head else None
+
     async def _idle_timeout(self) -> None:
-        with trio.move_on_after(HEAD_TIMEOUT):
-            await self.context.terminated.wait()
-        http = self._protocol.protocol
-        late = http if isinstance(http, Http1) and http.strict.half_head else None
+        until = trio.current_time() + (IDLE_TIMEOUT if self._kept else HEAD_TIMEOUT)
+        self._kept, late, waits = True, self._half_head(), True
+        while waits:
+            with trio.move_on_at(min(until, trio.current_time() + HEAD_TIMEOUT)):
+                await self.context.terminated.wait()
+            before, late = late, self._half_head()
+            waits = not (self.context.terminated.is_set() or trio.current_time() >= until or (before and late))
         with trio.move_on_after(HEAD_TIMEOUT, shield=True):  # what it does here would else end it
             if late is not None and not self.context.terminated.is_set():
                 await late.refuse(408)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+import trio.testing
 
 from actors.heartbeat.beating import AGAIN, HeartbeatWriter
 from actors.messages.recorder import RecorderMessage
@@ -155,6 +156,24 @@ async def test_it_is_withheld_while_the_service_does_not_do_its_work_and_comes_s
         await trio.sleep(AGAIN)
         tree.stop()
     assert await service.seconds() == [0, 155]
+
+
+async def test_after_a_standstill_one_comes_that_says_how_many_were_skipped(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        service = Service(nursery)
+        tree = service.live()
+        await trio.sleep(90)
+        autojump_clock.jump(600)
+        await trio.sleep(100)
+        tree.stop()
+    beats = await service.beats()
+    assert await service.seconds() == [0, 60, 690, 720, 780]
+    assert [beat["heartbeat"]["due_at"][14:19] for beat in beats[1:4]] == ["27:40", "37:40", "38:40"]
+    assert "Skipped before it: 9;" in beats[2]["content"]
+    assert not any("Skipped" in beat["content"] for beat in (*beats[:2], *beats[3:]))
+    assert follow(beats)
 
 
 async def test_a_write_without_an_answer_comes_once(autojump_clock: object) -> None:

@@ -384,7 +384,17 @@ async def test_head_is_get_without_its_body_and_other_methods_are_405(house: Hou
 
 
 @pytest.mark.parametrize(
-    "query", ["before=", "before=x", "before=-1", "before=" + "9" * 90, "before=%00", "before=a&before=b"]
+    "query",
+    [
+        "before=",
+        "before=x",
+        "before=-1",
+        "before=" + "9" * 90,
+        "before=%00",
+        "before=a&before=b",
+        "&".join(f"q{n}={n}" for n in range(30)),
+    ],
+    ids=range(7),
 )
 async def test_a_place_that_is_none_is_400_in_words_or_the_newest_page(
     house: House, client: httpx.AsyncClient, query: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 
 import pytest
 import trio
@@ -22,11 +23,16 @@ async def read_all(stream: trio.abc.Stream) -> bytes:
     return b"".join([bytes(piece) async for piece in stream])
 
 
+async def answers(stream: trio.abc.Stream, count: int = 1) -> bytes:
+    got = b""
+    while got.count(b'"ok"') < count:
+        got += await stream.receive_some(4096)
+    return got
+
+
 async def test_a_connection_serves_one_request_after_another(house: House) -> None:
     stream = await house.raw(GET + GET)
-    got = b""
-    while got.count(b'"ok"') < 2:
-        got += await stream.receive_some(4096)
+    got = await answers(stream, 2)
     assert got.count(b"HTTP/1.1 200 ") == 2 and b"\r\ndate:" not in got.lower()
     await trio.aclose_forcefully(stream)
 
@@ -75,9 +81,47 @@ async def test_a_kept_connection_that_asks_for_nothing_more_is_closed(
     for _ in range(20):  # it hung on the order in which two tasks ran
         stream = await house.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         began = trio.current_time()
-        with trio.move_on_after(connection.HEAD_TIMEOUT + 1):
+        with trio.move_on_after(connection.IDLE_TIMEOUT + 1):
             await read_all(stream)
-        assert trio.current_time() - began <= connection.HEAD_TIMEOUT + 0.1
+        assert connection.IDLE_TIMEOUT - 0.1 <= trio.current_time() - began <= connection.IDLE_TIMEOUT + 0.1
+
+
+async def test_a_client_that_asks_once_a_minute_keeps_its_connection(house: House, autojump_clock: object) -> None:
+    stream = await house.raw(GET)
+    for _ in range(4):
+        assert (await answers(stream)).startswith(b"HTTP/1.1 200 ")
+        await trio.sleep(60)
+        await stream.send_all(GET)
+
+
+async def test_x21_the_head_of_a_later_request_that_trickles_in_is_cut(house: House, autojump_clock: object) -> None:
+    stream = await house.raw(GET)
+    await answers(stream)
+    await trio.sleep(33)
+    await stream.send_all(b"GET / HTTP/1.1\r\n")
+    began = trio.current_time()
+    with trio.fail_after(2 * connection.HEAD_TIMEOUT + 1):
+        assert (await read_all(stream)).startswith(b"HTTP/1.1 408 ")
+    assert trio.current_time() - began >= connection.HEAD_TIMEOUT
+
+
+async def test_a_connection_that_is_reset_before_its_request_is_no_fault(autojump_clock: object) -> None:
+    class Reset:
+        family = socket.AF_INET
+
+        def getpeername(self) -> None:
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    def pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
+        ours, theirs = memory_stream_pair()
+        theirs.socket = Reset()  # type: ignore[attr-defined]
+        return ours, theirs
+
+    async with running(make_house()) as house:
+        house.listener.pair = pair
+        for _ in range(3):
+            assert await read_all(await house.listener.connect()) == b""
+        assert [event for event, _ in house.logs if event == "http.fault"] == []
 
 
 async def test_a_stop_does_not_wait_for_kept_connections(autojump_clock: object) -> None:
