@@ -254,3 +254,28 @@ async def test_a_look_before_the_crash_makes_nothing_else_unknown(
     shifts.looked(looked)
     record, _ = await shifts.record()
     assert spans(record) == [(0, 1240, "crash")]
+
+
+async def test_a_sweep_while_a_set_clock_is_being_stored_is_stored_after_it(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    shifts, storage, life = await machine.start()
+    step = storage.coverage.step
+
+    async def slow(before: Shift, after: Shift) -> Shift:
+        found = await step(before, after)
+        await trio.sleep(5)
+        return found
+
+    storage.coverage.step = slow  # type: ignore[method-assign]
+    await trio.sleep(100)
+    machine.ahead = 900.0
+    await trio.sleep(21)  # the step is being stored
+    shifts.swept(shifts.sweep())
+    await trio.sleep(2 * EVERY)
+    life.cancel()
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    (crash,) = [span for span in spans(record) if span[2] == "crash"]
+    assert crash[0] == 1021, "what the sweep had stored is known"
