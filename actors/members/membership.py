@@ -90,6 +90,7 @@ class Membership:
                 self._world.log("members.leave_failed", level="warning", error=str(error))
 
     async def _beat(self) -> None:
+        asked = trio.current_time()  # the lease begins before the answer is here
         try:
             view = await self._members.beat(self._told())
         except STANDSTILL as error:
@@ -98,7 +99,7 @@ class Membership:
             return
         self._failing = False
         before = self._ownership.view.number
-        self._beaten_at = trio.current_time()
+        self._beaten_at = asked
         self._stand(parked=False)
         if view.drained is not self._drained:
             self._drained = view.drained

@@ -18,6 +18,9 @@ from storage.postgres.engine.connection import PostgresConnection
 APPENDS, FENCE, STEPS = 1, 2, 3
 """What the program's advisory locks are for. The second key of each; the first is LOCKS."""
 LOCKS = 0x53414E44
+LOCK_TIMEOUT = 2.0
+"""Seconds for which a step waits for a table: all who read it wait behind the step."""
+_TRIES = 30
 _THERE = "SELECT to_regclass('schema') IS NOT NULL"
 
 
@@ -38,13 +41,24 @@ def all_steps() -> Sequence[str]:
     return [(folder / name).read_text("utf-8") for name in names]
 
 
-def upgrade(connection: PostgresConnection, steps: Sequence[str]) -> None:
-    """Bring the tables up to these steps. Raises NewerSchema; Corrupt when there are other tables in their place."""
+def upgrade(connection: PostgresConnection, steps: Sequence[str], lock_timeout: float = LOCK_TIMEOUT) -> None:
+    """Bring the tables up to these steps. A step that can't have its tables steps back and tries again.
+
+    Raises NewerSchema; Corrupt when there are other tables in their place; Unavailable when one stays held.
+    """
+    tries = 0
     while (version := _version(connection, len(steps))) < len(steps):
-        connection.run(f"BEGIN; {lock_of(STEPS)}")
+        connection.run(f"BEGIN; {lock_of(STEPS)} SET LOCAL lock_timeout={round(1000 * lock_timeout)};")
         try:
             if _version(connection, len(steps)) == version:
                 connection.run(steps[version])
+        except psycopg.errors.LockNotAvailable as error:
+            connection.run(f"ROLLBACK; SELECT pg_sleep({lock_timeout / 2})")
+            tries += 1
+            if tries == _TRIES:
+                waits = f"step {version + 1} of the schema waits for a table that another session holds"
+                raise Unavailable(waits) from error
+            continue
         except psycopg.errors.DuplicateTable as error:
             connection.run("ROLLBACK")
             raise Corrupt(f"the schema holds tables that are not Sanderling's: {error.diag.message_primary}") from error

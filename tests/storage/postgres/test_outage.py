@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from functools import partial
 from itertools import count
@@ -236,6 +237,35 @@ def test_a_step_that_fails_leaves_nothing() -> None:
         upgrade(connection, [all_steps()[0] + "SELECT * FROM nothing"])
     assert connection.execute("SELECT to_regclass('log')").fetchone() == (None,)
     upgrade(connection, all_steps())
+    connection.close()
+
+
+def test_a_step_that_waits_for_a_table_lets_others_read_it() -> None:
+    url = cluster().url(cluster().empty())
+    connection = connect(url)
+    upgrade(connection, all_steps())
+    steps = [*all_steps(), "ALTER TABLE source_hot ADD COLUMN new int; UPDATE schema SET version=version+1"]
+    raised: list[BaseException] = []
+
+    def step() -> None:
+        try:
+            upgrade(connection, steps, lock_timeout=0.05)
+        except BaseException as error:
+            raised.append(error)
+
+    with psycopg.connect(url) as holder, psycopg.connect(url, autocommit=True) as reader:
+        holder.execute("LOCK TABLE source_hot IN ACCESS SHARE MODE")
+        upgrading = threading.Thread(target=step)
+        upgrading.start()
+        reader.execute("SET statement_timeout='5s'")
+        for _ in range(20):
+            reader.execute("SELECT count(*) FROM source_hot")
+        holder.rollback()
+        upgrading.join(60)
+        assert not raised and connection.execute("SELECT new FROM source_hot").fetchall() == []
+        holder.execute("LOCK TABLE source_hot IN ACCESS SHARE MODE")
+        with pytest.raises(Unavailable, match="another session holds"):
+            upgrade(connection, [*steps, "ALTER TABLE source_hot DROP COLUMN new"], lock_timeout=0.001)
     connection.close()
 
 
