@@ -44,6 +44,7 @@ from actors.messages.sources import (
 from actors.notices import draft
 from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex
+from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.registry.chooser import Chooser
 from actors.sources.registry.explainer import Explainer
@@ -131,12 +132,13 @@ class Registry:
                 if lane is None:
                     await self._serve(message)
                     continue
+                host = self._host_of(message) if lane is self.lanes.network else ""
                 try:
-                    lane.enter()
+                    lane.enter(host)
                 except Busy as busy:
                     reply.fail(busy)
                 else:
-                    nursery.start_soon(self._answer, message, lane)
+                    nursery.start_soon(self._answer, message, lane, host)
 
     def _lane_of(self, message: RegistryMessage) -> Lane | None:
         if isinstance(message, CheckNow) and not self._watches(message.source):
@@ -147,15 +149,24 @@ class Registry:
         live = self.table.look_up(source)
         return live is None or self._ports.ownership.watches(live.source)
 
-    async def _answer(self, message: RegistryMessage, lane: Lane) -> None:
-        try:
-            if lane is self.lanes.network:
-                with message.reply.while_wanted():
-                    await self._serve(message)
-            else:
+    def _host_of(self, message: RegistryMessage) -> str:
+        match message:
+            case AddSource(new=asked) | DetectUrl(request=asked) | PickFromUrl(request=asked):
+                return host_of(asked.url)
+            case PreviewSource() | PickFromSource() | ExplainSource():
+                live = self.table.look_up(message.source)
+                return "" if live is None else host_of(live.source.watch_url)
+            case _:
+                return ""
+
+    async def _answer(self, message: RegistryMessage, lane: Lane, host: str) -> None:
+        if lane is not self.lanes.network:
+            async with lane.turn():
                 await self._serve(message)
-        finally:
-            lane.leave()
+            return
+        with message.reply.while_wanted():
+            async with lane.turn(host):
+                await self._serve(message)
 
     async def _serve(self, message: RegistryMessage) -> None:
         """Answer one question; its asker gets whatever error it ends in, and no other question suffers."""

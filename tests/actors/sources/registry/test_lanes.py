@@ -10,7 +10,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.errors import Busy, TooSoon
+from actors.errors import Busy, DomainError, TooSoon
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.sources import (
     AddSource,
@@ -30,7 +30,7 @@ from tests.actors.sources.harness import SITE, Watching, page, rss, watching
 
 DEAF, FEED, PAGE = "deaf.example", f"https://{SITE}/feed", f"https://{SITE}/page"
 TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it."
-ADDS = 40
+ADDS = 50
 
 
 async def _never_answer(stream: trio.abc.Stream) -> None:
@@ -39,6 +39,11 @@ async def _never_answer(stream: trio.abc.Stream) -> None:
 
 def _add_deaf_host(service: Watching) -> None:
     service.network.add(DEAF, "93.184.216.99", _never_answer)
+
+
+async def _add_to_host(service: Watching, address: str) -> None:
+    with suppress(DomainError):
+        await service.add(f"http://{address}")
 
 
 async def _add_to_deaf_host(service: Watching, number: int, came: list[Exception]) -> None:
@@ -59,7 +64,7 @@ QUESTIONS: dict[str, Callable[[SourceId, Any], Any]] = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-async def test_r5_40_adds_to_a_host_that_never_answers_delay_no_question_about_sources(
+async def test_r5_many_adds_to_a_host_that_never_answers_delay_no_question_about_sources(
     autojump_clock: object, question: str
 ) -> None:
     async with watching() as (service, origin), trio.open_nursery() as nursery:
@@ -84,8 +89,29 @@ async def test_r5_more_adds_than_the_network_lane_holds_are_refused_at_once_and_
         for number in range(ADDS):
             nursery.start_soon(_add_to_deaf_host, service, number, came)
         await wait_all_tasks_blocked()
-        assert len(came) == ADDS - lanes.TO_NETWORK
+        assert len(came) == ADDS - lanes.OF_A_HOST - lanes.TO_NETWORK
         assert all(isinstance(error, Busy) and error.retry_after == lanes.AGAIN for error in came)
+        nursery.cancel_scope.cancel()
+
+
+async def test_r5_a_host_that_never_answers_has_a_quarter_of_the_places_and_others_are_added(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin), trio.open_nursery() as nursery:
+        origin.bodies["/feed"] = rss("x1")
+        _add_deaf_host(service)
+        for number in range(ADDS):
+            nursery.start_soon(_add_to_deaf_host, service, number, [])
+        await wait_all_tasks_blocked()
+        with trio.fail_after(5):
+            assert (await service.add(FEED)).created
+        for number in range(3):
+            service.network.add(f"deaf{number}.example", f"93.184.216.{number + 100}", _never_answer)
+            for place in range(lanes.OF_A_HOST):
+                nursery.start_soon(_add_to_host, service, f"deaf{number}.example/{place}")
+        await wait_all_tasks_blocked()
+        with pytest.raises(Busy, match="most at once"):
+            await service.add(PAGE)
         nursery.cancel_scope.cancel()
 
 
