@@ -1,9 +1,10 @@
 """The hub: has wishes confirmed by their callbacks, follows the log, and posts to all subscribers what is new to them.
 
 At each change of the log it brings every publication that has subscribers level with it, from memory, and puts those
-whose cursor is behind into a queue. Workers post; who has failed or was slow waits in a queue of its own, so that it
-holds up nobody else. What was told is stored a quarter of a second later at most: after a crash within that time a
-subscriber is told again, under the same ids.
+whose cursor is behind into a queue. Workers post all between the cursor and the head, a page of events at a time; a
+subscriber that has failed or was slow waits in a queue of its own, so that it holds up nobody else. What was told is
+stored a quarter of a second later at most: after a crash within that time a subscriber is told again, under the same
+ids.
 """
 
 from __future__ import annotations
@@ -263,13 +264,17 @@ class Hub:
             self._wake.set()
 
     async def _follow(self) -> None:
+        was_mine = False
         while True:
             self._wake = trio.Event()
             pause = PATROL
+            mine = self._context.ownership.mine(HUB_KEY)
             if self._context.ownership.shared:
-                await self._read_others()
+                # Whose hub it was until now has gone on without this node.
+                await self._read_others(progress=not (mine and was_mine))
                 pause = AGAIN
-            if not self._context.ownership.mine(HUB_KEY):
+            was_mine = mine
+            if not mine:
                 await trio.sleep(AGAIN)
                 continue
             for topic in list(self._topics.values()):
@@ -283,8 +288,8 @@ class Hub:
                 await self._wake.wait()
             await trio.sleep(GATHER)
 
-    async def _read_others(self) -> None:
-        """Take in what other nodes have stored: any of them confirms wishes, and one tells what is new."""
+    async def _read_others(self, *, progress: bool) -> None:
+        """Take in what other nodes have stored: any of them confirms wishes, and one posts (its `progress`)."""
         try:
             stored = {subscriber.subscription.id: subscriber for subscriber in await self._store.all()}
             for subscriber in stored.values():
@@ -297,7 +302,7 @@ class Hub:
                 there = stored.get(reader.subscription.id)
                 if there is None:
                     self._drop(topic, reader)
-                elif not self._context.ownership.mine(HUB_KEY):
+                elif progress:
                     reader.progress = there.progress
 
     async def _level(self, topic: _Topic) -> float:
@@ -332,7 +337,7 @@ class Hub:
         async for reader in queue:
             try:
                 await self._tell(reader)
-            except StorageError as error:
+            except (StorageError, DomainError) as error:
                 self._world.log("hub.behind", publication=reader.subscription.publication, error=str(error)[:200])
             finally:
                 reader.queued = False
@@ -343,6 +348,8 @@ class Hub:
     async def _tell(self, reader: _Reader) -> None:
         topic = self._topics.get(reader.subscription.publication)
         if topic is None or topic.newest is None or reader.subscription.id not in topic.readers:
+            return
+        if not self._context.ownership.mine(HUB_KEY):
             return
         document = await self._document(topic, topic.newest, reader)
         if not document.body:
@@ -372,18 +379,21 @@ class Hub:
         return Progress(before.id, upto, 0, now, error)
 
     async def _document(self, topic: _Topic, newest: Newest, reader: _Reader) -> _Document:
-        """Return what a subscriber has not been told. JSON Feed is told whole: it has no way to say what is missing."""
+        """Return what comes next for a subscriber. The newest page goes whole as JSON Feed, by its nature."""
         ending, cursor = reader.subscription.ending, reader.progress.cursor
         key = (topic.publication.id, ending, cursor, newest.tag)
         found = self._documents.get(key)
         if found is None:
-            new = [event for event in newest.page.events if event.seq > cursor]
-            body = b""
+            page, upto, body = newest.page, _head(newest), b""
+            if page.older is not None and cursor + 1 < page.older:
+                page, end = await self._newest.after(topic.publication, cursor)
+                upto = end or max(upto, page.events[0].seq if page.events else START)
+            new = [event for event in page.events if event.seq > cursor]
             if new:
-                page = newest.page if ending == "json" else newest.page._replace(events=new)
+                page = page if ending == "json" else page._replace(events=new)
                 base = f"{self._base}{topic.publication.token}"
                 body = await feed_of(self._world, topic.publication, page, FeedPlace(base, self._hub, ending))
-            found = self._documents[key] = _Document(body, FORMATS[ending].media, _head(newest))
+            found = self._documents[key] = _Document(body, FORMATS[ending].media, upto)
             while len(self._documents) > DOCUMENTS:
                 self._documents.popitem(last=False)
         return found

@@ -98,6 +98,15 @@ class NewestEvents:
         found = await find(self._call.context.storage.log, TimeWindow(START, place), passing, MOST, newest_first=True)
         return await self._page(found.events, found.next)
 
+    async def after(self, publication: Publication, place: Seq) -> tuple[PublishedPage, Seq | None]:
+        """Return the page that follows a position, and where it ends (None: at the end of the log).
+
+        Raises NotFound, Overloaded, StorageError.
+        """
+        passing = await acts.filter_of(self._call, publication)
+        found = await find(self._call.context.storage.log, TimeWindow(place, END), passing, MOST, newest_first=False)
+        return await self._page(found.events[::-1], None), found.next
+
     async def shows(self, publication: Publication, event: Stored) -> bool:
         """Return whether an event is published. Raises NotFound, Overloaded."""
         passing = await acts.filter_of(self._call, publication)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from storage.records.subscription import Subscriber
 from supervision import Mailbox
 from tests.api.house import FakeChild, House, make_house, running
 from tests.api.published.test_endpoint import published, tagged
+from tests.support.build import a_draft
 
 CALLBACK = "https://reader.test/in?id=7"
 SECRET = "the reader's own"
@@ -235,6 +237,72 @@ async def test_after_a_restart_each_is_told_what_it_has_missed_and_nothing_twice
     async with a_hub(again) as (_, callbacks):
         await trio.sleep(2)
         assert [each.titles for each in callbacks.told] == [["while it was down"]]
+
+
+@pytest.mark.parametrize("ending", ["atom", "json"])
+@pytest.mark.parametrize("count", [50, 51, 95, 151])
+async def test_a_burst_arrives_whole_and_oldest_first(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient, count: int, ending: str
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    await subscribed(house, record["feeds"][ending])
+    names = [f"e{number}" for number in range(count)]
+    await house.publish(*names)
+    await trio.sleep(10)
+    if ending == "json":
+        told = [[item["title"] for item in json.loads(each.body)["items"]] for each in callbacks.told]
+    else:
+        told = [each.titles for each in callbacks.told]
+    came = [name for titles in told for name in reversed(titles)]
+    assert (list(dict.fromkeys(came)) if ending == "json" else came) == names
+
+
+async def test_events_of_very_different_sizes_arrive_whole(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    await subscribed(house, record["feeds"]["atom"])
+    large, wide = (
+        a_draft(name, content="words " * (size // 6)) for name, size in (("large", 900_000), ("wide", 400_000))
+    )
+    await house.publish("small", large, wide, "last")
+    await trio.sleep(10)
+    assert [title for each in callbacks.told for title in reversed(each.titles)] == ["small", "large", "wide", "last"]
+
+
+async def test_a_renewed_lease_goes_on_beyond_the_first(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    topic = (await published(client))["feeds"]["atom"]
+    await subscribed(house, topic, lease_seconds="600")
+    await trio.sleep(400)
+    await subscribed(house, topic, lease_seconds="600")
+    await trio.sleep(400)
+    await house.publish("after the first lease")
+    await trio.sleep(2)
+    assert [each.titles for each in callbacks.told] == [["after the first lease"]]
+    await trio.sleep(400)
+    await house.publish("after the second")
+    await trio.sleep(2)
+    assert len(callbacks.told) == 1 and not await stored(house)
+
+
+async def test_after_many_failed_tries_all_of_it_arrives(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    await subscribed(house, (await published(client))["feeds"]["atom"])
+    callbacks.status["reader.test"] = 500
+    await house.publish(*(f"e{number}" for number in range(60)))
+    await trio.sleep(3600)
+    assert len({each.body for each in callbacks.told}) <= 2, "it is one document that is tried again"
+    callbacks.status["reader.test"] = 200
+    callbacks.told.clear()
+    await trio.sleep(3 * 3600)
+    assert [title for each in callbacks.told for title in reversed(each.titles)] == [f"e{n}" for n in range(60)]
 
 
 async def test_another_address_or_the_end_of_a_publication_ends_what_was_subscribed(
