@@ -23,12 +23,13 @@ class Sources(Protocol):
         version: Version = FIRST,
         state: SourceState | None = None,
         *,
-        before: Source | None = None,
+        before: Source | None,
     ) -> None:
         """Replace what the user asked for, and give its state this version: a harvest that is under way is refused.
 
         Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate, and StateMoved when the
-        stored record is not the one `before`, where that is given.
+        stored record is not `before`, or the stored state not the one that `state` says it came from (`since`); None
+        and FIRST are whatever is stored.
         """
 
     async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:

@@ -267,7 +267,8 @@ FIRST = Version(0)
 class SourceState(Struct, frozen=True):
     """A source's memory as it is saved. `base` None leaves the stored base as it is; b"" is a base that is empty.
 
-    since: the version of the stored state that this one came from; where that is another, nothing is written.
+    since: the version of the stored state that this one came from; where that is another, nothing is written. FIRST: of
+    one that was never written before, or beside an edit whatever is stored.
     version: the one that is stored from now on.
     """
 

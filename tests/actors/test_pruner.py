@@ -204,7 +204,7 @@ async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
 async def test_a_deleted_source_is_forgotten_when_it_has_rested(autojump_clock: object) -> None:
     clock = Clock()
     storage = await a_log(clock, [], Disk())
-    await storage.sources.update(msgspec.structs.replace(a_source(), deleted_at=NOW), storage.lease)
+    await storage.sources.update(msgspec.structs.replace(a_source(), deleted_at=NOW), storage.lease, before=None)
     pruner, _ = a_pruner(storage, clock)
     clock.now = Millis(NOW + RESTS)
     assert await pruner.sweep() == 0

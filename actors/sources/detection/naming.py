@@ -33,7 +33,7 @@ async def follow(ports: Ports, live: LiveSource, title: str) -> None:
         return
     version = drawn(ports.world)
     try:
-        await ports.storage.sources.update(after, ports.storage.lease, version)
+        await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
     except StorageError as error:
         ports.world.log("title.unsaved", source_id=after.id, error=str(error))
     else:

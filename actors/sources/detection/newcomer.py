@@ -108,6 +108,6 @@ async def answered(ports: Ports, live: LiveSource, found: Classification) -> Non
     """Put what was found into the source's record. Raises StorageError."""
     after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
     version = drawn(ports.world)
-    await ports.storage.sources.update(after, ports.storage.lease, version)
+    await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
     live.source, live.hot, live.version = after, welcomed(live.hot), version
     ports.world.log("source.answered", source_id=after.id, type=after.type)

@@ -61,7 +61,7 @@ class PracticeService:
             step = (live.source.practice or 0) + 1
             after = replace(live.source, practice=step, updated_at=now)
             version = drawn(self._ports.world)
-            await self._ports.storage.sources.update(after, self._ports.storage.lease, version)
+            await self._ports.storage.sources.update(after, self._ports.storage.lease, version, before=live.source)
             live.source, live.asked_at, live.version = after, now, version
             try:
                 live.mailbox.send_nowait(LookNow())

@@ -274,17 +274,17 @@ class SourceService:
         if _part(after) != _part(before):  # what its tags choose instead is for the actor, at its next look
             now, part = self._ports.world.now(), part_of(watched)
             hot = replace(live.hot, validators=Validators(), next_look_at=now, part=part, cookies=cookies)
-            state = SourceState(after.id, hot, await self._forgotten(after.id), live.version, version)
+            state = SourceState(after.id, hot, await self._forgotten(after.id), version=version)
         elif after.headers != before.headers:  # whoever gives new ones waits for what they open
             soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
-            state = SourceState(after.id, hot, None, live.version, version)
+            state = SourceState(after.id, hot, version=version)
         elif (
             watched.hours != live.effective.hours and live.hot.breaker.state == "closed"
         ):  # it may wait for the old ones
             due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)
             hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now(), live.hot.not_before or 0)))
-            state = SourceState(after.id, hot, None, live.version, version)
+            state = SourceState(after.id, hot, version=version)
         known = before if self._ports.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
@@ -352,7 +352,7 @@ class SourceService:
         storage, version = self._ports.storage, drawn(self._ports.world)
         resting = replace(live.source, deleted_at=self._ports.world.now())
         behind = live.unsaved or live.cookies.behind
-        state = SourceState(resting.id, live.hot, None, live.version, version) if behind else None
+        state = SourceState(resting.id, live.hot, version=version) if behind else None
         await storage.sources.update(resting, storage.lease, version, state, before=known)
 
     async def restore(self, source: SourceId) -> SourceView:
@@ -397,14 +397,18 @@ class SourceService:
             live, storage = self._table.get(source), self._ports.storage
             if not live.source.enabled:
                 raise Conflict(f"source {source} is paused: resume it first")
-            now, stored = self._table.polite(live), await storage.sources.get(source)
-            if stored is None:
-                raise NotFound(f"there is no source {source}")
-            version = drawn(self._ports.world)
-            due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
-            await storage.sources.update(stored.source, storage.lease, version, due)
-            live.asked_at = now
-            return now
+            now, version = self._table.polite(live), drawn(self._ports.world)
+            while True:
+                stored = await storage.sources.get(source)
+                if stored is None:
+                    raise NotFound(f"there is no source {source}")
+                due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
+                try:
+                    await storage.sources.update(stored.source, storage.lease, version, due, before=stored.source)
+                except StateMoved:  # another node has edited or checked it meanwhile
+                    continue
+                live.asked_at = now
+                return now
 
     def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
         now, given = self._ports.world.now(), requested(message.new)

@@ -24,6 +24,8 @@ _DELETED = "deleted:"
 """How the `url` of a source that was deleted begins: no URL does. Then comes when, and its id."""
 _THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
 _GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+_STANDS = """SELECT s.body, s.sealed, h.version FROM source_key k JOIN source s ON s.key=k.key
+    JOIN source_hot h ON h.key=k.key WHERE k.id=?"""
 _WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _READ_JAR = "SELECT jar FROM source_hot WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_JAR = COOKIES.put
@@ -63,7 +65,7 @@ class SqlSources:
         version: Version = FIRST,
         state: SourceState | None = None,
         *,
-        before: Source | None = None,
+        before: Source | None,
     ) -> None:
         """Replace what the user asked for; see Sources."""
 
@@ -72,7 +74,7 @@ class SqlSources:
             existing = by_url(transaction, source.url)
             if existing is not None and existing.id != source.id:
                 raise Duplicate(existing)
-            _check_unmoved(transaction, before)
+            _check_unmoved(transaction, before, FIRST if state is None else state.since)
             update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
             transaction.execute(update, (_url(source), *_row(source, transaction.vault), source.id))
             transaction.place(source)
@@ -189,12 +191,12 @@ def _deleted_at(moment: Millis) -> str:
     return f"{_DELETED}{max(0, moment):015d}"
 
 
-def _check_unmoved(transaction: Transaction, before: Source | None) -> None:
-    if before is not None:
-        query = "SELECT s.body, s.sealed FROM source_key k JOIN source s ON s.key=k.key WHERE k.id=?"
-        row = transaction.execute(query, (before.id,)).fetchone()
-        if row is not None and _source(row[0], row[1], transaction.vault) != before:
-            raise StateMoved(before.id)
+def _check_unmoved(transaction: Transaction, before: Source | None, since: Version = FIRST) -> None:
+    if before is None:
+        return
+    row = transaction.execute(_STANDS, (before.id,)).fetchone()
+    if row is not None and (_source(row[0], row[1], transaction.vault) != before or since not in (FIRST, row[2])):
+        raise StateMoved(before.id)
 
 
 def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:

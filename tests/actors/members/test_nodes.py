@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -81,6 +82,37 @@ async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: 
         looks = len(land.origins["site1.test"].asked)
         await trio.sleep(LOOKED)
         assert len(land.origins["site1.test"].asked) == looks
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("what", ["edit", "delete"])
+async def test_a_check_through_another_node_undoes_no_edit_and_no_deletion(autojump_clock: object, what: str) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery, cadence_floor=10.0)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        source = (await a.add(url, schedule="1d")).view.source.id
+        await trio.sleep(60)
+        mine, other = owner_of(url, a, b)
+        update, patch, calls = other.storage.sources.update, SourcePatch(title="Mine"), list[Any]()
+
+        async def change_before_update(*given: Any, **named: Any) -> None:
+            calls.append(given)
+            if len(calls) == 1 and what == "edit":
+                await mine.system.registry_box.ask(lambda reply: EditSource(source, patch, reply))
+            elif len(calls) == 1:
+                await mine.system.registry_box.ask(lambda reply: DeleteSource(source, reply))
+            await update(*given, **named)
+
+        other.storage.sources.update = change_before_update  # type: ignore[method-assign]
+        with suppress(NotFound):
+            await other.system.registry_box.ask(lambda reply: CheckNow(source, reply))
+        await trio.sleep(2)
+        assert calls
+        if what == "edit":
+            assert [each.title for each in (*mine.sources(), *other.sources())] == ["Mine"] * 2
+        else:
+            assert not mine.knows() and not other.knows() and await other.storage.sources.get(source) is None
         nursery.cancel_scope.cancel()
 
 

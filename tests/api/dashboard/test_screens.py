@@ -138,7 +138,7 @@ async def test_an_event_names_the_source_that_it_comes_from(house: House, browse
     watched = await house.storage.sources.get(stored.source)
     assert watched is not None
     source = replace(watched.source, found_title="Ropes and nets")
-    await house.storage.sources.update(source, house.storage.lease)
+    await house.storage.sources.update(source, house.storage.lease, before=None)
     await browser.get(f"/events/{id}")
     assert browser.page.xpath(f"//a[@href='/sources/{source.id}']/text()") == ["Ropes and nets"]
 

@@ -191,7 +191,7 @@ async def test_an_earlier_life_is_fenced_and_changes_nothing(engine: Engine) -> 
         second.log.save_states([a_state(1, looks=9)], old),
         second.log.retain(Seq(1 << 62), 10, old),
         second.sources.add(a_source(2), a_state(2), old),
-        second.sources.update(a_source(1, enabled=False), old),
+        second.sources.update(a_source(1, enabled=False), old, before=None),
         second.sources.delete(a_source_id(1), old),
         second.outbox.advance("matcher", None, Seq(5), [], old),
         second.outbox.settle([], old),

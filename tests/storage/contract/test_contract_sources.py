@@ -4,7 +4,7 @@ import msgspec
 import pytest
 import trio
 
-from storage.errors import Duplicate
+from storage.errors import Duplicate, StateMoved
 from storage.interface import Storage
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis
@@ -74,14 +74,14 @@ async def test_a_duplicate_does_not_harm_those_who_are_committed_with_it(storage
 async def test_an_update_replaces_the_wish_and_keeps_the_memory(storage: Storage) -> None:
     await storage.sources.add(a_source(1), a_state(1, b"base", looks=4), storage.lease)
     changed = a_source(1, enabled=False, tags=("label:x",))
-    await storage.sources.update(changed, storage.lease)
+    await storage.sources.update(changed, storage.lease, before=None)
     found = await storage.sources.get(a_source_id(1))
     assert found is not None
     assert (found.source, found.hot.looks, found.base) == (changed, 4, b"base")
 
 
 async def test_an_update_of_an_unknown_source_is_ignored(storage: Storage) -> None:
-    await storage.sources.update(a_source(7), storage.lease)
+    await storage.sources.update(a_source(7), storage.lease, before=None)
     assert await storage.sources.get(a_source_id(7)) is None
     assert await storage.sources.by_url(a_source(7).url) is None
 
@@ -142,7 +142,7 @@ async def test_cookies_are_written_over_older_ones_alone_whatever_state_they_com
     assert await kept() == "0 0 2\n[2]"
     await storage.log.append([a_harvest(1, "a", cookies="0 1 3\n[3]")], storage.lease, CountingMint(), stamp)
     assert await kept() == "0 1 3\n[3]"
-    await storage.sources.update(a_source(1, title="Mine"), storage.lease, Version(7))
+    await storage.sources.update(a_source(1, title="Mine"), storage.lease, Version(7), before=None)
     await storage.log.save_states([a_state(1, cookies="0 0 9\n[9]")], storage.lease)
     assert await kept() == "0 1 3\n[3]"
     late = [(a_source_id(1), "0 1 4\n[4]"), (a_source_id(9), "[9]"), (a_source_id(2), "")]
@@ -152,9 +152,9 @@ async def test_cookies_are_written_over_older_ones_alone_whatever_state_they_com
     assert found is not None and found.hot.looks != 99, "that came from another state"
     await storage.log.append([a_harvest(1, "b", cookies="0 1 5\n[5]")], storage.lease, CountingMint(), stamp)
     assert await kept() == "0 1 5\n[5]", "what was renewed is renewed, also where the harvest is refused"
-    await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1))
+    await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1), before=None)
     assert await kept() == "0 1 5\n[5]"
-    await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1, cookies="1 0 0\n"))
+    await storage.sources.update(a_source(1), storage.lease, FIRST, a_state(1, cookies="1 0 0\n"), before=None)
     await storage.log.save_states([], storage.lease, [(a_source_id(1), "0 8 9\n[8]")])
     assert await kept() == "1 0 0\n", "of other headers"
 
@@ -163,12 +163,12 @@ async def test_a_source_whose_url_was_added_again_does_not_come_back(storage: St
     source, again = a_source(1), a_source(2, url=a_source(1).url)
     await storage.sources.add(source, a_state(1), storage.lease)
     resting = msgspec.structs.replace(source, deleted_at=NOW)
-    await storage.sources.update(resting, storage.lease)
+    await storage.sources.update(resting, storage.lease, before=None)
     await storage.sources.add(again, a_state(2), storage.lease)
     with pytest.raises(Duplicate) as caught:
         await storage.sources.update(source, storage.lease, before=resting)
     assert caught.value.existing == again
-    await storage.sources.update(msgspec.structs.replace(again, deleted_at=NOW), storage.lease)
+    await storage.sources.update(msgspec.structs.replace(again, deleted_at=NOW), storage.lease, before=None)
     assert {one.id for one in await storage.sources.deleted(NOW, 10)} == {source.id, again.id}, "both rest"
 
 
@@ -176,7 +176,7 @@ async def test_deleted_sources_are_listed_newest_first_and_forgotten_oldest_firs
     for number in (1, 2, 3):
         await storage.sources.add(a_source(number), a_state(number), storage.lease)
         resting = msgspec.structs.replace(a_source(number), deleted_at=Millis(NOW + number))
-        await storage.sources.update(resting, storage.lease)
+        await storage.sources.update(resting, storage.lease, before=None)
     assert [one.id for one in await storage.sources.deleted(Millis(NOW + 2), 10)] == [a_source_id(3), a_source_id(2)]
     assert [one.id for one in await storage.sources.deleted(Millis(0), 1)] == [a_source_id(3)]
     assert await storage.sources.forget_deleted(Millis(NOW + 3), 1) == 1
@@ -187,7 +187,27 @@ async def test_deleted_sources_are_listed_newest_first_and_forgotten_oldest_firs
 
 async def test_a_harvest_of_a_source_that_was_deleted_meanwhile_is_refused(storage: Storage) -> None:
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
-    await storage.sources.update(msgspec.structs.replace(a_source(1), deleted_at=NOW), storage.lease, Version(7))
+    resting = msgspec.structs.replace(a_source(1), deleted_at=NOW)
+    await storage.sources.update(resting, storage.lease, Version(7), before=None)
     await storage.log.save_states((a_state(1, looks=9),), storage.lease)
     found = await storage.sources.get(a_source_id(1), deleted=True)
     assert found is not None and found.hot.looks != 9
+
+
+async def test_a_record_or_state_that_has_moved_is_not_written_over(storage: Storage) -> None:
+    await storage.sources.add(a_source(1), msgspec.structs.replace(a_state(1), version=Version(3)), storage.lease)
+    known = await storage.sources.get(a_source_id(1))
+    assert known is not None
+    edited = msgspec.structs.replace(known.source, title="Mine")
+    await storage.sources.update(edited, storage.lease, Version(4), before=known.source)
+    due = msgspec.structs.replace(a_state(1), since=Version(3), version=Version(5))
+    with pytest.raises(StateMoved):  # the record is another
+        await storage.sources.update(known.source, storage.lease, Version(5), due, before=known.source)
+    with pytest.raises(StateMoved):  # the state is another
+        await storage.sources.update(edited, storage.lease, Version(5), due, before=edited)
+    now = await storage.sources.get(a_source_id(1))
+    assert now is not None and (now.source.title, now.version) == ("Mine", Version(4))
+    due = msgspec.structs.replace(a_state(1), since=Version(4), version=Version(5))
+    await storage.sources.update(edited, storage.lease, Version(5), due, before=edited)
+    now = await storage.sources.get(a_source_id(1))
+    assert now is not None and now.version == Version(5)

@@ -58,7 +58,7 @@ async def test_two_harvests_from_one_state_in_one_transaction_are_one(storage: S
 
 async def test_an_edit_refuses_what_was_under_way(storage: Storage) -> None:
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
-    await storage.sources.update(replace(a_source(1), title="mine"), storage.lease, ONE)
+    await storage.sources.update(replace(a_source(1), title="mine"), storage.lease, ONE, before=None)
     (answer,) = await appended(storage, from_to(a_harvest(1, "a"), FIRST, TWO))
     assert isinstance(answer, StateMoved)
     await storage.log.save_states([replace(a_state(1), base=b"late")], storage.lease)
@@ -69,7 +69,7 @@ async def test_an_edit_refuses_what_was_under_way(storage: Storage) -> None:
 async def test_an_edit_takes_another_state_along_in_its_transaction(storage: Storage) -> None:
     await storage.sources.add(a_source(1), a_state(1, b"old"), storage.lease)
     forgotten = SourceState(a_source_id(1), a_state(1).hot, b"", FIRST, ONE)
-    await storage.sources.update(replace(a_source(1), selector="main"), storage.lease, ONE, forgotten)
+    await storage.sources.update(replace(a_source(1), selector="main"), storage.lease, ONE, forgotten, before=None)
     found = await storage.sources.get(a_source_id(1))
     assert found is not None and (found.source.selector, found.base, found.version) == ("main", b"", ONE)
 

@@ -188,7 +188,7 @@ async def test_a_value_with_nul_is_nowhere(storage: Storage) -> None:
 
 async def test_a_source_is_placed_by_the_host_that_is_asked(storage: Storage, url: str) -> None:
     moved = a_source(1, watch_url="https://www.other.example/feed")
-    await storage.sources.update(moved, storage.lease)
+    await storage.sources.update(moved, storage.lease, before=None)
     with psycopg.connect(url) as other:
         assert other.execute("SELECT shard FROM source").fetchall() == [(shard_of("http://other.example"),)]
 

@@ -81,7 +81,7 @@ async def test_a_harvest_from_a_state_that_another_start_has_replaced_is_refused
     a, b, _ = three
     for number in (1, 2):
         await a.sources.add(a_source(number), a_state(number), a.lease)
-    await b.sources.update(a_source(1, title="other"), b.lease, Version(77))
+    await b.sources.update(a_source(1, title="other"), b.lease, Version(77), before=None)
     answers = await a.log.append([a_harvest(1, "stale"), a_harvest(2, "good")], a.lease, CountingMint(), stamp)
     assert isinstance(answers[0], StateMoved) and len(events_of(answers)) == 1
 
@@ -119,7 +119,7 @@ async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tupl
     first = await reader.sharing.changes(0, 500)
     assert [change.source for change in first] == [a_source_id(number) for number in (1, 2, 3)]
     assert all(change.watched is not None and change.watched.base == b"" for change in first)
-    await b.sources.update(a_source(1, title="new"), b.lease, Version(9))
+    await b.sources.update(a_source(1, title="new"), b.lease, Version(9), before=None)
     await b.sources.delete(a_source_id(2), b.lease)
     await a.log.append([a_harvest(3, "news")], a.lease, CountingMint(), stamp)
     later = await reader.sharing.changes(first[-1].number, 500)

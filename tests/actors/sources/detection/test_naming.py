@@ -54,9 +54,9 @@ async def test_a_title_that_changes_is_followed_but_not_for_its_numbers(autojump
         writes: list[str] = []
         update = service.storage.sources.update
 
-        async def noted(after: Source, *more: Any) -> None:
+        async def noted(after: Source, *more: Any, **named: Any) -> None:
             writes.append(after.found_title)
-            await update(after, *more)
+            await update(after, *more, **named)
 
         service.storage.sources.update = noted  # type: ignore[method-assign]
         for number, title in enumerate(("Page", "(3) Notices", "(4) Notices", "Notices of today")):

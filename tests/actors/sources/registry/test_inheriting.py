@@ -125,7 +125,7 @@ async def test_the_storage_refuses_a_source_with_what_it_inherits(autojump_clock
         source = (await service.add(URL, tags=(TAG,))).view.source
         inherits = effective(source, {TAG: TagDefaults(TAG, Millis(NOW), bar=0.4)})
         with pytest.raises(TypeError, match="EffectiveSource is not what is stored"):
-            await service.storage.sources.update(inherits, service.storage.lease)
+            await service.storage.sources.update(inherits, service.storage.lease, before=None)
 
 
 async def test_another_part_by_a_tag_is_no_news_and_what_comes_after_it_is(autojump_clock: object) -> None:
