@@ -137,9 +137,11 @@ class Repeats:
             answer = await route.run(call)
         except Exception as error:
             refusal = refusal_of(error)
-            if refusal is not None and refusal.status < 500:
-                with suppress(StorageError):
+            with suppress(StorageError):
+                if refusal is not None and refusal.status < 500:
                     await calls.forget(key)  # nothing was made: the key may be used for a better request
+                else:
+                    await calls.release(key)
             raise
         if not answer.settled:
             return answer

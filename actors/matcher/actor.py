@@ -132,8 +132,11 @@ class Matcher:
                 while True:
                     self._begin(await self._storage.outbox.cursor(MATCHED))
                     self._child.ready()
+                    message = None
                     with trio.move_on_after(REVISION_EVERY):
-                        await self._hear(await self._mailbox.receive())
+                        message = await self._mailbox.receive()
+                    if message is not None:
+                        await self._hear(message)
             except STANDSTILL as error:
                 self._world.log("matcher.parked", error=str(error))
                 self._child.ready()

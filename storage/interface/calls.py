@@ -21,6 +21,9 @@ class Calls(Protocol):
     async def finish(self, key: str, answer: bytes) -> None:
         """Keep the answer of a call. One that was forgotten meanwhile stays so."""
 
+    async def release(self, key: str) -> None:
+        """Let any node run a call once more, under its id: the run ended without an answer."""
+
     async def forget(self, key: str) -> None:
         """Forget a call: the next one of its key is the first."""
 

@@ -261,3 +261,17 @@ async def test_a_call_that_runs_at_another_node_is_409_and_is_taken_up_once_that
     ownership.take(View(2, 0.0, both[:1]))
     assert (await post(client, "/v1/alerts", PRICE)).status_code == 201
     assert await everything(client) == [first.json()["id"]]
+
+
+async def test_a_call_that_ended_with_503_at_one_node_is_run_by_another(
+    house: House, client: httpx.AsyncClient, autojump_clock: object
+) -> None:
+    both, ownership = (Member("a", inside=True), Member("b", inside=True)), house.context.ownership
+    ownership._me = "b"
+    ownership.take(View(1, 0.0, both))
+    house.matcher.silent = True
+    assert (await post(client, "/v1/alerts", PRICE)).status_code == 503
+    house.matcher.silent = False
+    ownership._me = "a"
+    answer = await post(client, "/v1/alerts", PRICE)
+    assert answer.status_code == 201 and await everything(client) == [answer.json()["id"]]

@@ -46,6 +46,10 @@ class SqlCalls:
         """Keep the answer of a call; see Calls."""
         await self._write("UPDATE call SET answer=? WHERE key=?", answer, key)
 
+    async def release(self, key: str) -> None:
+        """Let any node run a call once more; see Calls."""
+        await self._write("UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
+
     async def forget(self, key: str) -> None:
         """Forget a call; see Calls."""
         await self._write("DELETE FROM call WHERE key=?", key)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale
 from actors.matcher.actor import Matcher
+from actors.messages.matcher import AlertsChanged
 from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
     CheckNow,
@@ -413,6 +414,24 @@ async def test_a_drain_that_the_database_has_not_heard_of_is_refused_and_holds_n
         with pytest.raises(Unavailable):
             await a.system.overseer.drain(True)
         assert not a.system.overseer.gate.drained
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_standby_matcher_answers_however_slow_its_storage_is(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        nodes = [await land.start("a"), await land.start("b")]
+        await trio.sleep(2)
+        for node in nodes:
+            read = node.storage.alerts.all
+
+            async def slow(*given: Any, of: Any = read) -> Any:
+                await trio.sleep(4)
+                return await of(*given)
+
+            node.storage.alerts.all = slow  # type: ignore[method-assign]
+            with trio.fail_after(20):
+                await node.system.matcher_box.ask(AlertsChanged)
         nursery.cancel_scope.cancel()
 
 

@@ -54,6 +54,18 @@ async def test_what_is_too_old_or_forgotten_stands_no_more(storage: Storage) -> 
     assert await storage.calls.begin(unknown, LONG_AGO) == unknown
 
 
+async def test_a_run_without_an_answer_is_released_to_any_node(storage: Storage) -> None:
+    first = a_call(node="a")
+    await storage.calls.begin(first, LONG_AGO)
+    assert (await storage.calls.begin(a_call(node="b"), LONG_AGO, ("a", "b"))).node == "a"
+    await storage.calls.release("key")
+    taken = await storage.calls.begin(a_call(id="another", node="b"), LONG_AGO, ("a", "b"))
+    assert (taken.node, taken.id) == ("b", first.id)
+    await storage.calls.finish("key", b"answer")
+    await storage.calls.release("key")
+    assert (await storage.calls.begin(a_call(node="a"), LONG_AGO, ("a", "b"))).answer == b"answer"
+
+
 async def test_a_call_outlives_the_life_that_began_it(engine: Engine) -> None:
     storage = await engine.start()
     await storage.calls.begin(a_call(), LONG_AGO)
