@@ -52,6 +52,7 @@ class AppContext:
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
     spent: how many looks are made, and whether that is within the budget.
+    clock_doubt: why the clock is not believed, "" while it is.
     ownership: which node does what; of a node that is alone, everything is its own.
     usage: what other nodes have let pass of rate limits.
     replica: how far the copy for a standby is; None where none is kept.
@@ -86,6 +87,7 @@ class AppContext:
     outlet: Outlet
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
+    clock_doubt: Callable[[], str] = str
     ownership: Ownership = field(default_factory=Ownership)
     usage: Usage = field(default_factory=Usage)
     replica: ReplicaState | None = None

@@ -67,6 +67,8 @@ class Pruner:
         self._picture_age = Millis(round(settings.screenshot_days * _DAY_MS))
         self._picture_room = room_of_pictures(settings)
         self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
+        self.doubt = ""
+        """Why the clock is not believed, as a sentence; empty while it is."""
         self._trust = Trust(millis_of(found) if found else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
@@ -170,12 +172,13 @@ class Pruner:
     def _doubts(self) -> bool:
         """Return whether the wall clock is not to be believed; then tell, loudly: it is ahead, or was wrong before."""
         ahead = self._trust.ahead(self._world.now(), trio.current_time())
+        self.doubt = ""
         if ahead:
-            says = (
+            self.doubt = (
                 f"The clock is {ahead / 3_600_000:.1f} hours ahead of the newest event and of the time that passed: "
                 "nothing is deleted by age until it has gone on like that for an hour. Put it right if it is wrong."
             )
-            self._world.log("log.clock_doubted", level="error", says=says)
+            self._world.log("log.clock_doubted", level="error", says=self.doubt)
         return ahead > 0
 
     async def _matched(self, before: Seq) -> Seq:

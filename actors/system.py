@@ -236,7 +236,7 @@ class System:
     def _children(self) -> Sequence[ChildSpec]:
         """Return the tree in start order, all but the front end."""
         importer = Importer(self._world, self.registry_box, self.importer_box)
-        pruner = Pruner(self._world, self._settings, self._storage, self._storage.tail.head)
+        pruner = self._pruner = Pruner(self._world, self._settings, self._storage, self._storage.tail.head)
         return [
             ChildSpec("storage", self._await_loss),
             *([] if self.shipper is None else [ChildSpec("replica", self.shipper.run, ready_within=READY_WITHIN)]),
@@ -417,6 +417,7 @@ class System:
             hub=Mailbox("hub", WISHES),
             outlet=self.outlet,
             spent=lambda: self.registry.watchman.spent,
+            clock_doubt=lambda: self._pruner.doubt,
             ownership=self.ownership,
             usage=self.usage,
             replica=None if self.shipper is None else self.shipper.state,
