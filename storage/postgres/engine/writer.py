@@ -36,11 +36,12 @@ _PUT_EVENTS = b"""INSERT INTO log(seq, source, kind, codec, body) SELECT seq, so
     FROM unnest(%b::int8[], %b::int8[], %b::int4[], %b::bytea[]) AS new(seq, source, kind, body)"""
 _PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
     FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
+# Rows that refer to these by a foreign key, as those of the outbox do, are inserted beside it.
 _HOLD = {
-    "alert": "SELECT 1 FROM alert WHERE id=? FOR UPDATE",
-    "cursor": "SELECT 1 FROM cursor WHERE name=? FOR UPDATE",
-    "destination": "SELECT 1 FROM destination WHERE id=? FOR UPDATE",
-    "publication": "SELECT 1 FROM publication WHERE id=? FOR UPDATE",
+    "alert": "SELECT 1 FROM alert WHERE id=? FOR NO KEY UPDATE",
+    "cursor": "SELECT 1 FROM cursor WHERE name=? FOR NO KEY UPDATE",
+    "destination": "SELECT 1 FROM destination WHERE id=? FOR NO KEY UPDATE",
+    "publication": "SELECT 1 FROM publication WHERE id=? FOR NO KEY UPDATE",
 }
 
 

@@ -13,6 +13,7 @@ import trio
 from storage.append import events_of
 from storage.errors import CursorMoved, Duplicate, StateMoved
 from storage.interface import Storage
+from storage.postgres.engine.writer import _HOLD
 from storage.records.cursor import EVERYTHING
 from storage.records.delivery import Match, Outcome, Portion
 from storage.records.identity import START, Millis, Seq
@@ -218,4 +219,20 @@ async def test_what_is_written_by_what_was_read_waits_for_another_start_that_wri
                 await trio.sleep(0.01)
             another.commit()
     assert found == [comes_to]
+    await storage.aclose()
+
+
+async def test_a_destination_that_is_held_keeps_no_row_that_refers_to_it_waiting() -> None:
+    """A foreign key takes FOR KEY SHARE: behind FOR UPDATE nodes waited for each other until PostgreSQL killed one."""
+    url = cluster().url(cluster().fresh())
+    storage = await opened(url, "a")
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    with psycopg.connect(url) as holder, psycopg.connect(url) as referring:
+        for statement in _HOLD.values():
+            cursor = holder.execute(statement.replace("?", "%s").encode(), ("hook",))
+            assert cursor.rowcount == ("destination" in statement)
+        referring.execute("SELECT 1 FROM destination WHERE id='hook' FOR KEY SHARE NOWAIT")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            referring.execute("SELECT 1 FROM destination WHERE id='hook' FOR NO KEY UPDATE NOWAIT")
     await storage.aclose()
