@@ -21,6 +21,7 @@ from api.route import PUBLIC, Answer, Call, Route
 from api.traced_calls import FinishedCall, put_call
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
+from api.wellknown import PROBES
 from api.within import Within
 from storage.errors import StorageError
 from storage.records.key import ApiKey
@@ -54,7 +55,8 @@ class KeyFace:
             )
         except (Refusal, StorageError) as error:
             refusal = error
-        _take_token(self._app, g.key)
+        if g.key is not None or refusal is not None or request.path not in PROBES:
+            _take_token(self._app, g.key)
         if self._app.owner is not None and (header := passed_on(request.headers)):
             raise Refusal("forbidden", f"The admin socket takes no requests from a browser or a proxy ({header}).")
         if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not

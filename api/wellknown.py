@@ -11,6 +11,8 @@ from api.route import PUBLIC, Answer, Call, Route
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
+HEALTHZ, READYZ = PROBES = ("/healthz", "/readyz")
+"""Answered from memory; they cost their asker no token, or a stranger behind the same address would fail a node."""
 SECURITY_TXT = "/.well-known/security.txt"
 LOOK_KEYS = "/.well-known/http-message-signatures-directory"
 SECURITY_TXT_LIFE = 180 * 86_400_000
@@ -124,6 +126,6 @@ ROUTES = (
         media="text/plain; charset=utf-8",
         headers=("Cache-Control",),
     ),
-    _route("/healthz", healthz, "Ask whether the process is alive."),
-    _route("/readyz", readyz, "Ask whether the service can do its work."),
+    _route(HEALTHZ, healthz, "Ask whether the process is alive."),
+    _route(READYZ, readyz, "Ask whether the service can do its work."),
 )

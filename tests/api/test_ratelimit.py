@@ -117,6 +117,16 @@ async def test_x24_no_header_changes_what_links_say() -> None:
     assert "evil" not in answer.text + described.text and "gopher" not in described.text
 
 
+async def test_probes_take_nothing_of_what_strangers_have_and_are_never_429(house: House) -> None:
+    async with house.stranger() as stranger:
+        statuses = {(await stranger.get("/v1/sources")).status_code for _ in range(150)}
+        assert 429 in statuses
+        for path in ("/healthz", "/readyz"):
+            answers = [await stranger.get(path) for _ in range(150)]
+            assert {answer.status_code for answer in answers} == {200}
+            assert "ratelimit-limit" not in answers[0].headers
+
+
 async def test_strangers_are_limited_by_address_and_do_not_use_up_a_keys_tokens(
     house: House, autojump_clock: object
 ) -> None:
