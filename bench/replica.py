@@ -118,5 +118,5 @@ async def _cost(folder: Path) -> tuple[float, float]:
             (folder / f"replica{round}").mkdir()
             async with _shipped(storage, FolderObjects(folder / f"replica{round}")):
                 beside.append(await closed_loop(sender(storage), SENDERS))
-            storage.shipping.end()  # type: ignore[union-attr]
+            await storage.shipping.end()  # type: ignore[union-attr]
     return median(without), median(beside)

@@ -132,20 +132,20 @@ class Shipper:
                 await child.stopping.wait()
                 return
             except _ENDING as error:
-                self._ends(child, str(error))
+                await self._ends(child, str(error))
             except Exception as error:
                 self._world.log("replica.failed", level="error", why=repr(error))
-                self._ends(child, f"it failed by a mistake of the program ({error!r})")
+                await self._ends(child, f"it failed by a mistake of the program ({error!r})")
             wait = AGAIN[0] if trio.current_time() - began > AGAIN[1] else min(wait * 2, AGAIN[1])
             with trio.move_on_after(wait):
                 await child.stopping.wait()
 
-    def _ends(self, child: Child, says: str) -> None:
+    async def _ends(self, child: Child, says: str) -> None:
         """Give up all chains; a new one begins later."""
         self._fails(says)
         child.note(f"waiting: {says}"[:200])
         self._chains.clear()
-        self._shipping.end()
+        await self._shipping.end()
 
     # --- who owns it -------------------------------------------------------------------------------------------------
 
@@ -266,7 +266,7 @@ class Shipper:
             await self._until_it_is_there(copy_name(chain.name, number), body)
             hashes.append(hash)
             self._world.metrics.shipped.add(by=len(body))
-        self._shipping.copied()
+        await self._shipping.copied()
         whole = Whole(chain.begun.size, chain.begun.schema, self._version, self._world.now(), tuple(hashes))
         await self._until_it_is_there(whole_name(chain.name), written_record(whole))
         chain.whole = True

@@ -52,13 +52,13 @@ class Shipping(Protocol):
     def broken(self) -> str:
         """Return why no more can be told without a new chain, "" while it can."""
 
-    def copied(self) -> None:
-        """Let the database be written again."""
+    async def copied(self) -> None:
+        """Let the database be written again. Raises ChainBroken: it was written before, so the copy is torn."""
 
     def untold(self) -> int:
         """Return about how many bytes are committed and not told yet."""
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """Ship no more: the database is as without a shipper."""
 
     async def give_way(self) -> None:

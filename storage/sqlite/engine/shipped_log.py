@@ -57,7 +57,7 @@ class ShippedLog:
         state = self.broken or ("copying" if self._copying else "on" if self._on else "off")
         return f"<ShippedLog {self._log}: {state}>"
 
-    # --- the shipper's side, on any thread ---------------------------------------------------------------------------
+    # --- the shipper's side, on a thread of its own -------------------------------------------------------------------
 
     def want(self) -> None:
         """Ask for a new chain, after the next commit; nothing happens when one begins already."""
@@ -79,8 +79,11 @@ class ShippedLog:
             return self._read() if self._on else _NOTHING
 
     def copied(self) -> None:
-        """Let the log be emptied into the database again."""
-        self._copying = False
+        """Let the log be emptied into the database again. Raises ChainBroken: it was, before the copy was whole."""
+        with self._lock:
+            if not self._copying:
+                raise ChainBroken(self.broken or "the chain ended before its copy was whole")
+            self._copying = False
 
     def end(self) -> None:
         """Leave the log to SQLite, from the next commit on."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import trio
 
@@ -13,6 +15,7 @@ from storage.sql.transaction import Transaction, Writer
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.engine.shipped_log import ShippedLog
 
+T = TypeVar("T")
 ID, NUMBER = "replica", "replica_number"
 _FIRST = "INSERT INTO fact VALUES(?, ?), (?, 1) ON CONFLICT DO NOTHING"
 _FACT = "SELECT value FROM fact WHERE name=?"
@@ -34,12 +37,12 @@ class SqliteShipping:
 
     async def renew(self) -> None:
         """Ask for a new chain; see Shipping. A commit that changes nothing lets the writer look."""
-        self._log.want()
+        await self._in_thread(self._log.want)
         await self._writer.submit(_nothing)
 
     async def next(self) -> Begun | Change | None:
         """Return what follows; see Shipping."""
-        found = await trio.to_thread.run_sync(self._log.read, limiter=self._limiter)
+        found = await self._in_thread(self._log.read)
         if found is None:
             return Begun(self._database.stat().st_size, len(STEPS))
         return Change(found.pages, found.size) if found.size else None
@@ -52,17 +55,17 @@ class SqliteShipping:
         """Return why no more can be told; see Shipping."""
         return self._log.broken
 
-    def copied(self) -> None:
+    async def copied(self) -> None:
         """Let the database be written again; see Shipping."""
-        self._log.copied()
+        await self._in_thread(self._log.copied)
 
     def untold(self) -> int:
         """Return about how many bytes are committed and not told yet; see Shipping."""
         return self._log.unread()
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """Ship no more; see Shipping."""
-        self._log.end()
+        await self._in_thread(self._log.end)
 
     def close(self) -> None:
         """Put the file away, once SQLite's connections are closed: before, this would end their locks (POSIX)."""
@@ -74,6 +77,10 @@ class SqliteShipping:
     async def give_way(self) -> None:
         """Refuse every write of this life; see Shipping."""
         await self._writer.submit(_give_way)
+
+    async def _in_thread(self, act: Callable[[], T]) -> T:
+        """Act on the log, whose lock the writer holds while it empties a large one to the disk."""
+        return await trio.to_thread.run_sync(act, limiter=self._limiter)
 
     def _copy(self, offset: int, size: int) -> bytes:
         if self._fd is None:

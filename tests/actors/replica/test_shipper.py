@@ -68,6 +68,48 @@ async def test_what_is_shipped_is_what_was_committed_at_each_moment_and_at_the_e
     assert read_owner(objects.objects[OWNER]).number == 1
 
 
+class HeldObjects(MemoryObjects):
+    """Objects of which, from `held` on, all of a chain wait until `open`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open, self.held = trio.Event(), False
+        self.waits = trio.Event()
+
+    async def put(self, name: str, body: bytes) -> None:
+        if self.held and "/" in name:
+            self.waits.set()
+            await self.open.wait()
+        await super().put(name, body)
+
+
+async def test_a_copy_during_which_the_log_was_emptied_is_never_whole_and_the_chain_before_it_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped_log, "MOST", 300_000)
+    chance, objects = random.Random(11), HeldObjects()
+    async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects):
+        await objects.until(lambda: CURRENT in objects.objects)
+        for _ in range(5):
+            await written(storage, objects, chance)
+    (before,) = chains(objects)
+    async with a_storage(tmp_path / "data") as storage:
+        objects.held = True
+        async with a_shipper(storage, objects):
+            await objects.waits.wait()
+            while not storage.shipping.broken():
+                await write(storage, chance)
+            objects.history.clear()
+            objects.open.set()
+            await objects.until(lambda: before not in chains(objects))
+            put = [name for name, _ in objects.history]
+            torn = next(name for name in put if "/" in name).partition("/")[0]
+            assert f"{torn}/whole" not in put, "its copy was made while the log was emptied"
+            assert await followed(objects, tmp_path / "standby") == facts(
+                tmp_path / "data" / "sanderling.db", beside=True
+            )
+
+
 async def test_each_life_begins_a_chain_and_deletes_those_before(tmp_path: Path) -> None:
     chance, objects = random.Random(2), MemoryObjects()
     seen = set()

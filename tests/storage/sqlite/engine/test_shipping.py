@@ -30,7 +30,7 @@ class Copy:
         with self.path.open("wb") as copy:
             for offset in range(0, begun.size, 1 << 16):
                 copy.write(await shipping.copy(offset, 1 << 16))
-        shipping.copied()
+        await shipping.copied()
 
     def put(self, change: Change) -> None:
         with self.path.open("r+b") as copy:
@@ -115,12 +115,28 @@ async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_smal
         await copy.begin(shipping, await until_begun(shipping))
         await catch_up(shipping, copy)
         assert facts(copy.path) == facts(tmp_path / "sanderling.db", beside=True)
-        shipping.end()
+        await shipping.end()
         await write(storage, chance)
         assert await shipping.next() is None
         # A write is answered before the writer settles what it committed; the next job runs after that.
         asked = "PRAGMA wal_autocheckpoint"
         assert await storage.alerts._writer.submit(lambda writing: writing.execute(asked).fetchone()) == (1000,)
+
+
+async def test_a_copy_during_which_the_chain_was_given_up_is_torn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped_log, "MOST", 300_000)
+    chance = random.Random(5)
+    async with a_storage(tmp_path) as storage:
+        shipping = storage.shipping
+        begun = await until_begun(shipping)
+        await shipping.copy(0, begun.size // 2)
+        for _ in range(40):
+            await write(storage, chance)
+        await shipping.copy(begun.size // 2, begun.size)
+        with pytest.raises(ChainBroken, match="before it could be shipped"):
+            await shipping.copied()
 
 
 async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -> None:
@@ -154,7 +170,7 @@ async def test_reading_the_database_ends_no_lock_of_sqlite(tmp_path: Path) -> No
     async with a_storage(tmp_path) as storage:
         await until_begun(storage.shipping)
         await storage.shipping.copy(0, 100)
-        storage.shipping.copied()
+        await storage.shipping.copied()
         await write(storage, random.Random(3))
         code = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT 1 FROM fact').fetchall()"
         await trio.run_process([sys.executable, "-c", code, str(tmp_path / "sanderling.db")])
