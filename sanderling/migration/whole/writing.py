@@ -186,7 +186,8 @@ async def _sources(storage: Storage, written: Written) -> None:
     after = None
     while page := await storage.sources.page(after, PAGE):
         for source, hot, base in ((each.source, each.hot, each.base) for each in page):
-            written.put(Watch(source.without_secret, source.secret is not None, hot.without_secret, base))
+            memory = replace(hot.without_secret, tally=b"")  # of checks that this instance made
+            written.put(Watch(source.without_secret, source.secret is not None, memory, base))
         after = page[-1].source.id
 
 

@@ -111,6 +111,15 @@ async def test_what_comes_in_goes_out_with_the_same_bytes(data: bytes, tmp_path:
     assert stat.S_IMODE((tmp_path / "new" / DATABASE).stat().st_mode) == 0o600
 
 
+async def test_a_tally_stays_with_the_instance_that_made_the_checks(tmp_path: Path) -> None:
+    storage = await opened(tmp_path / "old")
+    await storage.sources.add(a_source(1), a_state(1, tally=b"\x02", pace=b"\x01"), storage.lease)
+    await storage.aclose()
+    (line,) = lines_of(await exported(tmp_path / "old"), "source")
+    assert isinstance(line["memory"], dict)
+    assert (line["memory"]["tally"], line["memory"]["pace"]) == ("", "AQ==")
+
+
 async def test_nothing_secret_is_in_it(data: bytes, tmp_path: Path) -> None:
     secrets = [*SECRETS, KEY.seed.hex(), OLD_KEY.seed.hex(), an_api_key().sha256]
     old = await opened(tmp_path / "old")
