@@ -1,9 +1,10 @@
 """The encoding of a body, and its text.
 
 The order is the Encoding Standard's (https://encoding.spec.whatwg.org) as far as it carries: byte order mark, the
-header's charset, the document's own declaration. Two things are added, because two fifths of the declarations met in
-the wild are wrong: bytes that are valid UTF-8 with multi-byte sequences are UTF-8 whatever single-byte charset was
-declared, and a declared charset that cannot decode the bytes is passed over.
+header's charset, the document's own declaration. More is added, because two fifths of the declarations met in the wild
+are wrong: bytes that are valid UTF-8 with multi-byte sequences are UTF-8 whatever single-byte charset was declared, a
+declared charset that cannot decode the bytes is passed over, and Latin-1, the default of servers and editors, gives way
+to any other declaration and to letters that no Western language puts into one word.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ _BOMS = (
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']\s*([\w.:+-]+)", re.I)
 _META = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.I)
+_COMMENT = re.compile(rb"<!--.*?-->", re.S)
 _HEAD = 1024
+_LATE = 64 * 1024
+"""Bytes in which a document may declare its charset: more than browsers look through at first, as they read on."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_LATIN = "cp1252"
 _SAMPLE = 64 * 1024
 
 # Labels that mean a superset of what they say. Codecs that are no charset (zlib, rot13, idna, unicode_escape) and the
@@ -42,7 +48,12 @@ _WIDER = {
     "euc_kr": "cp949",
     "johab": "cp949",
     "big5": "big5hkscs",
+    "cp1125": "cp866",
+    "euc_jis_2004": "euc_jp",
 }
+_LABELS = {"koi": "koi8-r", "koi8": "koi8-r", "cp31j": "cp932", "dos-874": "cp874", "iso-8859-8-i": "iso8859-8"}
+_PREFIX = re.compile(r"^(?:x-)+|^(?:x-)*win(?:dows)?-?(?=\d)")
+
 _SINGLE = frozenset(
     [f"cp{n}" for n in (437, 850, 852, 866, 874, *range(1250, 1259))]
     + [f"iso8859-{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)]
@@ -64,7 +75,7 @@ class DecodedText(Struct, frozen=True):
 
 
 def decode(body: bytes, content_type: str) -> DecodedText:
-    """Return the text of a body, never failing: BOM, header, XML declaration, meta, UTF-8, windows-1252, a guess.
+    """Return the text of a body, never failing: BOM, header, XML declaration, meta, UTF-8, a guess, windows-1252.
 
     "iso-8859-1" and "ascii" mean windows-1252, as in browsers.
     """
@@ -74,7 +85,9 @@ def decode(body: bytes, content_type: str) -> DecodedText:
     if wide := _wide_without_bom(body):
         return _tolerant(body, wide, "pattern of zero bytes")
     failed = False
-    for name, how in _declared(body, content_type):
+    for name, how in sorted(_declared(body, content_type), key=lambda declared: declared[0] == _LATIN):
+        if name == _LATIN and (guessed := _not_western(body)):
+            return _tolerant(body, guessed, f"{how} said {name}, guessed from the bytes")
         if name in _SINGLE and _is_multibyte_utf8(body):
             return DecodedText(body.decode(), "utf-8", f"{how} said {name}, the bytes are UTF-8", False)
         try:
@@ -92,12 +105,28 @@ def _undeclared(body: bytes, failed: bool) -> DecodedText:
     except UnicodeDecodeError as error:
         if (text := _nearly_utf8(body, error)) is not None:
             return DecodedText(text, "utf-8", "nearly all of it is UTF-8", True)
+    if guessed := _not_western(body):
+        return _tolerant(body, guessed, "guessed from the bytes", damaged=failed)
     try:
-        return DecodedText(body.decode("cp1252"), "cp1252", "assumed, as browsers do", failed)
+        return DecodedText(body.decode(_LATIN), _LATIN, "assumed, as browsers do", failed)
     except UnicodeDecodeError:
-        best = charset_normalizer.from_bytes(body[:_SAMPLE]).best()
-        name = _charset(best.encoding) if best is not None else None
-        return _tolerant(body, name or "cp1252", "guessed from the bytes", damaged=True)
+        return _tolerant(body, _guessed(body) or _LATIN, "guessed from the bytes", damaged=True)
+
+
+def _not_western(body: bytes) -> str | None:
+    """Return the charset that bytes suggest, None where they read as a Western language: few of its letters in a word
+    have marks.
+    """
+    if body.isascii() or _is_multibyte_utf8(body):
+        return None
+    words = [word for word in _WORD.findall(body[:_SAMPLE].decode(_LATIN, "replace")) if not word.isascii()]
+    strange = sum(2 * sum(letter > "\x7f" for letter in word) > len(word) for word in words)
+    return _guessed(body) if 2 * strange > len(words) else None
+
+
+def _guessed(body: bytes) -> str | None:
+    best = charset_normalizer.from_bytes(body[:_SAMPLE]).best()
+    return _charset(best.encoding) if best is not None else None
 
 
 def _tolerant(body: bytes, name: str, how: str, *, damaged: bool = False) -> DecodedText:
@@ -112,7 +141,7 @@ def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:
     if (found := _HEADER.search(content_type)) and (name := _charset(found[1])):
         # Wide characters without a mark hold zero bytes; without any, the header speaks of another document.
         yield ("utf-8" if name.startswith(("utf-16", "utf-32")) and b"\x00" not in body[:_HEAD] else name), "header"
-    head = body[:_HEAD]
+    head = _COMMENT.sub(b"", body[:_LATE])
     for pattern, how in ((_XML, "XML declaration"), (_META, "meta element")):
         if (inside := pattern.search(head)) and (name := _charset(inside[1].decode("ascii", "replace"))):
             # A declaration that could be read byte by byte is not UTF-16, whatever it says.
@@ -120,8 +149,10 @@ def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:
 
 
 def _charset(label: str) -> str | None:
+    label = label.strip().lower()
+    bare = _PREFIX.sub(lambda prefix: "cp" if "win" in prefix[0] else "", label)
     try:
-        name = codecs.lookup(label.strip()).name
+        name = codecs.lookup(_LABELS.get(bare, bare)).name
     except (LookupError, ValueError):
         return None
     name = _WIDER.get(name, name)

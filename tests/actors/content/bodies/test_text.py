@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,3 +92,48 @@ def test_the_cap_is_on_a_character_boundary() -> None:
     assert cut
     assert text == "é" * (CONTENT_CAP // 2)
     assert cap("short") == ("short", False)
+
+
+RUSSIAN = "Расписание. Линия Северная открыта, сведения обновляются каждый день в восемь часов утра."
+JAPANESE = "時刻表。北線は毎日午前八時から運行しています。料金は千円です。"
+LANGUAGES = {
+    "cp1251": RUSSIAN,
+    "koi8-r": RUSSIAN,
+    "cp1253": "Δρομολόγια πλοίων. Η βόρεια γραμμή είναι ανοιχτή κάθε μέρα από τις οκτώ.",
+    "cp1255": "לוח זמנים. הקו הצפוני פתוח בכל יום משעה שמונה בבוקר.",
+    "cp932": JAPANESE,
+    "euc_jp": JAPANESE,
+    "cp949": "시간표. 북선은 매일 아침 여덟 시부터 운행합니다.",
+    "gb18030": "时刻表。北线每天早上八点开放。票价十元，学生免费。",
+    "cp1252": "L'horaire d'été de la ligne nord: ouverte chaque jour dès huit heures, fermée à Noël. Où êtes-vous?",
+}
+LABELS = {
+    "cp1251": ("windows-1251", "x-cp1251", "cp1251", "WIN-1251"),
+    "koi8-r": ("KOI8-R", "koi8", "koi"),
+    "cp932": ("Shift_JIS", "x-sjis", "sjis", "windows-31j", "ms_kanji"),
+    "euc_jp": ("euc-jp", "x-euc-jp"),
+}
+
+
+def document(text: str, head: str = "") -> str:
+    return f"<html><head>{head}<title>{text[:12]}</title></head><body><p>{text}</p></body></html>"
+
+
+@pytest.mark.parametrize("charset", LANGUAGES)
+def test_a_charset_that_is_declared_nowhere_or_as_latin_is_found_from_the_letters(charset: str) -> None:
+    page = document(LANGUAGES[charset])
+    for content_type in ("", "text/html; charset=iso-8859-1"):
+        assert decode(page.encode(charset), content_type).text == page
+    late = document(LANGUAGES[charset], "<meta charset=iso-8859-1>")
+    assert decode(late.encode(charset), "").text == late
+
+
+@pytest.mark.parametrize(("charset", "label"), [(name, label) for name in LABELS for label in LABELS[name]])
+def test_a_charset_is_read_by_any_of_its_names_however_late_it_is_declared(charset: str, label: str) -> None:
+    said = f'<meta http-equiv="Content-Type" content="text/html; charset={label}">'
+    for before in ("", "<!-- <meta charset=utf-16> -->", f"<style>{'p {} ' * 900}</style>"):
+        page = document(LANGUAGES[charset], before + said)
+        for content_type in ("text/html", "text/html; charset=iso-8859-1", "text/html; charset=utf-8"):
+            assert decode(page.encode(charset), content_type).text == page
+    page = document(LANGUAGES[charset])
+    assert decode(page.encode(charset), f"text/html; charset={label}").text == page
