@@ -35,7 +35,7 @@ def look_list(asked: ListRequest) -> ListLook:
     if asked.memory and decode_map(asked.memory) is not None:
         raise ContentError("The sitemap has become something else.")
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
-    if not opened.watched:
+    if not opened.watched and (not opened.empty or opened.root.tag == ROOT):
         raise ContentError(f"This is no page with links ({format_of(opened.root)}): there is nothing to follow in it.")
     if asked.was and not is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")

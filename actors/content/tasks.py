@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.markup import Element
@@ -46,8 +47,8 @@ from actors.content.pages.blocks import Blocks
 from actors.content.pages.event_text import event_text
 from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
+    NOTHING,
     Head,
-    OpenedPage,
     PageReading,
     blocks_in,
     head_of,
@@ -151,27 +152,23 @@ def _look_page(request: bytes) -> bytes:
     return _encode(look_page(asked))
 
 
-def _opened(asked: PageRequest) -> OpenedPage:
-    try:
-        return open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
-    except ContentError as error:
-        if not (error.chose_nothing and asked.memory):
-            raise
-        raise ContentError(f"The chosen part has gone, or is built otherwise now. {error.reason}") from None
-
-
 def look_page(asked: PageRequest) -> PageLook:
     """Read a page and judge it against its memory, no more of it than it takes.
 
     Where nothing that is read of it has changed its blocks are not made; the main text is sought only where an event
     may carry it.
     """
-    opened = _opened(asked)
+    opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
     if asked.memory and not asked.was and format_of(opened.root) == FILE:
         raise ContentError("The page has become a file that is no text.")
     if asked.was and not is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
+    if memory is not None and opened.empty and not memory.doubts and placed(memory).texts != (NOTHING,):
+        # A page that is half built has lost the part, too.
+        reason = "The selector matches nothing now: a second check decides."
+        held = Verdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
+        return _look(head_of(opened.root), held, held.memory)
     if (verdict := same.known(memory, opened, asked.number)) is not None:
         return _look(head_of(opened.root), verdict, verdict.memory)
     blocks = blocks_in(opened)
@@ -198,7 +195,9 @@ def look_page(asked: PageRequest) -> PageLook:
     )
     look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
     if format_of(opened.root) == FILE:
-        look = msgspec.structs.replace(look, remark="")  # every line of it is told, however often it changes
+        look = replace(look, remark="")  # every line of it is told, however often it changes
+    if opened.empty:
+        look = replace(look, remark="Its selector matches nothing now.")
     if verdict.kind not in {"baseline", "changed", "moved"}:
         return look
     return _with_content(look, opened.root, blocks, reading)
@@ -230,7 +229,7 @@ def _look(page: PageReading | Head, verdict: Verdict, memory: PageMemory) -> Pag
 
 def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageReading) -> PageLook:
     text = event_text(blocks, reading.blocks, look.diff, whole=root.tag == ROOT)
-    return msgspec.structs.replace(
+    return replace(
         look,
         content=text.content,
         content_hash=content_hash(text.whole),

@@ -245,7 +245,7 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
     >>> joined_selectors(["main", "#a"]), joined_selectors(["#a", "xpath://h1/text()"])
     ('main, #a', "xpath:descendant-or-self::*[@id = 'a'] | //h1/text()")
     """
-    from actors.content.messages.readings import XPATH, selector_kind
+    from actors.content.messages.readings import XPATH, bare_selector, selector_kind
 
     kinds = {selector_kind(one) for one in selectors}
     if kinds <= {"css"}:
@@ -254,7 +254,7 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
         return selectors[0] if len(selectors) == 1 else None
     translator = HTMLTranslator()
     paths = (
-        translator.css_to_xpath(one) if selector_kind(one) == "css" else one.strip().removeprefix(XPATH).strip()
+        translator.css_to_xpath(bare_selector(one)) if selector_kind(one) == "css" else bare_selector(one)
         for one in selectors
     )
     return XPATH + " | ".join(paths)

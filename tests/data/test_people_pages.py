@@ -9,6 +9,7 @@ from tests.data.people_pages import FILE, cases, played
 
 pytestmark = pytest.mark.data
 KINDS = (
+    "selectors", "encodings",
     "words of classes", "one value", "controls and attributes", "same texts elsewhere", "data and offers",
     "hidden and embedded", "walls",
 )  # fmt: skip

@@ -11,7 +11,7 @@ from actors.content.changes.memory import decode_memory, settled_of, unpack_keys
 from actors.content.errors import ContentError
 from actors.content.messages.requests import Findings, FindRequest, Spot
 from actors.content.pages.furniture import words_of
-from actors.content.pages.page import read_tree, reading_of
+from actors.content.pages.page import blocks_in, open_page, read_tree, reading_of
 from actors.content.pages.traits import FURNITURE
 from actors.content.wording.canonical import key
 from actors.content.wording.searching import folded, holds
@@ -82,5 +82,8 @@ def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, S
     trouble = None if stand_in is None else str(stand_in)
     if not narrowed:
         return elsewhere, None, trouble
-    _, part = read_tree(body, asked.content_type, asked.selector, asked.ignore)
-    return _spot(part.texts, part.traits, wanted), elsewhere, None
+    part = open_page(body, asked.content_type, asked.selector, asked.ignore)
+    if part.empty:
+        return None, elsewhere, "The selector matches nothing now."
+    blocks = blocks_in(part)
+    return _spot(blocks.texts, blocks.traits, wanted), elsewhere, None

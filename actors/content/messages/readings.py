@@ -31,6 +31,18 @@ FORMATS: Final[Mapping[str, str]] = {
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
 SelectorKind = Literal["css", "xpath", "jsonpath", "lines", "regex", "path"]
 XPATH, LINES, REGEX, PATH = "xpath:", "lines:", "re:", "path:"
+_PREFIXES: Final[Mapping[str, SelectorKind]] = {
+    "xpath:": "xpath",
+    "xpath1:": "xpath",
+    "css:": "css",
+    "json:": "jsonpath",
+    "jsonpath:": "jsonpath",
+    "jq:": "jsonpath",
+    LINES: "lines",
+    REGEX: "regex",
+    PATH: "path",
+}
+"""Our own prefixes, and those of other programs, which mean no CSS either."""
 _BY_LINES: Final[tuple[tuple[SelectorKind, ...], str]] = (
     ("lines", "regex", "path"),
     "a part of a text is chosen by lines, as lines:3-20, by a regular expression, as re:^Version, or by what it stands "
@@ -50,6 +62,8 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
     **dict.fromkeys(("calendar", "pdf", "docx", "xlsx", "odt", "ods"), _BY_PATH),
 }
 """What `selector` and `ignore` may be, by the format of a document, and that in words; nothing for other formats."""
+_MEMBERS = re.compile(r"(?:\.?\w+|\.?\[[^\[\]]*\])(?:\.\w+|\.?\[[^\[\]]*\]|\s*\|\s*)*")
+_PIPE = re.compile(r"\s*\|\s*")
 _LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 
@@ -151,19 +165,43 @@ def is_pdf(body: bytes) -> bool:
 def selector_kind(text: str) -> SelectorKind:
     """Return what a selector is by its first letters, as which no CSS begins."""
     text = text.lstrip()
+    if prefix := _prefix_of(text):
+        return _PREFIXES[prefix]
     if text.startswith("$"):
         return "jsonpath"
-    if text.startswith((LINES, REGEX)):
-        return "lines" if text.startswith(LINES) else "regex"
-    if text.startswith(PATH):
-        return "path"
-    return "xpath" if text.startswith((XPATH, "/", "(/")) else "css"
+    return "xpath" if text.startswith(("/", "(/")) else "css"
+
+
+def bare_selector(text: str) -> str:
+    """Return a selector without its prefix."""
+    text = text.strip()
+    return text.removeprefix(_prefix_of(text)).strip()
+
+
+def json_path_text(text: str) -> str:
+    """Return a selector as a JSONPath, also one in the manner of jq; "" when it is neither.
+
+    >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a[0].b"), json_path_text("td")
+    ('$.a', '$.items[*].price', '$.a[0].b', '')
+    """
+    bare, kind = bare_selector(text), selector_kind(text)
+    if kind not in {"css", "jsonpath"} or bare.startswith("$") or not _MEMBERS.fullmatch(bare):
+        return bare if kind == "jsonpath" else ""
+    if kind == "css" and not {".", "["}.intersection(bare):
+        return ""
+    path = _PIPE.sub("", bare).replace("[]", "[*]").replace(".[", "[")
+    return f"${path}" if path[0] in ".[" else f"$.{path}"
+
+
+def _prefix_of(text: str) -> str:
+    return next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
 
 
 def not_chosen_by(format: str, selectors: Iterable[str]) -> str:
     """Return why none of these selectors can choose a part of a document of this format, "" when all can."""
     kinds, says = CHOSEN_BY.get(format, ((), NO_PARTS))
-    return says if any(selector_kind(text) not in kinds for text in selectors) else ""
+    chooses = json_path_text if format == "json" else lambda text: selector_kind(text) in kinds
+    return "" if all(map(chooses, selectors)) else says
 
 
 def is_same(format: str, was: str) -> bool:

@@ -1,7 +1,7 @@
 """JSONPath (RFC 9535) over a value of JSON: which places a query chooses. Pure.
 
-All of the RFC but the functions `match` and `search`, whose expressions have no bound on their time. A filter compares
-numbers as numbers, whatever they are kept as: `figure` says how.
+All of the RFC but the functions `match` and `search`. A filter compares numbers as numbers, whatever they are kept as:
+`figure` says how. Beyond the RFC: `=~ /expression/`, and what a change prints as a place (`plans[Team].max-seats`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from actors.content.wording.json_text import Location
+from actors.content.wording.json_text import Location, item_of, key_of
 
 MOST_NODES: Final = 100_000
 _NOTHING: Final = object()
 _NAME: Final = re.compile("[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")
+_DOTTED: Final = re.compile(_NAME.pattern[:-2] + "-]*")
+_LABEL: Final = re.compile(r"(?=[^\[\]]*[^\W\d_])[^\x00-\x1f\[\]\"\\*?'][^\x00-\x1f\[\]\"\\]*(?=\])")
+_EXPRESSION: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(i?)")
 _INT: Final = re.compile(r"0|-?[1-9]\d{0,15}")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _STRING: Final = re.compile(r"\"(?:[^\"\\\x00-\x1f]|\\.)*\"|'(?:[^'\\\x00-\x1f]|\\.)*'", re.S)
@@ -124,6 +127,21 @@ def _by_name(name: str) -> Selector:
         if isinstance(node.value, dict) and name in node.value:
             query.visit()
             yield Node((*node.location, name), node.value[name])
+
+    return select
+
+
+def _by_label(label: str) -> Selector:
+    """Return what selects an item by what it is called in a change, and a member by its name."""
+    by_name = _by_name(label)
+
+    def select(query: Query, node: Node) -> Iterator[Node]:
+        yield from by_name(query, node)
+        key = key_of(node.value)
+        for at, item in enumerate(node.value if key is not None else ()):
+            query.visit()
+            if item_of(node.value, at, key) == f"[{label}]":
+                yield Node((*node.location, at), item)
 
     return select
 
@@ -240,7 +258,7 @@ class _Reader:
         """Return a selector, and whether it chooses one node at most."""
         if self.takes("*"):
             return _children, False
-        name = self.match(_NAME)
+        name = self.match(_DOTTED)
         if name is None:
             raise self.wrong("expected a name or '*'")
         return _by_name(name), True
@@ -264,6 +282,8 @@ class _Reader:
         if self.takes("?"):
             self.blank()
             return _by_test(self._either()), False
+        if (label := self.match(_LABEL)) is not None:
+            return _by_label(label), True
         start = self._int()
         self.blank()
         if not self.takes(":"):
@@ -343,6 +363,10 @@ class _Reader:
         start = self._at
         one, nodes, single = self._operand()
         self.blank()
+        if self.takes("=~"):
+            self.blank()
+            pattern = self._expression()
+            return lambda query, node: isinstance(text := one(query, node), str) and bool(pattern.search(text))
         sign = next((sign for sign in _COMPARISONS if self.takes(sign)), None)
         if sign is None:
             if nodes is None:
@@ -354,6 +378,18 @@ class _Reader:
         if not (single and other_single):
             raise self.wrong(_ONE)
         return lambda query, node: _compared(query, one(query, node), sign, other(query, node))
+
+    def _expression(self) -> re.Pattern[str]:
+        """Read a regular expression; who searches with it bounds the time."""
+        found = _EXPRESSION.match(self._text, self._at)
+        if found is None:
+            raise self.wrong("expected a regular expression, as /abc/ or /abc/i")
+        try:
+            pattern = re.compile(found[1].replace("\\/", "/"), re.I if found[2] else 0)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise self.wrong(f"this is not a regular expression ({error})") from None
+        self._at = found.end()
+        return pattern
 
     def _operand(self) -> tuple[Value, Nodes | None, bool]:
         """Return what gives a value, of a path the nodes that it chooses, and whether these are one at most."""

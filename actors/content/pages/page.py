@@ -16,7 +16,7 @@ from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
 from actors.content.messages.readings import FILE, StandIn
 from actors.content.pages import selectors
-from actors.content.pages.blocks import Blocks, blocks_of
+from actors.content.pages.blocks import Blocks, blocks_of, read_blocks
 from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of, kind_of
 from actors.content.pages.heads import heads_of, with_heads
 from actors.content.pages.main_text import main_text
@@ -30,6 +30,9 @@ from actors.content.wording import canonical
 from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 
+NOTHING = "(nothing)"
+"""The one block of a part that is not there."""
+_NOTHING_CHOSEN = Blocks((NOTHING,), (CELL,), (0,), partial=False)
 _MOST_LABEL = 1_000
 _VALUE_WORDS = 8
 _DIGIT = re.compile(r"\d")
@@ -71,8 +74,8 @@ class PageReading(Struct, frozen=True):
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
     """Return the reading of a page, narrowed to `selector` and without what `ignore` matches.
 
-    A document without elements of HTML is a page of text. Raises ContentError when the body is neither, a selector is
-    no CSS, or `selector` matches nothing.
+    A document without elements of HTML is a page of text; a part that `selector` does not find is the block `NOTHING`.
+    Raises ContentError when the body is neither, or a selector is none.
     """
     root, blocks = read_tree(body, content_type, selector, ignore)
     return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
@@ -82,7 +85,7 @@ class OpenedPage(Struct, frozen=True, dict=True):
     """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
 
     judged: whether furniture is marked; not in what the user chose. offers: what it declares for machines. heads: its
-    title and description, and the files of its pictures where it has few.
+    title and description, and the files of its pictures where it has few. empty: the selector matches nothing.
     """
 
     root: markup.Element
@@ -92,6 +95,7 @@ class OpenedPage(Struct, frozen=True, dict=True):
     plain: Blocks | None = None
     offers: tuple[Offer, ...] = ()
     heads: tuple[str, ...] = ()
+    empty: bool = False
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
@@ -134,7 +138,7 @@ def open_page(
     if document is not None:
         if selector is not None or ignore:
             document = _part(text, document, selector, ignore)
-        return OpenedPage(root_of(document), (), plain=document.blocks)
+        return OpenedPage(root_of(document), (), plain=document.blocks, empty=document.blocks is _NOTHING_CHOSEN)
     root = markup.parse(text)
     for unwanted in ignore:
         selectors.remove(root, unwanted)
@@ -142,17 +146,18 @@ def open_page(
         return OpenedPage(root, (root,), text, offers=offers_of(root, text), heads=heads_of(root, text))
     chosen = selectors.select(root, selector)
     if not chosen:
-        raise ContentError(f"The selector {selector!r} matches nothing on this page.", chose_nothing=True)
+        # A wall or an error in the page's place says nothing of the part.
+        if trouble := trouble_of(root, head_of(root).written, read_blocks(root)):
+            raise ContentError(f"{selector!r} matches nothing, and this is not the page itself: {trouble}.")
+        return OpenedPage(root, (), plain=_NOTHING_CHOSEN, judged=False, empty=True)
     return OpenedPage(root, tuple(chosen), text, judged=False)
 
 
 def _part(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Plain:
-    found, matched, _ = part_of(text, document, selector, ignore)
-    if found is None:
-        if not matched:
-            raise ContentError(f"The selector {selector!r} matches nothing in this document.", chose_nothing=True)
-        raise ContentError(f"What the selector {selector!r} chooses in this document is empty.")
-    return found
+    found = part_of(text, document, selector, ignore).found
+    if found is None and selector is None:
+        raise ContentError("Nothing of this document is left by what is ignored.")
+    return found or Plain(document.format, document.says, _NOTHING_CHOSEN)
 
 
 def blocks_in(opened: OpenedPage) -> Blocks:

@@ -194,7 +194,8 @@ def _found_in(blocks: Blocks, stands: Sequence[Stand], selector: str) -> dict[in
         return {at: blocks.texts[at] for at in chosen_by(selector, stands)}
     test = selectors.line_test(selector)
     said = ((at, test(at + 1, text)) for at, text in enumerate(blocks.texts))
-    return {at: text for at, text in said if text is not None and text.strip()}
+    with selectors.bounded(selector):
+        return {at: text for at, text in said if text is not None and text.strip()}
 
 
 def _some(blocks: Blocks, left: Mapping[int, str]) -> Blocks:
@@ -454,13 +455,15 @@ def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[s
     removed = []
     for unwanted in ignore:
         test = selectors.line_test(unwanted)
-        kept = [(number, line) for number, line in lines if test(number, line) is None]
+        with selectors.bounded(unwanted):
+            kept = [(number, line) for number, line in lines if test(number, line) is None]
         removed.append(len(lines) - len(kept))
         lines = kept
     matched = None
     if selector is not None:
         test = selectors.line_test(selector)
-        lines = [(number, said) for number, line in lines if (said := test(number, line)) is not None]
+        with selectors.bounded(selector):
+            lines = [(number, said) for number, line in lines if (said := test(number, line)) is not None]
         matched = len(lines)
     part = "\n".join(line for _, line in lines)
     return Part(_read_lines(part, format) if part.strip() else None, matched, tuple(removed))

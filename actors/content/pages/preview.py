@@ -27,16 +27,15 @@ _PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 
 def preview_page(asked: PageRequest) -> PagePreview:
-    """Return what would be watched. A selector that matches nothing is told (`matched` 0, `has`), not raised.
+    """Return what would be watched. Of a selector that matches nothing `matched` is 0, with `has`.
 
     Raises ContentError when the body is no page, or a selector is no CSS.
     """
-    ignored, matched = tuple[Removed, ...](), None
+    ignored, matched, landmarks = tuple[Removed, ...](), None, tuple[str, ...]()
     if asked.selector is not None or asked.ignore:
         body = unpacked(asked.body)
         file = read_file(body)
         text = "" if file is not None else decode(body, asked.content_type).text
-        landmarks: tuple[str, ...] = ()
         if (document := file or read_plain(text)) is not None:
             _, matched, removed = part_of(text, document, asked.selector, asked.ignore)
             ignored = tuple(map(Removed, asked.ignore, removed))
@@ -46,25 +45,23 @@ def preview_page(asked: PageRequest) -> PagePreview:
             landmarks = landmarks_of(root)
             ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
             matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
-        if matched == 0:
-            return PagePreview("", "", None, "", (), 0, 0, 0, ignored, landmarks, False, None)
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore)
     tree, blocks = opened.root, blocks_in(opened)
     items = items_of(tree, opened.watched, asked.url, judged=opened.judged)
     reading = reading_of(tree, blocks, content_of(tree, blocks), narrowed=asked.selector is not None)
-    shown = blocks_of(reading)
+    shown = () if opened.empty else blocks_of(reading)
     watched = sum(block.watched for block in shown)
     return PagePreview(
         title=reading.title,
         author=reading.author,
         published_at=reading.published_at,
-        content=reading.content[:EXCERPT],
+        content="" if opened.empty else reading.content[:EXCERPT],
         blocks=shown[:MOST_BLOCKS],
         watched=watched,
         left_out=len(shown) - watched,
         matched=matched,
         ignored=ignored,
-        has=(),
+        has=landmarks if matched == 0 else (),
         partial=reading.partial,
         trouble=None if reading.trouble is None else str(reading.trouble),
         listed=len(items),

@@ -3,21 +3,30 @@
 A selector is CSS, or XPath 1.0 where it begins with `xpath:` or a slash, as no CSS does. An XPath may also choose
 texts, attributes and what a function says: each is then a paragraph of its own. A JSONPath begins with `$`. Of what has
 no elements, lines are chosen by `lines:` and `re:`, blocks by `re:` and `path:` (`paths`).
+
+People bring selectors from browsers and other programs. So CSS also has `:contains()`, `::text` and `::attr()`, XPath
+the functions `matches` and `lower-case` of XPath 2, and a path through `tbody` fits a table whose source has none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
+from itertools import groupby
+from typing import Any, Final
 
-from cssselect import SelectorError
+from cssselect import FunctionalPseudoElement, HTMLTranslator, SelectorError
+from cssselect import parse as parse_css
+from cssselect.parser import Function, Selector
+from cssselect.xpath import XPathExpr
 from lxml import etree
-from lxml.cssselect import CSSSelector
 
 from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
-from actors.content.messages.readings import CHOSEN_BY, XPATH, selector_kind
+from actors.content.messages.readings import CHOSEN_BY, bare_selector, json_path_text, selector_kind
 from actors.content.pages.json_path import BadPath, JsonPath, TooMany
 from actors.content.pages.paths import path_of
 from actors.content.wording.json_text import Location
@@ -26,9 +35,18 @@ _SHOWN = 200
 _RANGE = re.compile(r"([1-9]\d{0,6})?(-)?([1-9]\d{0,6})?")
 _MOST = 10_000
 """Matches that are taken."""
+_SECONDS = 1.0
+"""Processor time that a selector may take on a document where the worker has no deadline."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # How cssselect names what it met: `<DELIM '!' at 5>`, `<EOF at 7>`.
 _TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_CALL = re.compile(r"(?<![\w:.@$-])([A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?)\s*\(")
+_KNOWN_CALLS: Final = re.compile(
+    "last|position|count|id|local-name|namespace-uri|name|string|concat|starts-with|contains|substring(?:-before|-after)?"
+    "|string-length|normalize-space|translate|boolean|not|true|false|lang|number|sum|floor|ceiling|round|node|text"
+    "|comment|processing-instruction|and|or|div|mod|matches|lower-case"
+)
 
 
 def select(root: Element, selector: str) -> list[Element]:
@@ -64,14 +82,19 @@ def check(selector: str) -> None:
         case "path":
             path_of(selector)
         case _:
-            _compiled(selector)
+            try:
+                _compiled(selector)
+            except ContentError:
+                if not json_path_text(selector):
+                    raise
+                json_path(selector)
 
 
 @lru_cache(maxsize=256)
 def json_path(selector: str) -> JsonPath:
     """Return a compiled JSONPath. Raises ContentError."""
     try:
-        return JsonPath(selector.strip())
+        return JsonPath(json_path_text(selector))
     except BadPath as error:
         raise ContentError(f"{selector[:_SHOWN]!r} is not a JSONPath: {error}.") from None
 
@@ -82,9 +105,8 @@ LineTest = Callable[[int, str], str | None]
 
 @lru_cache(maxsize=256)
 def line_test(selector: str) -> LineTest:
-    """Return what chooses lines of a text: those in a range, or what a regular expression finds of each.
-
-    An expression has no bound of its own on its time: the worker that runs it has. Raises ContentError.
+    """Return what chooses lines of a text: those in a range, or what a regular expression finds of each, within
+    `bounded`. Raises ContentError.
     """
     kind, _, text = selector.strip().partition(":")
     if kind == "lines":
@@ -110,56 +132,160 @@ def line_test(selector: str) -> LineTest:
     return test
 
 
+@contextmanager
+def bounded(selector: str) -> Iterator[None]:
+    """Stop a selector that takes half of the processor time that its worker still has. Raises ContentError.
+
+    Regular expressions can be stopped. The C code of an XPath can't: the worker's deadline ends it.
+    """
+
+    def stop(_number: int, _frame: object) -> None:
+        raise ContentError(f"The selector {selector[:_SHOWN]!r} takes too long on this document: write a simpler one.")
+
+    try:
+        before = signal.signal(signal.SIGVTALRM, stop)
+    except ValueError:  # not in the main thread, so in no worker
+        yield
+        return
+    signal.setitimer(signal.ITIMER_VIRTUAL, signal.getitimer(signal.ITIMER_PROF)[0] / 2 or _SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def find_in_json(value: object, selector: str, figure: Callable[[object], object]) -> list[Location]:
     """Return the places in JSON that a JSONPath chooses. Raises ContentError."""
     try:
-        return json_path(selector).find(value, figure)
+        with bounded(selector):
+            return json_path(selector).find(value, figure)
     except (TooMany, RecursionError):
         raise ContentError(f"The selector {selector[:_SHOWN]!r} visits more of this document than is read.") from None
 
 
 def matches(root: Element, selector: str) -> list[Element | str]:
     """Return what a selector matches, in document order: elements, and of an XPath texts. Raises ContentError."""
-    try:
-        found = _compiled(selector)(root)
-    except etree.LxmlError as error:
-        raise ContentError(f"The selector {selector!r} cannot be used on this page: {error}.") from None
+    found = _evaluated(root, selector)
+    if found == [] and "tbody" in selector and _put_bodies(root):
+        found = _evaluated(root, selector)
     if isinstance(found, list):
         return found[:_MOST]
-    return [_said(found)] if found is not False and _said(found) else []
+    return [said] if (said := _said(found)) else []
 
 
-def _said(value: object) -> str:
-    """Return what a function of XPath says: a whole number without a point."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _evaluated(root: Element, selector: str) -> Any:
+    try:
+        with bounded(selector):
+            return _compiled(selector)(root)
+    except (etree.LxmlError, ValueError, TypeError, RecursionError) as error:
+        raise ContentError(f"The selector {selector!r} cannot be used on this page: {error}.") from None
+
+
+def _put_bodies(root: Element) -> bool:
+    """Put rows that stand in a table itself into a `tbody`, as browsers do. Returns whether there were any."""
+    tables = [table for table in root.iter("table") if table.find("tr") is not None]
+    for table in tables:
+        for is_row, group in [(tag, list(rows)) for tag, rows in groupby(table, lambda child: child.tag == "tr")]:
+            if is_row:
+                body = etree.Element("tbody")
+                table.insert(table.index(group[0]), body)
+                body.extend(group)
+    return bool(tables)
+
+
+def _said(value: Any) -> str:
+    """Return what a function of XPath says: a whole number without a point, nothing for what is no number."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return "" if value != value else str(int(value) if value.is_integer() else value)  # noqa: PLR0124  # NaN
+    return str(value)
 
 
 def _element(match: Element | str) -> Element:
     if isinstance(match, etree._Element):
         return match
     paragraph = etree.Element("p")
-    paragraph.text = _NOT_XML.sub("", str(match))
+    # An attribute without a value, such as `disabled`, says that it is there.
+    paragraph.text = _NOT_XML.sub("", str(match) or getattr(match, "attrname", None) or "")
     return paragraph
 
 
 @lru_cache(maxsize=256)
 def _compiled(selector: str) -> etree.XPath:
-    if selector_kind(selector) not in CHOSEN_BY["html"][0]:
+    kind, bare = selector_kind(selector), bare_selector(selector)
+    if kind not in CHOSEN_BY["html"][0]:
         raise ContentError(
             f"This is a page, and {CHOSEN_BY['html'][1]}; {selector[:_SHOWN]!r} is for another document."
         )
-    if selector_kind(selector) == "xpath":
-        try:
-            return etree.XPath(selector.strip().removeprefix(XPATH).strip(), regexp=False)
-        except (etree.LxmlError, ValueError) as error:
-            raise ContentError(f"{selector[:_SHOWN]!r} is not an XPath: {str(error).rstrip('.')}.") from None
+    if kind == "xpath":
+        for name in _CALL.findall(_QUOTED.sub("''", bare)):
+            if not _KNOWN_CALLS.fullmatch(name):
+                raise ContentError(f"{selector[:_SHOWN]!r} is not an XPath 1.0: it has no function {name}().")
+        return _xpath(selector, bare)
     try:
-        return CSSSelector(selector, translator="html")
+        return _xpath(selector, " | ".join(map(_path_of_css, parse_css(bare))))
     except RecursionError:
         raise ContentError(f"{selector[:_SHOWN]!r} is nested too deeply for a CSS selector.") from None
-    except (SelectorError, etree.LxmlError, ValueError) as error:
+    except (SelectorError, ValueError) as error:
         why = _TOKEN.sub(_place, str(error)).rstrip(".")
         raise ContentError(f"{selector[:_SHOWN]!r} is not a CSS selector: {why}.") from None
+
+
+def _xpath(selector: str, path: str) -> etree.XPath:
+    try:
+        return etree.XPath(path, regexp=False, extensions=_FUNCTIONS)
+    except (etree.LxmlError, ValueError) as error:
+        raise ContentError(f"{selector[:_SHOWN]!r} is not an XPath: {str(error).rstrip('.')}.") from None
+
+
+class _Translator(HTMLTranslator):
+    """CSS to XPath, with what jQuery and Soup Sieve added: `:contains()` and its like."""
+
+    def xpath_contains_function(self, xpath: XPathExpr, function: Function) -> XPathExpr:
+        says = self.xpath_literal("".join(token.value or "" for token in function.arguments))
+        return xpath.add_condition(f"contains(., {says})")
+
+    xpath__soup_contains_function = xpath_contains_function
+
+
+_TRANSLATOR = _Translator()
+
+
+def _path_of_css(one: Selector) -> str:
+    """Return the XPath of a CSS selector; `::text` and `::attr(name)` choose texts and attributes."""
+    path = _TRANSLATOR.selector_to_xpath(one)
+    match one.pseudo_element:
+        case None:
+            return path
+        case "text":
+            return f"{path}/text()"
+        case FunctionalPseudoElement(name="attr") as function if function.argument_types() == ["IDENT"]:
+            return f"{path}/@{function.arguments[0].value}"
+        case _:
+            raise ValueError("of pseudo-elements there are ::text and ::attr(name)")
+
+
+def _fits(_context: object, value: Any, pattern: Any, flags: Any = "") -> bool:
+    try:
+        return re.search(_first(pattern), _first(value), re.I if "i" in _first(flags) else 0) is not None
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ContentError(f"{_first(pattern)[:_SHOWN]!r} is not a regular expression: {error}.") from None
+
+
+def _first(value: Any) -> str:
+    """Return a value as a text: of several nodes the first."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    return "".join(value.itertext()) if isinstance(value, etree._Element) else _said(value)
+
+
+_FUNCTIONS: Final[Mapping[tuple[None, str], Callable[..., Any]]] = {
+    (None, "matches"): _fits,
+    (None, "lower-case"): lambda _, value: _first(value).lower(),
+}
+"""Functions of XPath 2."""
 
 
 def _place(token: re.Match[str]) -> str:

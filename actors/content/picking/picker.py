@@ -242,6 +242,8 @@ class _Picking:
                 opened = open_page(asked.body, asked.content_type, chosen, without)
             except ContentError:
                 return None
+            if opened.empty:
+                return None
             reading = reading_of(opened.root, blocks_in(opened), "", narrowed=chosen is not None)
             items = len(items_of(opened.root, opened.watched, asked.url, judged=opened.judged))
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]

@@ -55,7 +55,7 @@ async def check_css(ports: Ports, selector: str, where: str) -> None:
 
 
 async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) -> PagePreview:
-    """Return what of a page would be watched. Raises Unprocessable: nothing, a wall, too slow a selector."""
+    """Return what of a page would be watched. Raises Unprocessable: a wall, too slow a selector."""
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
         deadline = page_patience(ports.settings.parse_deadline, fetched.body)
@@ -69,12 +69,17 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) 
     found = answered.page
     if found is None:
         raise Unprocessable(answered.no_parts, _blamed(part))
-    if found.matched == 0:
-        has = f"it has {', '.join(found.has)}" if found.has else "it has no element with a telling name"
-        raise Unprocessable(f"{part.selector!r} matches nothing on this page; {has}", "body.selector", part.selector)
     if found.trouble is not None:
         raise Unprocessable(f"this is not the page itself: {found.trouble}", "body.url", fetched.url)
     return found
+
+
+def nothing_chosen(page: PagePreview, selector: str | None) -> str:
+    """Return in words that a selector matches nothing now, "" where it does."""
+    if page.matched != 0:
+        return ""
+    has = f"; the page has {', '.join(page.has)}" if page.has else ""
+    return f"the selector {selector!r} matches nothing now{has}"
 
 
 def _blamed(part: Narrowing) -> str:

@@ -35,7 +35,7 @@ from actors.sources.index import SourceIndex, feed_keys, renewed, stored_anew
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.reading import Reading, in_jail
-from actors.sources.page.preview import Narrowing, check_selectors, preview_page
+from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.checks import (
@@ -125,8 +125,7 @@ class SourceService:
             opens.judge(found)
             check_only_its_own(found.type in POLLED, new)
             live = self._make(url.text, message, found)
-            if found.fetched is not None and found.type == "html":
-                await self._check_part(live.effective, found.fetched)
+            live.source = await self._checked_part(live, found)
             await message.reply.commit()
             async with self.locks.hold_all(f"feed {key}" for key in feed_keys(live.source)):
                 if found.fetched is not None:
@@ -147,11 +146,17 @@ class SourceService:
             self._beginning -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
 
-    async def _check_part(self, source: Source, fetched: FetchedResponse) -> None:
-        """Refuse a part of a page, its own or its tag's, that would match nothing."""
-        if part := Narrowing(source.selector, source.ignore):
-            with blaming_tags(source):
-                await preview_page(self._ports, fetched, part)
+    async def _checked_part(self, live: LiveSource, found: Classification) -> Source:
+        """Return a new source whose evidence says that the part of a page, its own or its tag's, is not there now."""
+        source, effective = live.source, live.effective
+        part = Narrowing(effective.selector, effective.ignore)
+        if not part or found.fetched is None or found.type != "html":
+            return source
+        with blaming_tags(effective):
+            page = await preview_page(self._ports, found.fetched, part)
+        if not (says := nothing_chosen(page, part.selector)):
+            return source
+        return replace(source, detection=replace(source.detection, evidence=f"{source.detection.evidence}; {says}"))
 
     async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
         """Add a URL that could not be looked at; its actor finds out what it is when it answers."""

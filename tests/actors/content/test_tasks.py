@@ -59,12 +59,17 @@ def test_a_wall_at_the_first_look_is_refused_and_later_a_failed_look_that_keeps_
     assert later.memory == first.memory
 
 
-def test_a_chosen_part_that_was_there_before_is_told_as_gone() -> None:
+def test_a_chosen_part_that_goes_is_told_at_the_second_check_and_so_is_its_return() -> None:
     page = b"<html><body><main><h1>Prices</h1><p class=fee>Adults pay 12 euros a day.</p></main></body></html>"
     asked = PageRequest(page, "text/html", "https://shore.example/", selector="p.fee")
     memory = look_page(asked).memory
     other = replace(asked, body=page.replace(b"class=fee", b"class=x1"))
-    with pytest.raises(ContentError, match=r"^The chosen part has gone, .* 'p.fee' matches nothing on this page\.$"):
-        look_page(replace(other, memory=memory, number=2))
-    with pytest.raises(ContentError, match=r"^The selector 'p.fee' matches nothing"):
-        look_page(other)
+    assert look_page(other).kind == "baseline"
+    held = look_page(replace(other, memory=memory, number=2))
+    assert (held.kind, held.soon, held.remark) == ("held", True, "")
+    assert look_page(replace(asked, memory=held.memory, number=3)).kind == "unchanged"
+    gone = look_page(replace(other, memory=held.memory, number=3))
+    assert gone.kind == "changed" and gone.diff is not None
+    assert gone.remark == "Its selector matches nothing now."
+    back = look_page(replace(asked, memory=gone.memory, number=4))
+    assert back.diff is not None and "12 euros" in str(back.diff)

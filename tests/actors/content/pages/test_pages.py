@@ -11,7 +11,7 @@ from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.errors import ContentError
 from actors.content.pages.main_text import Paragraph, in_context
-from actors.content.pages.page import read_page
+from actors.content.pages.page import NOTHING, read_page
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
 from storage.records.times import rfc3339
@@ -106,15 +106,17 @@ def test_a_selector_that_matches_inside_of_its_own_match_is_read_once() -> None:
     assert reading(html("<div>a<div>b</div></div>"), "div").blocks == ("a", "b")
 
 
-@pytest.mark.parametrize("selector", ["p:nth-child(", "p::text", "<p>", "a[", ">>>"])
+@pytest.mark.parametrize("selector", ["p:nth-child(", "p::before", "p::attr()", "<p>", "a[", ">>>"])
 def test_a_selector_that_is_no_css_is_refused_in_words(selector: str) -> None:
     with pytest.raises(ContentError, match="is not a CSS selector"):
         check(selector)
 
 
-def test_a_selector_without_a_match_and_what_is_no_page_are_errors() -> None:
-    with pytest.raises(ContentError, match="matches nothing"):
-        reading(html("x"), ".absent")
+def test_a_selector_without_a_match_is_a_state_and_what_is_no_page_an_error() -> None:
+    assert reading(html("x"), ".absent").blocks == (NOTHING,)
+    wall = b"<html><head><title>Just a moment...</title></head><body>x</body></html>"
+    with pytest.raises(ContentError, match="matches nothing, and this is not the page itself"):
+        read_page(wall, "", URL, ".absent", ())
     for body, word in ((b"%PDF-1.4", "PDF"), (b"", "empty"), (b"\x1f\x8b\x08nonsense", "gzip")):
         with pytest.raises(ContentError, match=word):
             read_page(body, "", URL, None, ())

@@ -8,7 +8,7 @@ from actors.content.changes.churn import judge
 from actors.content.errors import ContentError, NoParts
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
-from actors.content.pages.page import PageReading, read_page
+from actors.content.pages.page import NOTHING, PageReading, read_page
 from actors.content.pages.preview import preview_page
 from storage.records.event import Context
 
@@ -101,18 +101,27 @@ def test_another_price_in_json_is_told_with_its_path() -> None:
     [
         (PAGE, "$.plans", "a part of a page is chosen by CSS or XPath; '$.plans' is for another document."),
         (PAGE, "re:a", "a part of a page is chosen by CSS or XPath; 're:a' is for another document."),
-        (LOG, "lines:9-", "matches nothing in this document"),
-        (LOG, "re:nowhere", "matches nothing in this document"),
-        (PAGE, "//zzz", "matches nothing on this page"),
         (PAGE, "//foo:bar", "cannot be used on this page"),
-        (JSON, "$.nothing", "matches nothing in this document"),
-        ('{"a": ["", ""]}', "$.a[*]", "is empty"),
-        (XML, "//nothing", "matches nothing in this document"),
     ],
 )
-def test_what_chooses_nothing_is_told(text: str, selector: str, says: str) -> None:
+def test_a_selector_that_cannot_be_used_is_refused_in_words(text: str, selector: str, says: str) -> None:
     with pytest.raises(ContentError, match=says.replace("$", r"\$")):
         reading(text, selector)
+
+
+@pytest.mark.parametrize(
+    ("text", "selector"),
+    [
+        (LOG, "lines:9-"),
+        (LOG, "re:nowhere"),
+        (PAGE, "//zzz"),
+        (JSON, "$.nothing"),
+        ('{"a": ["", ""]}', "$.a[*]"),
+        (XML, "//nothing"),
+    ],
+)
+def test_a_part_that_is_not_there_is_a_state(text: str, selector: str) -> None:
+    assert reading(text, selector).blocks == (NOTHING,)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
-from actors.content.pages.page import read_page
+from actors.content.pages.page import NOTHING, read_page
 from actors.content.pages.paths import Path, Stand, path_of, written
 from actors.content.pages.preview import preview_page
 from tests.actors.content.documents.written_files import docx, p, pdf, word_table, xlsx
@@ -107,9 +107,8 @@ def test_a_part_keeps_its_places_and_what_is_ignored_is_gone() -> None:
     assert [(one.selector, one.elements) for one in page.ignored] == [("path:Boats ›", 4)]
 
 
-def test_what_chooses_nothing_is_told() -> None:
-    with pytest.raises(ContentError, match="matches nothing in this document"):
-        read_page(xlsx(BOOK), "", URL, "path:Nowhere", ())
+def test_a_path_that_leads_nowhere_is_a_state() -> None:
+    assert read_page(xlsx(BOOK), "", URL, "path:Nowhere", ()).blocks == (NOTHING,)
     page = preview_page(PageRequest(xlsx(BOOK), "", URL, "path:Nowhere", ()))
     assert (page.matched, page.has) == (0, ("path:Plans ›", "path:Boats ›", "path:Solo", "path:Team"))
 

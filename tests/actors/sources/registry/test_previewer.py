@@ -196,13 +196,18 @@ async def test_what_is_no_css_is_refused_with_its_place_before_anything_is_asked
         assert refused.value.location == where
 
 
-async def test_a_selector_that_matches_nothing_is_refused_and_says_what_there_is(autojump_clock: object) -> None:
+async def test_a_selector_that_matches_nothing_is_a_state_and_says_what_there_is(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
-        with pytest.raises(Unprocessable, match="matches nothing on this page; it has main, #story") as refused:
-            await service.add(PAGE, selector=".content")
-        assert refused.value.location == "body.selector"
-        assert len(service.registry.table) == 0
+        source = (await service.add(PAGE, selector=".content")).view.source
+        says = "; the selector '.content' matches nothing now; the page has main, #story"
+        assert says in source.detection.evidence
+        await trio.sleep(3 * 3600)
+        assert await service.events() == []
+        origin.bodies["/page"] = document().replace(b"<main", b'<div class="content">Open</div><main', 1)
+        await trio.sleep(3600)
+        (event,) = await service.events()
+        assert event["content"] == "Open"
 
 
 async def test_a_watched_page_shows_what_another_selector_would_keep(autojump_clock: object) -> None:
@@ -213,8 +218,8 @@ async def test_a_watched_page_shows_what_another_selector_would_keep(autojump_cl
             page = (await preview(service, source, selector)).page
             assert page is not None and page.watched == blocks
         assert len(origin.looks("/page")) == 1, "the look that added it is recent enough"
-        with pytest.raises(Unprocessable, match="matches nothing"):
-            await preview(service, source, ".gone")
+        page = (await preview(service, source, ".gone")).page
+        assert page is not None and (page.matched, page.watched, page.blocks) == (0, 0, ())
 
 
 async def test_a_preview_is_as_polite_as_a_check(autojump_clock: object) -> None:
