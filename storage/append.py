@@ -31,6 +31,23 @@ Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
 """Makes the signed wire JSON of an event from its position, id, source and draft. Pure; may run in a thread."""
 
 
+Marks = Sequence[int]
+"""What other events of the same story probably have, too: integers of 48 bits."""
+
+
+class Stories(Protocol):
+    """Says which story an event is of. Pure; may run in a thread."""
+
+    def marks(self, draft: Draft) -> Marks:
+        """Return a draft's marks; none for what can be of no story but its own."""
+
+    def marks_of(self, event: Stored) -> Marks:
+        """Return the marks that the draft of an event had."""
+
+    def story(self, source: SourceId, draft: Draft, earlier: Sequence[Stored]) -> str:
+        """Return the id of a story's first event, "" for a new story. `earlier` have a mark of the draft's."""
+
+
 class Mint(Protocol):
     """Gives positions and ids in commit order; called by the engine inside its transaction only."""
 

@@ -20,6 +20,7 @@ from actors.messages.recorder import Record, RecorderMessage, SaveStates
 from actors.recorder import commits
 from actors.recorder.event_builder import build
 from actors.recorder.identifiers import Identifiers
+from actors.recorder.stories import SameStories
 from actors.signatures.event import Signer
 from actors.signing import SigningKeys
 from actors.tracing.tracer import Tracer
@@ -65,6 +66,7 @@ class Recorder:
         self._base_url = base_url
         self._mailbox = mailbox
         self._tracer = tracer
+        self._stories = SameStories()
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
         self._refused: tuple[float, str] | None = None
@@ -146,7 +148,7 @@ class Recorder:
         stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
         try:
             answers = await self._storage.log.append(
-                [record.harvest for record in records], self._storage.lease, self._mint, stamp
+                [record.harvest for record in records], self._storage.lease, self._mint, stamp, self._stories
             )
         except StorageError:
             raise

@@ -44,4 +44,5 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         unread=draft.unread or UNSET,
         alert_type=UNSET if draft.alert_type is None else draft.alert_type,
         heartbeat=UNSET if draft.heartbeat is None else draft.heartbeat,
+        story=(draft.story or event_id) if draft.alert_type is None else UNSET,
     )

@@ -8,11 +8,11 @@ from storage.records.event import MOST_CONTEXT, MOST_SUMMARY
 from storage.records.value import AVAILABILITIES, LARGEST, MOST_CHANGES, MOST_SCALE, MOST_VALUE_TEXT
 
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
-EVENT_VERSION = "1.4"
+EVENT_VERSION = "1.5"
 """Of the event's schema: the first number is `schema_version`, the second rises when something is added.
 
 1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`.
-1.4: `heartbeat`.
+1.4: `heartbeat`. 1.5: `story`.
 """
 _TIME = {"format": "date-time"}
 
@@ -68,6 +68,12 @@ EVENT: dict[str, dict[str, Any]] = {
     },
     "alert_type": {"description": "Of the service's own notices only, such as `source_quiet`."},
     "heartbeat": {"description": "Of a heartbeat (`alert_type` is `heartbeat`) only: what it says."},
+    "story": {
+        "format": "uuid",
+        "pattern": UUID7,
+        "description": "The `id` of the first event that told the same: the same link, or nearly the same text, in "
+        "another source within a week; its own where it is the first. Absent in notices, and before version 1.5.",
+    },
     "signed_at": {**_TIME, "description": "When it was signed."},
     "key_id": {"description": "The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`."},
     "signature": {

@@ -129,6 +129,7 @@ EVENT = Event(
     summary=f"Opening hours and prices: {_BEFORE} → {_AFTER}",
     diff=Diff((), (), (Change(_BEFORE, _AFTER, _BELOW, Spans(((12, 14),), ((12, 14),))),)),
     delta=Delta((Op("replace", 3, before=_BEFORE, after=_AFTER, context=_BELOW),), DeltaStats(0, 0, 1, 5)),
+    story=EVENT_ID,
     signed_at="2026-04-21T10:24:07.184Z",
     key_id="kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
     signature="d0VwmCEyjHyV8FJ9tIbkqYkWcG5WZsJ6dM1kNTFUwq1rAbnN1o5yxvXQdG9p2FvLwXJfOq8S0cB0Jm3iVwD_Cg",

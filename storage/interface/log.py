@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from storage.append import Answer, Lease, Mint, Stamp
+from storage.append import Answer, Lease, Mint, Stamp, Stories
 from storage.records.cursor import Bounds, Filter, Page, SourceSize
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
@@ -17,13 +17,16 @@ from storage.retention import FreeSpace
 class EventLog(Protocol):
     """The log of events."""
 
-    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
+    async def append(
+        self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, stories: Stories | None = None
+    ) -> Sequence[Answer]:
         """Commit harvests in one transaction and return an answer for each, in order.
 
         A harvest of a source that no longer exists is skipped whole, and so are a notice that its debtor does not owe
         and a heartbeat that does not follow the newest: none has events. One that came from another state than the
-        stored one, or whose new source has a URL that is watched, is refused alone. Returns only after the data are
-        durable; the caller then publishes to the tail.
+        stored one, or whose new source has a URL that is watched, is refused alone. With `stories`, a draft is stamped
+        with its story, also where that began in this transaction. Returns only after the data are durable; the caller
+        then publishes to the tail.
         Raises Fenced, DiskFull, Unavailable.
         """
 

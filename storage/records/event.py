@@ -160,6 +160,8 @@ class Draft(Struct, frozen=True):
     unread: str = ""
     """Why the page that it leads to was not read, though its source follows; `content` is what the list said."""
     heartbeat: Heartbeat | None = None
+    story: str = ""
+    """The id of the story's first event; "" for a story of its own."""
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -193,6 +195,8 @@ class Event(Struct, frozen=True, kw_only=True):
     alert_type: str | UnsetType = UNSET
     heartbeat: Heartbeat | UnsetType = UNSET
     """Of a heartbeat only: what it says."""
+    story: str | UnsetType = UNSET
+    """The id of the first event that told the same; its own where that is the first. Absent before version 1.5."""
     signed_at: str | UnsetType = UNSET
     key_id: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET

@@ -15,6 +15,8 @@ from storage.secrets.vault import Vault
 
 MOST_EVENTS, MOST_ROWS = 512, 500
 """Of one transaction, beyond its first job."""
+_PUT_MARK = """INSERT INTO story_mark VALUES(?,?)
+    ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
 T = TypeVar("T")
 
 
@@ -51,6 +53,10 @@ class Transaction:
     def put_events(self, rows: Sequence[tuple[int, int, int, bytes]]) -> None:
         """Write rows of the log: position, the source's number, kind, body."""
         self.executemany("INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)", rows)
+
+    def put_marks(self, rows: Sequence[tuple[int, int]]) -> None:
+        """Write the marks of stories: mark, position."""
+        self.executemany(_PUT_MARK, rows)
 
     def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
         """Write hot states: body, version, the source's number."""

@@ -34,6 +34,8 @@ CHANNEL = "sanderling_log"
 
 _PUT_EVENTS = b"""INSERT INTO log(seq, source, kind, codec, body) SELECT seq, source, kind, 0, body
     FROM unnest(%b::int8[], %b::int8[], %b::int4[], %b::bytea[]) AS new(seq, source, kind, body)"""
+_PUT_MARKS = b"""INSERT INTO story_mark(mark, seq) SELECT * FROM unnest(%b::int8[], %b::int8[])
+    ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
 _PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
     FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
 # Rows that refer to these by a foreign key, as those of the outbox do, are inserted beside it.
@@ -74,6 +76,11 @@ class PostgresTransaction(Transaction):
         """Write rows of the log, in one statement; see Transaction."""
         if rows:
             self._postgres.put(_PUT_EVENTS, rows)
+
+    def put_marks(self, rows: Sequence[tuple[int, int]]) -> None:
+        """Write the marks of stories, in one statement; see Transaction."""
+        if rows:
+            self._postgres.put(_PUT_MARKS, rows)
 
     def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
         """Write hot states, in one statement; see Transaction."""

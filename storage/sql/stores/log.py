@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from storage.append import Answer, Lease, Mint, Stamp, events_of
+from msgspec.structs import replace
+
+from storage.append import Answer, Lease, Mint, Stamp, Stories, events_of
 from storage.errors import Duplicate, StateMoved
 from storage.following import Follower
 from storage.records.body import id_in
@@ -20,6 +22,7 @@ from storage.secrets.connection import Connection
 from storage.sql.stores import heartbeats, pictures, scan, weights
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import by_url, encode_hot, insert, write_jars
+from storage.sql.stores.stories import StoryMarks, Telling
 from storage.sql.transaction import MOST_ROWS, Readers, Space, Transaction, Writer
 from storage.tail import Tail
 
@@ -39,15 +42,24 @@ class SqlLog:
     def __init__(self, writer: Writer, readers: Readers, space: Space, known: Seq, tail: Tail) -> None:
         self._writer, self._readers, self._space, self._pages = writer, readers, space, scan.Pages(known)
         self.follower = Follower(tail, self)
+        self._stories = StoryMarks()
         self._last = known  # the newest position minted, kept or not; touched on the writer thread only
 
-    async def append(self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp) -> Sequence[Answer]:
+    async def append(
+        self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, stories: Stories | None = None
+    ) -> Sequence[Answer]:
         """Commit harvests in one transaction; see EventLog."""
-        job = partial(self._append, harvests, lease, mint, stamp)
+        job = partial(self._append, harvests, lease, mint, stamp, stories)
         return await self._writer.submit(job, events=sum([len(harvest.drafts) or 1 for harvest in harvests]))
 
-    def _append(
-        self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, transaction: Transaction
+    def _append(  # noqa: PLR0917
+        self,
+        harvests: Sequence[Harvest],
+        lease: Lease,
+        mint: Mint,
+        stamp: Stamp,
+        stories: Stories | None,
+        transaction: Transaction,
     ) -> Sequence[Answer]:
         transaction.fence(lease)
         before = self._last = Seq(transaction.last(self._last))
@@ -56,17 +68,20 @@ class SqlLog:
         rows: list[tuple[Seq, int, int, bytes]] = []
         shown, states = list[pictures.PictureRow](), _States()
         states.know(transaction, [harvest.state for harvest in harvests if harvest.state and not harvest.born])
+        telling = None if stories is None else Telling(self._stories, stories, transaction, harvests)
         for harvest in harvests:
             key = _admitted(transaction, harvest, states)
             if not isinstance(key, int):
                 answers.append(() if key is None else key)
                 continue
-            events = list(self._minted(harvest, mint, stamp))
+            events = list(self._minted(harvest, mint, stamp, telling))
             rows += [(event.seq, key, event.kind, event.body) for event in events]
             if harvest.picture is not None:
                 shown.append((key, _of_change(harvest, events), harvest.picture))
             answers.append(events)
         transaction.put_events(rows)
+        if telling is not None:
+            telling.write(self._last)
         states.write(transaction)
         write_jars(transaction, (_jar(harvest.state) for harvest in harvests if harvest.state is not None))
         if shown:
@@ -82,13 +97,18 @@ class SqlLog:
         else:
             self.follower.unknown()
 
-    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp, telling: Telling | None) -> Iterator[Stored]:
         for draft in harvest.drafts:
             seq, event_id = mint.mint()
             if seq <= self._last:
                 raise ValueError(f"minted {seq} after {self._last}: positions must rise")
             self._last = seq
-            yield Stored(seq, harvest.source, kind_of(draft), stamp(seq, event_id, harvest.source, draft))
+            story = "" if telling is None else telling.of(harvest.source, draft, seq)
+            known = replace(draft, story=story) if story else draft
+            event = Stored(seq, harvest.source, kind_of(draft), stamp(seq, event_id, harvest.source, known))
+            if telling is not None:
+                telling.add(draft, event)
+            yield event
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
         """Take over a part of another instance's log; see EventLog."""

@@ -314,6 +314,18 @@ def push_key(db: Database, _: Vault | None) -> None:
     )
 
 
+def stories(db: Database, _: Vault | None) -> None:
+    """By which marks the events of a week are found that may tell the same, and which story an alert has met."""
+    db.conn.execute("CREATE TABLE story_mark(mark INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT")
+    db.conn.execute("INSERT INTO fact VALUES('stories', 0)")
+    db.conn.execute(
+        """CREATE TABLE alert_story(
+            alert TEXT NOT NULL, story INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(alert, story)
+        ) STRICT, WITHOUT ROWID"""
+    )
+    db.conn.execute("CREATE INDEX alert_story_of ON alert_story(story)")
+
+
 STEPS: Sequence[Step] = (
     first,
     figures_and_digests,
@@ -333,6 +345,7 @@ STEPS: Sequence[Step] = (
     pictures,
     cookie_jars,
     push_key,
+    stories,
 )
 
 

@@ -36,6 +36,7 @@ def test_an_event_carries_every_field_of_the_contract() -> None:
         "fetched_at",
         "emitted_at",
         "schema_version",
+        "story",
     ]
     assert set(wire()) == set(required)
     assert wire()["schema_version"] == 1

@@ -31,6 +31,7 @@ from tests.storage.contract.builders import (
     stamp,
 )
 from tests.storage.contract.test_contract_following import following
+from tests.storage.contract.test_contract_stories import Teller, watched
 from tests.storage.postgres.engine.test_members import opened
 from tests.support.postgres import cluster
 from tests.support.waiting import HANG
@@ -171,6 +172,15 @@ async def freezes(storage: Storage) -> object:
 
 async def claims(storage: Storage) -> object:
     return len(await storage.outbox.claim("hook", Millis(NOW), 9, storage.lease))
+
+
+async def test_starts_that_append_in_turn_find_each_others_stories(three: tuple[Storage, Storage, Storage]) -> None:
+    mint = CountingMint()
+    a, b, c = [Teller(each, mint) for each in three]
+    await watched(a.storage)
+    for title in range(5):
+        (first,) = await a.tell(1, title)
+        assert await b.tell(2, title) == await c.tell(3, title) == [first]
 
 
 async def advances(storage: Storage) -> object:

@@ -1,0 +1,181 @@
+"""The comparison of two pieces of news, and the marks under which the earlier one is found.
+
+A mark is an integer that both pieces probably share: of the link, of a long title, and of the text the smallest hashes
+of its three-word shingles (Broder, On the resemblance and containment of documents, 1997). A shared mark proves
+nothing: `same_story` reads both pieces. Texts made from one template share most words, so a number or name that
+differs in the same place makes two stories.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from urllib.parse import urlsplit
+from zlib import crc32
+
+_READ = 1_200
+"""Characters of a text that are compared."""
+_SKETCHED = 400
+"""Characters of a text that its marks are made of."""
+_SKETCH = 2
+_LEAST_WORDS = 7
+"""Words, title and text together: fewer prove nothing without a link."""
+_SHORT = 24
+"""Words of a text up to which the whole of it must agree."""
+_SPAN = 4
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"\d+(?:[.,:/'’\u00a0\u202f-]\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")
+_ANY, _LONG = re.compile(r"\w+"), re.compile(r"[^\W\d_]{5,}")
+_UNSPACED_WORD = re.compile(f"[{_UNSPACED}]")
+_ENDS = re.compile(r"[.!?:;…|–—\"“”„«»()\n]\s*$")
+_TRACKING = re.compile(
+    r"(?:utm_\w+|fbclid|gclid|dclid|msclkid|igshid|mc_[ce]id|wt_mc|xtor|at_\w+|ns_\w+|cmp(?:id)?|ref(?:_src|errer)?|"
+    r"source|share|feature|amp|smid|rss|cid|ocid|_ga|spm|tracking\w*)(?:=|$)|$",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(r"(?:/amp|/index\.\w+)?/*$")
+_NUMBERED = re.compile(r"[^=~]*\d[^=~]*")
+
+
+class Piece:
+    """A piece of news: `url` "" where it has no link of its own, `title` "" where that is not the news's own."""
+
+    def __init__(self, url: str, title: str, text: str) -> None:
+        self._url, self._title, self._text = url, title, text
+
+    @cached_property
+    def link(self) -> str:
+        """The canonical link; "" for none, and for the front page of a site."""
+        return canonical_link(self._url) if self._url else ""
+
+    @cached_property
+    def title(self) -> list[str]:
+        """The words of the title."""
+        return _words(self._title)
+
+    @cached_property
+    def text(self) -> list[str]:
+        """The first words of the text."""
+        return _words(self._text[:_READ])
+
+    def marks(self) -> tuple[int, ...]:
+        """Return what an earlier piece of the same story is found by."""
+        title, text = _plain(self._title), _plain(self._text[:_SKETCHED])
+        found = [1 << 32 | crc32(self.link.encode())] if self.link else []
+        if title.count(" ") >= 3:
+            found.append(2 << 32 | crc32(" ".join(_ANY.findall(title)).encode()))
+        words = _LONG.findall(text) or _ANY.findall(text or title)
+        shingles = zip(words, words[1:] or words, words[2:] or words, strict=False)
+        sketch = sorted(set(map(crc32, map(str.encode, map(" ".join, shingles)))))
+        return (*found, *[3 << 32 | each for each in sketch[:_SKETCH]])
+
+
+def canonical_link(url: str) -> str:
+    """Return what is the same in all spellings of a link.
+
+    A fragment stays when it has a figure: it may be the version in a list of them.
+
+    >>> canonical_link("https://www.Example.org/a/?utm_source=rss&id=7#top")
+    'example.org:/a?id=7#'
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").removeprefix("www.").removeprefix("m."), parts.port
+    except ValueError:
+        return url
+    path = _PAGE.sub("", parts.path)
+    query = sorted([pair for pair in parts.query.split("&") if not _TRACKING.match(pair)]) if parts.query else ()
+    part = parts.fragment if parts.fragment and _NUMBERED.fullmatch(parts.fragment) else ""
+    if not (path or query or part):
+        return ""
+    return f"{host}:{'' if port in (80, 443) else port or ''}{path}?{'&'.join(query)}#{part}"
+
+
+def same_story(one: Piece, other: Piece) -> bool:
+    """Return whether two pieces from different sources tell the same story."""
+    if _differ(one, other):
+        return False
+    title, text = (_folded(one.title), _folded(other.title)), (_folded(one.text), _folded(other.text))
+    if one.link and one.link == other.link:
+        # What has no link of its own may have that of its list.
+        said = [{*pairwise(words), *pairwise(more)} for words, more in zip(title, text, strict=True)]
+        return not all(said) or not said[0].isdisjoint(said[1])
+    short, long = sorted(text, key=len)
+    if len(short) > _SHORT:
+        return _contained(short, long) >= (0.6 if _contained(*sorted(title, key=len)) >= 0.6 else 0.75)
+    words = [*title[0], *text[0]]
+    if len(words) < _LEAST_WORDS or not _is_special(one):
+        return False
+    if not short:
+        return title[0] == title[1] and len(title[0]) >= _LEAST_WORDS
+    return _contained(short, long) >= 0.9 and (title[0] == title[1] or len(short) >= _LEAST_WORDS)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@lru_cache(maxsize=256)  # most copies are exact
+def _words(text: str) -> list[str]:
+    """Return words as they are written; one that begins a sentence is folded: its capital means nothing."""
+    text = unicodedata.normalize("NFKC", text)
+    found: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if word[0].isdigit():
+            word = re.sub(r"\D", "", word)
+        elif not found or _ENDS.search(text, max(end, match.start() - 4), match.start()):
+            word = word.casefold()
+        found.append(word)
+        end = match.end()
+    return found
+
+
+def _folded(words: list[str]) -> list[str]:
+    return [word.casefold() for word in words]
+
+
+def _differ(one: Piece, other: Piece) -> bool:
+    """Return whether a number or name stands in one piece where another stands in the other."""
+    title, text = _swaps(one.title, other.title), _swaps(one.text, other.text)
+    return (
+        any(_numbers(was) and _numbers(now) and _numbers(was) != _numbers(now) for was, now in title + text)
+        or any(_names(was) and _names(now) and not _names(was) & _names(now) for was, now in text)
+        # A name that begins its sentence can't be seen; but whoever rewrites a word does not do it twice.
+        or any((_folded(was), _folded(now)) in [(_folded(a), _folded(b)) for a, b in text] for was, now in title)
+    )
+
+
+def _swaps(one: list[str], other: list[str]) -> list[tuple[list[str], list[str]]]:
+    """Return the few words in one text that stand where a few others stand in the other."""
+    a, b = _folded(one), _folded(other)
+    steps = [] if a == b else SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    return [
+        (one[start:end], other[begin:stop])
+        for kind, start, end, begin, stop in steps
+        if kind == "replace" and max(end - start, stop - begin) <= _SPAN
+    ]
+
+
+def _numbers(words: list[str]) -> list[str]:
+    return [word for word in words if word.isdigit()]
+
+
+def _names(words: list[str]) -> set[str]:
+    return {word for word in words if word[0].isupper()}
+
+
+def _is_special(piece: Piece) -> bool:
+    """Return whether a short piece names anything: a notice without a name or number fits every service."""
+    words = [*piece.title[1:], *piece.text]
+    return any(word[0].isdigit() or word[0].isupper() or _UNSPACED_WORD.match(word) for word in words)
+
+
+def _contained(short: list[str], long: list[str]) -> float:
+    """Return the share of a text's pairs of words that the other has."""
+    pairs = set(pairwise(short))
+    return len(pairs.intersection(pairwise(long))) / len(pairs) if pairs else 1.0

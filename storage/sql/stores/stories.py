@@ -1,0 +1,125 @@
+"""The index of stories: under which marks the newest event lies that has them.
+
+A mark is an integer; what it is made of is the recorder's business (`storage.append.Stories`). The newest marks are in
+memory, and go to their table in lots: single ones would write a page each. Memory is read from the log again in a new
+life, after other nodes' commits and after a rollback; so nothing is lost, and all nodes find the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from storage.append import Stories
+from storage.records.event import Draft, Stored
+from storage.records.identity import COUNTER_BITS, Seq, SourceId
+from storage.records.source import Harvest
+from storage.sql.transaction import Transaction
+
+WEEK = 7 * 86_400_000 << COUNTER_BITS
+"""Positions of the log in a week: so far apart are two events of a story at most, with none between."""
+LOT = 4_096
+"""Marks that go to the table at once."""
+_MOST_READ = 5_000
+"""Events read again at once: what lies further back is found only in the table."""
+_AT_ONCE = 1_000
+"""Marks looked up in one statement."""
+_STORED = "SELECT l.seq, k.id, l.kind, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
+_FIND = "SELECT mark, seq FROM story_mark WHERE mark IN"
+_WRITTEN = "SELECT value FROM fact WHERE name='stories'"
+_DROP = """DELETE FROM story_mark WHERE seq<? AND mark IN
+    (SELECT mark FROM story_mark WHERE mark>=? ORDER BY mark LIMIT ?)"""
+_SWEPT = 4 * LOT
+"""Marks looked at for old ones beside each lot, from a random one on: so a quarter more than a week's are kept."""
+
+
+class StoryMarks:
+    """Belongs to the thread that appends."""
+
+    def __init__(self) -> None:
+        self._newest: dict[int, Seq] = {}
+        self._at: Seq | None = None
+        self._open: Transaction | None = None
+
+    def follow(self, transaction: Transaction, stories: Stories) -> None:
+        """Take in what this life has not appended itself, or did not commit."""
+        if self._open is transaction:
+            return
+        self._open = transaction
+        rows = [] if self._at is None else _rows(transaction, self._at)
+        if rows and rows[-1].seq == self._at:
+            rows.pop()
+        else:
+            self._newest = {}
+            rows = _rows(transaction, Seq(transaction.execute(_WRITTEN).fetchone()[0] + 1))
+        for event in reversed(rows):
+            self._newest.update(dict.fromkeys(stories.marks_of(event), event.seq))
+            self._at = event.seq
+
+    def find(self, transaction: Transaction, marks: Sequence[int]) -> dict[int, Stored]:
+        """Return the newest event under each mark, where there is one."""
+        found = {mark: seq for mark in marks if (seq := self._newest.get(mark)) is not None}
+        missing = [mark for mark in marks if mark not in found]
+        if missing:
+            places = ",".join("?" * len(missing))
+            found |= dict(transaction.execute(f"{_FIND} ({places})", missing).fetchall())
+        seqs = sorted(set(found.values()))
+        if not seqs:
+            return {}
+        rows = transaction.execute(f"{_STORED} l.seq IN ({','.join('?' * len(seqs))})", seqs).fetchall()
+        events = {row[0]: _stored(row) for row in rows}
+        return {mark: events[seq] for mark, seq in found.items() if seq in events}
+
+    def add(self, transaction: Transaction, found: Mapping[int, Seq], upto: Seq) -> None:
+        """Note what was appended; write a lot when there is one."""
+        self._newest.update(found)
+        self._at = upto
+        if len(self._newest) >= LOT:
+            rows = sorted(self._newest.items())
+            transaction.put_marks(rows)
+            transaction.execute("UPDATE fact SET value=? WHERE name='stories'", (upto,))
+            transaction.execute(_DROP, (upto - WEEK, rows[upto % len(rows)][0], _SWEPT))
+            self._newest = {}
+
+
+class Telling:
+    """The stories of one append. Whoever has no marks costs nothing."""
+
+    def __init__(
+        self, index: StoryMarks, stories: Stories, transaction: Transaction, harvests: Sequence[Harvest]
+    ) -> None:
+        self._index, self._stories, self._transaction = index, stories, transaction
+        self._marks = {id(draft): stories.marks(draft) for harvest in harvests for draft in harvest.drafts}
+        self._newest: dict[int, Stored] = {}
+        self._found: dict[int, Seq] = {}
+        marks = list(dict.fromkeys(mark for each in self._marks.values() for mark in each))
+        if marks:
+            index.follow(transaction, stories)
+        for start in range(0, len(marks), _AT_ONCE):
+            self._newest |= index.find(transaction, marks[start : start + _AT_ONCE])
+
+    def of(self, source: SourceId, draft: Draft, at: Seq) -> str:
+        """Return the story of a draft that goes to a position, "" for its own."""
+        found = (event for mark in self._marks[id(draft)] if (event := self._newest.get(mark)) is not None)
+        earlier = {event.seq: event for event in found if event.seq > at - WEEK}
+        return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
+
+    def add(self, draft: Draft, event: Stored) -> None:
+        """Note what a draft has become."""
+        for mark in self._marks[id(draft)]:
+            self._newest[mark], self._found[mark] = event, event.seq
+
+    def write(self, upto: Seq) -> None:
+        """Hand on what was found, with the rows that are written."""
+        if self._found:
+            self._index.add(self._transaction, self._found, upto)
+
+
+def _rows(transaction: Transaction, first: Seq) -> list[Stored]:
+    """Return the newest events from a position on, the newest first."""
+    found = transaction.execute(f"{_STORED} l.seq>=? ORDER BY l.seq DESC LIMIT ?", (first, _MOST_READ)).fetchall()
+    return list(map(_stored, found))
+
+
+def _stored(row: tuple[int, str, int, bytes]) -> Stored:
+    seq, source, kind, body = row
+    return Stored(Seq(seq), SourceId(source), kind, body)
