@@ -32,9 +32,9 @@ from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFu
 from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
-from storage.records.delivery import Hit, Match
+from storage.records.delivery import Hit, Match, Met
 from storage.records.event import Stored
-from storage.records.identity import START, Seq
+from storage.records.identity import START, Seq, seq_of
 from supervision import Child, Mailbox, MailboxFull, Reply
 
 PAGE = 200
@@ -214,13 +214,15 @@ class Matcher:
     def _begin(self, saved: Seq | None) -> None:
         """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found.
 
-        `_hits` says how often each alert was met, `_traced` what traces are told once that is stored.
+        `_hits` says how often each alert was met, `_met` in which event each story was, `_traced` what traces are told
+        once that is stored.
         """
         self._saved = saved
         self._at = START if saved is None else saved
         self._since_save = 0
         self._rows: list[Match] = []
         self._hits: dict[str, Hit] = {}
+        self._met: dict[tuple[str, Seq], Seq] = {}
         self._traced: list[MatchedEvent] = []
 
     async def _handle(self, message: MatcherMessage) -> None:
@@ -281,16 +283,28 @@ class Matcher:
             told = self._told(event)
             if told is not None:
                 subject = about(event)
-                alerts = self._audience.of(told, event)
+                alerts = await self._fresh(self._audience.of(told, event), told.story, event.seq)
                 for alert in alerts:
                     self._note(alert, event.seq, subject)
                 if self._tracer is not None:
                     self._traced += matched_events(self._tracer, event, alerts)
             self._at, self._since_save = event.seq, self._since_save + 1
-            if len(self._rows) + len(self._hits) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
+            if len(self._rows) + len(self._hits) + len(self._met) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
                 await self._save()
             else:
                 await trio.lowlevel.checkpoint()
+
+    async def _fresh(self, alerts: Sequence[str], story: str, seq: Seq) -> Sequence[str]:
+        """Return the alerts that have not met an event's story, or may meet it again; events of old have none."""
+        once = {alert for alert in alerts if self._audience.meets_once(alert)} if story else ()
+        if not once:
+            return alerts
+        first = seq_of(story)
+        if first != seq:
+            met = {alert for alert, of in self._met if of == first}.union(await self._storage.outbox.met(first))
+            alerts = [alert for alert in alerts if alert not in met or alert not in once]
+        self._met |= {(alert, first): seq for alert in alerts if alert in once}
+        return alerts
 
     def _note(self, alert: str, seq: Seq, subject: str | None) -> None:
         now, before = self._world.now(), self._hits.get(alert)
@@ -327,10 +341,18 @@ class Matcher:
     async def _advance(self, revision: int | None) -> None:
         """Commit; while the disk is full, try again, and let the service start without deliveries meanwhile."""
         hits = tuple(self._hits.values())
+        met = [Met(alert, story, seq) for (alert, story), seq in self._met.items()]
         while True:
             try:
                 return await self._storage.outbox.advance(
-                    MATCHED, self._saved, self._at, self._rows, self._storage.lease, hits=hits, revision=revision
+                    MATCHED,
+                    self._saved,
+                    self._at,
+                    self._rows,
+                    self._storage.lease,
+                    hits=hits,
+                    met=met,
+                    revision=revision,
                 )
             except DiskFull as error:
                 self._world.log("matcher.parked", error=str(error))

@@ -64,6 +64,10 @@ class Audience:
     def _covers(self, alert: str, event: Stored) -> bool:
         return self._alerts[alert].scope.covers(event)
 
+    def meets_once(self, alert: str) -> bool:
+        """Return whether an alert meets each story once."""
+        return self._alerts[alert].meets_once
+
     def destinations(self, alert: str) -> Sequence[str]:
         """Return the destinations of an alert that something may be delivered to."""
         return self._destinations.get(alert, ())

@@ -48,6 +48,7 @@ class EventView(Struct, frozen=True, kw_only=True):
     alert_type: str | None = None
     changes: tuple[Fact, ...] = ()
     emitted_at: str = ""
+    story: str = ""
 
     @property
     def facts(self) -> Facts:

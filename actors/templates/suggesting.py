@@ -74,6 +74,7 @@ class Suggesting:
             channel=suggestion.channel,
             template=template.alert_key(suggestion),
             match=suggestion.match,
+            once_per_story=None,
         )
         await self._alerts.put(alert)
         return AlertOutcome(alert.name, "created", alert.id, len(sources))

@@ -52,6 +52,7 @@ EVENT_WHY = why.EventWhy(
     weighed=(_TOLD,),
     withheld=(_COUNTER,),
     alerts=why.AlertsMatched(count=1, names=("Prices move",)),
+    alerts_once=why.AlertsMatched(count=0, names=()),
 )
 SOURCE_WHY = why.SourceWhy(
     id=SOURCE_ID,

@@ -61,8 +61,15 @@ def kind_of(event: Event) -> Kind:
     return "edited_entry" if "change:updated" in event.tags else "new_entry"
 
 
-def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str], *, named: bool) -> wire.EventWhy:
-    """Return why an event was emitted. `alerts`: those that it matches today; their names are shown only if `named`."""
+class Matching(NamedTuple):
+    """The names of the alerts that match an event today; `once`: had its story from an earlier event."""
+
+    names: list[str]
+    once: list[str]
+
+
+def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> wire.EventWhy:
+    """Return why an event was emitted. The names of alerts are shown only if `named`."""
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
     told = known.told if known is not None else ()
@@ -81,8 +88,13 @@ def why(event: Event, note: Note | None, before: Before, alerts: Sequence[str], 
         identity=mine[0].key if mine and kind in ("new_entry", "edited_entry") else None,
         weighed=told if kind == "page" else (),
         withheld=known.withheld if known is not None and kind == "page" else (),
-        alerts=wire.AlertsMatched(count=len(alerts), names=tuple(alerts[: wire.MOST_NAMES]) if named else ()),
+        alerts=_matched(alerts.names, named),
+        alerts_once=_matched(alerts.once, named),
     )
+
+
+def _matched(names: Sequence[str], named: bool) -> wire.AlertsMatched:
+    return wire.AlertsMatched(count=len(names), names=tuple(names[: wire.MOST_NAMES]) if named else ())
 
 
 def _says(event: Event, kind: Kind, note: Note | None) -> str:
@@ -151,14 +163,16 @@ def _compared(kind: Kind, note: Note | None, before: Before) -> str:
     return ""
 
 
-def _alerts(names: Sequence[str], named: bool) -> str:
+def _alerts(matching: Matching, named: bool) -> str:
+    names, once = matching
+    passed = f"{_many(len(once), 'alert')} had this story from an earlier event." if once else ""
     if not names:
-        return ""
+        return passed
     says = f"It is for {_many(len(names), 'alert')} as they are now"
-    if not named:
-        return f"{says}."
-    shown = ", ".join(_quoted(name) for name in names[:3])
-    return f"{says}: {shown}{', ...' if len(names) > 3 else '.'}"
+    if named:
+        shown = ", ".join(_quoted(name) for name in names[:3])
+        says += f": {shown}{', ..' if len(names) > 3 else ''}"
+    return f"{says}. {passed}".rstrip()
 
 
 def _many(count: int, noun: str) -> str:

@@ -23,7 +23,7 @@ from api.ratelimit import Limit
 from api.schemas import alerts as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from storage.records.body import id_in
+from storage.records.body import id_in, story_in
 from storage.records.cursor import MATCHED
 from storage.records.delivery import Match, Replayed
 from storage.records.destination import Destination
@@ -58,7 +58,7 @@ async def replay(call: OperationContext, id: str, wanted: wire.ReplayRequest) ->
         replayed = await _past_these(call, destination, event_filter)
     else:
         window, end = _window(wanted, storage.tail.head), storage.tail.head
-        events, further = await _between(call, destination.id, window, event_filter)
+        events, further = await _between(call, destination, window, event_filter)
         to = Seq(window.before - 1) if further is None else further
         replayed = Replayed(destination.id, window.after, to, whole=to >= end)
     now = call.context.world.now()
@@ -127,15 +127,21 @@ async def _past_these(call: OperationContext, destination: Destination, event_fi
 
 
 async def _between(
-    call: OperationContext, destination: str, window: TimeWindow, event_filter: EventFilter
+    call: OperationContext, destination: Destination, window: TimeWindow, event_filter: EventFilter
 ) -> tuple[Sequence[Stored], Seq | None]:
     """Return matches in a window, and the position to go on from when that was not all of it."""
     deadline = trio.current_time() + TIME
+    alert = await call.context.storage.alerts.get(destination.alert_id)
+    once = alert is not None and alert.meets_once
     events: list[Stored] = []
     further: Seq | None = window.after
     while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
         piece = TimeWindow(further, window.before)
         found = await find(call.context.storage.log, piece, event_filter, AT_ONCE, newest_first=False)
-        events += [event for event in found.events if about(event) != destination]
+        for event in found.events:
+            met = await call.context.storage.outbox.met(story_in(event.body, event.seq)) if once else {}
+            # Of a story that the alert has met, only that event was ever to be delivered.
+            if about(event) != destination.id and met.get(destination.alert_id, event.seq) == event.seq:
+                events.append(event)
         further = found.next
     return events, further

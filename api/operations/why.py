@@ -11,14 +11,14 @@ from msgspec import UNSET
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from api.operations import events
 from api.operations.context import OperationContext
-from api.operations.reasons import Before, kind_of, why
+from api.operations.reasons import Before, Matching, kind_of, why
 from api.schemas.why import EventWhy
 from storage.interface.sources import Sources
 from storage.records import note
 from storage.records.alert import Alert
 from storage.records.cursor import Filter
 from storage.records.event import Event, Stored
-from storage.records.identity import SourceId, millis_of, seq_at
+from storage.records.identity import SourceId, millis_of, seq_at, seq_of
 from storage.records.note import Note
 from storage.records.tiers import Kind
 from storage.records.times import parse_rfc3339
@@ -67,17 +67,19 @@ async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note])
     return Before(source.source.created_at)
 
 
-async def _alerts(call: OperationContext, stored: Stored, event: Event) -> list[str]:
+async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Matching:
     """Return the names of the active alerts that match an event as they are now."""
     texts = Texts(told_in(stored.body))
-    names = []
+    met = await call.context.storage.outbox.met(seq_of(event.story)) if isinstance(event.story, str) else {}
+    found = Matching([], [])
     enabled = [alert for alert in await call.context.storage.alerts.all() if alert.enabled]
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
         if alert.scope.covers(stored) and _matches(alert, event, texts):
-            names.append(alert.name)
-    return names
+            once = alert.meets_once and met.get(alert.id, stored.seq) != stored.seq
+            (found.once if once else found.names).append(alert.name)
+    return found
 
 
 def _matches(alert: Alert, event: Event, texts: Texts) -> bool:

@@ -57,6 +57,13 @@ Notices = Annotated[
     tuple[AlertType, ...], Meta(max_length=20, description="The service's own notices that it asks for")
 ]
 NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds after which a trouble is told")]
+OncePerStory = Annotated[
+    bool | None,
+    Meta(
+        description="Of events that tell the same (`story`), only the first it matches goes to its destinations; "
+        "null: where it is over several sources"
+    ),
+]
 SOURCES_OWN: tuple[AlertType, ...] = (
     "source_quiet",
     "source_recovered",
@@ -82,6 +89,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     notice_after: NoticeAfter = 3600
     anomaly_enabled: bool = False
     match: Match = "change"
+    once_per_story: OncePerStory = None
     default_destinations: bool = True
     managed: ManagedBy = None
 
@@ -100,6 +108,7 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     notice_after: NoticeAfter | UnsetType = UNSET
     anomaly_enabled: bool | UnsetType = UNSET
     match: Match | UnsetType = UNSET
+    once_per_story: OncePerStory | UnsetType = UNSET
     managed: ManagedBy | UnsetType = UNSET
 
 
@@ -120,6 +129,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     enabled: bool
     notices: tuple[str, ...]
     notice_after: int
+    once_per_story: bool | None
     created_at: Time
     updated_at: Time
     last_match_at: Time | None

@@ -99,6 +99,7 @@ class EventWhy(Struct, frozen=True, kw_only=True):
 
     `noted`: the note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are
     empty. `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
+    `alerts_once`: the alerts that match it, and had its story from another event.
     """
 
     id: str
@@ -115,6 +116,7 @@ class EventWhy(Struct, frozen=True, kw_only=True):
     weighed: tuple[LookPart, ...]
     withheld: tuple[LookPart, ...]
     alerts: AlertsMatched
+    alerts_once: AlertsMatched
 
 
 FeedbackVerdict = Literal["real", "noise"]

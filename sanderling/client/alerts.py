@@ -113,6 +113,9 @@ def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
         yield f"  tags      {tags}"
     if alert["channel"]:
         yield f"  channel   {alert['channel']}"
+    once = alert["once_per_story"]
+    if count != 1 or tags if once is None else once:
+        yield "  stories   each once"
     yield f"  notices   {', '.join(alert['notices']) or 'none'}"
 
 
@@ -174,6 +177,7 @@ def create(
     sources: Sequence[str],
     tags: Sequence[str],
     channel: str | None,
+    once_per_story: bool | None,
     as_json: bool,
 ) -> int:
     """Make an alert and print its id."""
@@ -182,6 +186,7 @@ def create(
         body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
         body |= {"source_ids": await _sources(client, sources)} | ({"tags": list(tags)} if tags else {})
         body |= ({"name": name} if name else {}) | ({"channel": channel} if channel else {})
+        body |= {} if once_per_story is None else {"once_per_story": once_per_story}
         made = dict((await client.ask("POST", ALERTS.path, json=body)).json())
         told = (await client.ask("GET", f"{ALERTS.path}/{made['id']}/destinations")).json() if tags else ()
         return made, [one["label"] for one in told]

@@ -16,6 +16,11 @@ MATCH = click.Choice(["change", "added", "removed", "page"])
 MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
 SOURCES_HELP = "This source: its id, a name, its URL or a part of these; repeatable. Without any source or tag: all."
 TAGS_HELP = "Sources with this tag, also those that get it later; repeatable, and beside --source."
+ONCE = click.option(
+    "--once-per-story/--every-event",
+    default=None,
+    help="Of sources that bring the same, only the first, or all. A new alert over several sources: the first.",
+)
 
 
 @click.group()
@@ -83,6 +88,7 @@ def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
 @click.option("--channel", help="Its matches are a stream of this name, too: sanderling tail --channel.")
+@ONCE
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
 def create(service: str | None, key_file: str | None, **asked: Any) -> int:
@@ -111,6 +117,7 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
 )
 @click.option("--all-sources", "everywhere", is_flag=True, help="All sources there are and will be.")
 @click.option("--channel", help="Its matches are a stream of this name, too; '' takes that away.")
+@ONCE
 @click.option("--active/--paused", default=None, help="Whether it matches what comes.")
 @click.option("--enabled/--disabled", default=None, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
@@ -128,6 +135,7 @@ def edit(
     tags: tuple[str, ...],
     everywhere: bool,
     channel: str | None,
+    once_per_story: bool | None,
     active: bool | None,
     enabled: bool | None,
     as_json: bool,
@@ -148,6 +156,7 @@ def edit(
         "filter_query": query,
         "language": language,
         "match": match,
+        "once_per_story": once_per_story,
         "enabled": active if enabled is None else enabled,
     }
     changes: dict[str, Any] = {field: value for field, value in named.items() if value is not None}

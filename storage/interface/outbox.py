@@ -12,6 +12,7 @@ from storage.records.delivery import (
     Freeze,
     Hit,
     Match,
+    Met,
     Outcome,
     Portion,
     Rates,
@@ -45,13 +46,19 @@ class Outbox(Protocol):
         lease: Lease,
         *,
         hits: Sequence[Hit] = (),
+        met: Sequence[Met] = (),
         revision: int | None = None,
     ) -> None:
         """Move a cursor and write what it caused, in one transaction: rows of the outbox, and what alerts have met.
 
+        Stories are kept for two weeks at least, from their first event on; the first event met of each counts.
+
         A match already in the outbox, or for a destination that is gone, is skipped. Raises CursorMoved when the
         cursor is not at `expect`, and AlertsMoved when a `revision` is given and the alerts have another.
         """
+
+    async def met(self, story: Seq) -> Mapping[str, Seq]:
+        """Return the event of a story that each alert has met which meets each once."""
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Put rows into the outbox that are not there and whose destination is; return how many.

@@ -34,6 +34,11 @@ class Scope(NamedTuple):
         """Whether it is the whole library."""
         return not (self.sources or self.tags)
 
+    @property
+    def several(self) -> bool:
+        """Whether it is more than one source, or may become so."""
+        return bool(self.tags) or len(self.sources) != 1
+
     def has(self, source: str, tags: Collection[str]) -> bool:
         """Return whether something of a source, with these tags, lies in it."""
         return self.everywhere or source in self.sources or any(tag in tags for tag in self.tags)
@@ -80,6 +85,8 @@ class Alert(Struct, frozen=True):
     match: Matching = "page"
     """An alert that was stored before there was a choice goes on with the whole page; new ones say what they mean."""
     tags: tuple[str, ...] = ()
+    once_per_story: bool | None = False
+    """Whether of the events that tell the same it meets only the first that it matches; None: over several sources."""
     updated_by: str = ""
     """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
@@ -89,3 +96,8 @@ class Alert(Struct, frozen=True):
     def scope(self) -> Scope:
         """The part of the library that it is over."""
         return Scope(self.source_ids, self.tags)
+
+    @property
+    def meets_once(self) -> bool:
+        """Whether it meets each story once."""
+        return self.scope.several if self.once_per_story is None else self.once_per_story

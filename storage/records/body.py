@@ -1,4 +1,4 @@
-"""The fields that storage itself reads out of an event's stored body: its id and its tags, and nothing else.
+"""The fields that storage itself reads out of an event's stored body: its id, tags and story, and nothing else.
 
 The body is the exact signed wire JSON, so it is the one truth about an event; no column repeats what it says unless SQL
 filters on it. Skipping the other fields costs a fraction of decoding them.
@@ -20,12 +20,17 @@ class _Tags(Struct, gc=False):
     tags: tuple[str, ...] = ()
 
 
+class _Story(Struct, gc=False):
+    story: str = ""
+
+
 class _Events(Struct, gc=False):
     events: list[_Id] = []
 
 
 _decode_events = msgspec.json.Decoder(_Events).decode
 _decode_id = msgspec.json.Decoder(_Id).decode
+_decode_story = msgspec.json.Decoder(_Story).decode
 _decode_tags = msgspec.json.Decoder(_Tags).decode
 
 
@@ -36,6 +41,12 @@ def id_in(body: bytes) -> str:
     'x'
     """
     return _decode_id(body).id
+
+
+def story_in(body: bytes, seq: Seq) -> Seq:
+    """Return the position of the first event of an event's story; `seq`, its own, where none is said."""
+    story = _decode_story(body).story
+    return seq_of(story) if story else seq
 
 
 def first_seq_in(body: bytes, seq: Seq) -> Seq:

@@ -28,6 +28,14 @@ class Hit(NamedTuple):
     at: Millis
 
 
+class Met(NamedTuple):
+    """An alert that meets each story once has met this one, by its position, in the event `seq`."""
+
+    alert: str
+    story: Seq
+    seq: Seq
+
+
 class Portion(NamedTuple):
     """What one digest takes at most: rows that were first due from `start` on and before `end`, `limit` of them, and
     `size` bytes of events, but one event at least. least: with fewer rows there is no digest. fresh: only rows that

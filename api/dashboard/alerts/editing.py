@@ -33,6 +33,7 @@ from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations, tag_defaults
 from api.problems import Refusal
 from api.schemas import alerts as wire
+from storage.records.alert import Scope
 from storage.records.destination import WEBHOOK
 from storage.records.source import tag_of
 
@@ -93,6 +94,7 @@ async def new(visit: Visit) -> Page:
         source_ids=query.source,
         tags=tuple(map(tag_of, query.tag)),
         notices=wire.SOURCES_OWN,
+        once_per_story=Scope(query.source, query.tag).several,
     )
     return await _page(visit, start)
 

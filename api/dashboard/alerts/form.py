@@ -13,7 +13,7 @@ from api.dashboard.language.speaking import noted, say
 from api.operations.tags import tags_in
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
-from storage.records.alert import MOST_TAGS, Alert
+from storage.records.alert import MOST_TAGS, Alert, Scope
 from storage.records.destination import DeliveryMode
 from storage.records.revision import Expected, revision_of
 
@@ -52,6 +52,7 @@ class AlertForm(Form, frozen=True, kw_only=True):
     notices: wire.Notices = ()
     notice_after: wire.NoticeAfter = 3600
     match: wire.Match = "change"
+    once_per_story: bool = False
 
 
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
@@ -85,6 +86,7 @@ def new_alert(form: NewAlertForm, scope: Chosen) -> wire.NewAlert:
         notices=form.notices,
         notice_after=form.notice_after,
         match=form.match,
+        once_per_story=_once(form, scope),
     )
 
 
@@ -100,7 +102,13 @@ def patch_of(form: AlertForm, alert: Alert, scope: Chosen) -> wire.AlertPatch:
         notices=form.notices,
         notice_after=form.notice_after,
         match=form.match,
+        once_per_story=_once(form, scope),
     )
+
+
+def _once(form: AlertForm, scope: Chosen) -> bool | None:
+    """Return the choice, None where it is what the sources make it."""
+    return None if form.once_per_story == Scope(*scope).several else form.once_per_story
 
 
 def asked(form: AlertForm, scope: Chosen) -> AlertPreviewRequest:
@@ -146,5 +154,6 @@ def form_of(alert: Alert) -> AlertEdit:
         notices=alert.notices,  # type: ignore[arg-type]  # the record keeps them as text
         notice_after=alert.notice_after,
         match=alert.match,
+        once_per_story=alert.meets_once,
         revision=revision_of(alert),
     )

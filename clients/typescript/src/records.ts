@@ -58,6 +58,11 @@ export interface AlertPatch {
    * (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter
    */
   match?: "added" | "change" | "page" | "removed";
+  /**
+   * Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+   * over several sources
+   */
+  once_per_story?: boolean | null;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
@@ -123,6 +128,7 @@ export interface AlertRecord {
   enabled: boolean;
   notices: Array<string>;
   notice_after: number;
+  once_per_story: boolean | null;
   created_at: string;
   updated_at: string;
   last_match_at: string | null;
@@ -749,6 +755,11 @@ export interface Event {
   alert_type?: string;
   /** Of a heartbeat (`alert_type` is `heartbeat`) only: what it says. */
   heartbeat?: Heartbeat;
+  /**
+   * The `id` of the first event that told the same: the same link, or nearly the same text, in another source
+   * within a week; its own where it is the first. Absent in notices, and before version 1.5.
+   */
+  story?: string;
   /** When it was signed. */
   signed_at?: string;
   /** The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`. */
@@ -761,6 +772,7 @@ export interface Event {
  * Why an event was emitted: `says` is it in a sentence or two, the rest is what that was made of. `noted`: the
  * note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are empty.
  * `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
+ * `alerts_once`: the alerts that match it, and had its story from another event.
  */
 export interface EventWhy {
   id: string;
@@ -777,6 +789,7 @@ export interface EventWhy {
   weighed: Array<LookPart>;
   withheld: Array<LookPart>;
   alerts: AlertsMatched;
+  alerts_once: AlertsMatched;
 }
 
 /** A page of history. `window_from`: where the window really began, later than asked when retention clamped it. */
@@ -1188,6 +1201,11 @@ export interface NewAlert {
    * "change"
    */
   match?: "added" | "change" | "page" | "removed";
+  /**
+   * Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+   * over several sources
+   */
+  once_per_story?: boolean | null;
   /** Default: true */
   default_destinations?: boolean;
   /** The files that describe it; see `sanderling apply` */

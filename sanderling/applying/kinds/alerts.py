@@ -34,6 +34,7 @@ class AlertTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     channel: Channel | UnsetType = UNSET
     notices: Notices | UnsetType = UNSET
     notice_after: NoticeAfter | UnsetType = UNSET
+    once_per_story: bool | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     destinations: Annotated[tuple[DestinationName, ...], Meta(max_length=20)] | UnsetType = UNSET
 
@@ -52,6 +53,7 @@ class AlertSeen(Struct):
     enabled: bool
     notices: tuple[str, ...]
     notice_after: int
+    once_per_story: bool | None
     created_at: str
     updated_at: str
     revision: str
@@ -67,6 +69,7 @@ DEFAULTS: Values = {
     "channel": None,
     "notices": tuple(sorted(SOURCES_OWN)),
     "notice_after": 3600,
+    "once_per_story": None,
     "enabled": True,
 }
 _WIRE = {"query": "filter_query"}

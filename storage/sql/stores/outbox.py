@@ -27,6 +27,7 @@ from storage.records.delivery import (
     Freeze,
     Hit,
     Match,
+    Met,
     Outcome,
     Portion,
     Rates,
@@ -38,6 +39,7 @@ from storage.records.identity import Millis, Seq, day_of
 from storage.secrets.connection import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, revision_of
 from storage.sql.stores.scan import LAST
+from storage.sql.stores.stories import WEEK
 from storage.sql.transaction import Readers, Transaction, Writer
 
 
@@ -55,6 +57,11 @@ _HIT = "UPDATE alert SET match_count=match_count+?, last_match_at=? WHERE id=?"
 _OF_DAY = """INSERT INTO matched_day(day, alert, events) SELECT ?, id, ? FROM alert WHERE id=?
     ON CONFLICT(day, alert) DO UPDATE SET events=matched_day.events+excluded.events"""
 _OLD_DAYS = "DELETE FROM matched_day WHERE day<=?"
+_MET = "SELECT alert, seq FROM alert_story WHERE story=?"
+_MEET = "INSERT INTO alert_story(alert, story, seq) VALUES(?,?,?) ON CONFLICT DO NOTHING"
+_FORGET = """DELETE FROM alert_story WHERE (alert, story) IN
+    (SELECT alert, story FROM alert_story WHERE story<? ORDER BY story LIMIT ?)"""
+_MOST_FORGOTTEN = 2_000
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
 _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
     WHERE d.destination=(SELECT key FROM destination WHERE id=?) AND o.claimed=0"""
@@ -127,6 +134,7 @@ class SqlOutbox:
         lease: Lease,
         *,
         hits: Sequence[Hit] = (),
+        met: Sequence[Met] = (),
         revision: int | None = None,
     ) -> None:
         """Move a cursor and write what it caused; see Work."""
@@ -143,8 +151,15 @@ class SqlOutbox:
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
             _hit(transaction, hits)
+            if met:
+                transaction.executemany(_MEET, met)
+                transaction.execute(_FORGET, (to - 2 * WEEK, _MOST_FORGOTTEN))
 
-        await self._writer.submit(job, rows=1 + len(matches) + len(hits))
+        await self._writer.submit(job, rows=1 + len(matches) + len(hits) + len(met))
+
+    async def met(self, story: Seq) -> Mapping[str, Seq]:
+        """Return what alerts have met of a story; see Work."""
+        return await self._readers.run(lambda connection: dict(connection.execute(_MET, (story,)).fetchall()))
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Put rows into the outbox; see Work."""

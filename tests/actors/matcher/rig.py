@@ -37,7 +37,9 @@ class Mint:
 
 def stamp(seq: Seq, id: str, source: SourceId, draft: Draft) -> bytes:
     body = {"id": id, "source_id": source, "title": draft.title, "content": draft.content, "tags": draft.tags}
-    body |= {"source_type": draft.source_type} | ({"diff": draft.diff} if draft.diff else {})
+    body |= {"source_type": draft.source_type, "story": draft.story or id} | (
+        {"diff": draft.diff} if draft.diff else {}
+    )
     return msgspec.json.encode(body | ({"alert_type": draft.alert_type} if draft.alert_type else {}))
 
 

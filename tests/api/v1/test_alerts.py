@@ -46,6 +46,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "enabled": True,
         "notices": ["source_quiet", "source_recovered", "source_failing", "source_reset", "source_moved"],
         "notice_after": 3600,
+        "once_per_story": None,
         "last_match_at": None,
         "match_count": 0,
         "anomaly_enabled": False,
@@ -56,6 +57,25 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
     }
     assert (await client.get(f"/v1/alerts/{record['id']}")).json()["id"] == record["id"]
     assert house.matcher.changes == 1
+
+
+async def test_a_new_alert_over_several_sources_meets_each_story_once(house: House, client: httpx.AsyncClient) -> None:
+    await house.publish("source 1 is known by this")
+    await house.publish("and source 2 by this", source=2)
+    one, two = str(a_source_id(1)), str(a_source_id(2))
+    for over, expected in (
+        ({}, True),
+        ({"source_ids": [one]}, False),
+        ({"source_ids": [one, two]}, True),
+        ({"source_ids": [one], "tags": ["label:shop"]}, True),
+        ({"once_per_story": False}, False),
+        ({"source_ids": [one], "once_per_story": True}, True),
+    ):
+        id = (await made(client, **over))["id"]
+        assert next(each for each in await house.storage.alerts.all() if each.id == id).meets_once is expected, over
+    record = await made(client)
+    changed = await client.patch(f"/v1/alerts/{record['id']}", json={"once_per_story": False})
+    assert changed.json()["once_per_story"] is False
 
 
 async def test_an_alert_may_be_over_tags_that_no_source_has_yet(house: House, client: httpx.AsyncClient) -> None:

@@ -4,16 +4,18 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from actors.messages.destinations import OutboxGrew
 from api.operations import replays
-from storage.records.delivery import Match, Outcome
+from storage.records.body import id_in
+from storage.records.delivery import Match, Met, Outcome
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.times import rfc3339
 from supervision import Mailbox
 from tests.api.house import House, ids
 from tests.api.v1.test_destinations import hooked
-from tests.support.build import NOW
+from tests.support.build import NOW, a_draft
 
 FOREVER = "2000-01-01T00:00:00Z"
 
@@ -55,6 +57,24 @@ async def test_d13_since_a_time_includes_it_and_what_waits_already_is_not_added(
     assert (await asked(client, hook, since=rfc3339(NOW))).json()["queued"] == 1
     assert (await asked(client, hook, since=FOREVER)).json()["queued"] == 0
     assert await waiting(house, hook) == ids(events)
+
+
+async def test_of_a_story_that_was_met_only_that_event_is_replayed(house: House, client: httpx.AsyncClient) -> None:
+    hook, _ = await prepared(house, client)
+    storage = house.storage
+    (alert,) = await storage.alerts.all()
+    await storage.alerts.put(replace(alert, once_per_story=True))
+    (first,) = await house.publish("price 1")
+    again = await house.publish(*[a_draft(f"price {turn}", story=id_in(first.body)) for turn in (2, 3)], source=2)
+    assert (await asked(client, hook, since=FOREVER)).json()["queued"] == 3, "nothing was met yet"
+    await waiting(house, hook)
+    other, _ = await prepared(house, client)
+    (its,) = [each.alert_id for each in await storage.alerts.destinations() if each.id == other]
+    await storage.alerts.put(replace(await storage.alerts.get(its), once_per_story=True))
+    met = [Met(its, first.seq, again[0].seq)]
+    await storage.outbox.advance("x", None, first.seq, [], storage.lease, met=met)
+    assert (await asked(client, other, since=FOREVER)).json()["queued"] == 1
+    assert await waiting(house, other) == [id_in(again[0].body)]
 
 
 async def test_d13_events_are_named_by_their_ids(house: House, client: httpx.AsyncClient) -> None:

@@ -12,6 +12,7 @@ from actors.messages.views import SourceView
 from storage.append import events_of
 from storage.records import note
 from storage.records.alert import Alert
+from storage.records.delivery import Met
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op, Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq
 from storage.records.note import Note, Part, StoredMemory
@@ -115,6 +116,21 @@ async def test_a_notice_says_that_it_is_one_and_alerts_are_named(house: House, c
     answer = await why(client, notice)
     assert answer["kind"] == "notice" and "notice of the service itself (source_failing)" in answer["says"]
     assert set(answer["alerts"]["names"]) == {"prices", "troubles"}  # both ask for notices, as alerts do by default
+
+
+async def test_an_alert_that_had_the_story_from_another_event_is_named_apart(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    for id in ("once", "every"):
+        await house.storage.alerts.put(Alert(id, id, "prices", "en", (), NOW, NOW, once_per_story=id == "once"))
+    (first,) = await house.publish("prices")
+    again, other = await house.publish(a_draft("prices", story=id_in(first)), "prices of another", source=2)
+    met = [Met("once", first.seq, first.seq), Met("once", other.seq, other.seq)]
+    await house.storage.outbox.advance("x", None, other.seq, [], house.storage.lease, met=met)
+    for event, once in ((first, 0), (again, 1), (other, 0)):
+        answer = await why(client, event)
+        assert (answer["alerts"]["count"], answer["alerts_once"]["count"]) == (2 - once, once)
+        assert answer["says"].endswith("1 alert had this story from an earlier event.") == bool(once)
 
 
 async def test_a_key_that_may_not_read_alerts_learns_their_number_and_no_name(house: House) -> None:

@@ -45,6 +45,10 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     """What of a page's event the query is held against: title, what came and what went (`change`), what came
     (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter
     """
+    once_per_story: bool | UnsetType | None = UNSET
+    """Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+    over several sources
+    """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
@@ -109,6 +113,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     enabled: bool
     notices: list[str]
     notice_after: int
+    once_per_story: bool | None
     created_at: str
     updated_at: str
     last_match_at: str | None
@@ -756,6 +761,10 @@ class Event(Struct, frozen=True, kw_only=True):
     """Of the service's own notices only, such as `source_quiet`."""
     heartbeat: Heartbeat | None = None
     """Of a heartbeat (`alert_type` is `heartbeat`) only: what it says."""
+    story: str | None = None
+    """The `id` of the first event that told the same: the same link, or nearly the same text, in another source
+    within a week; its own where it is the first. Absent in notices, and before version 1.5.
+    """
     signed_at: str | None = None
     """When it was signed."""
     key_id: str | None = None
@@ -768,6 +777,7 @@ class EventWhy(Struct, frozen=True, kw_only=True):
     """Why an event was emitted: `says` is it in a sentence or two, the rest is what that was made of. `noted`: the
     note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are empty.
     `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
+    `alerts_once`: the alerts that match it, and had its story from another event.
     """
 
     id: str
@@ -784,6 +794,7 @@ class EventWhy(Struct, frozen=True, kw_only=True):
     weighed: list[LookPart]
     withheld: list[LookPart]
     alerts: AlertsMatched
+    alerts_once: AlertsMatched
 
 
 class EventsPage(Struct, frozen=True, kw_only=True):
@@ -1222,6 +1233,10 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     """What of a page's event the query is held against: title, what came and what went (`change`), what came
     (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter. Default:
     "change"
+    """
+    once_per_story: bool | UnsetType | None = UNSET
+    """Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+    over several sources
     """
     default_destinations: bool | UnsetType = UNSET
     """Default: true"""
