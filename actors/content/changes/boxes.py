@@ -5,6 +5,8 @@ Sites put into them what every page gets: a sale, works on Sunday, "chat with us
 
 - above the page's own heading a box is the site's, not the page's: it is told when it has lasted;
 - elsewhere on pages that are no running text it may be drawn for one visitor in two: a second and a third look decide;
+- a heading with nothing but a link or a button is a call to action, and a paragraph with several buttons a dialog: a
+  box on any page. So are links right above the copyright line, each by itself;
 - beside texts of its kind that came and went untold a text is one more of them, until it lasts;
 - of texts that give way together none is sure before all of them have stayed.
 """
@@ -19,9 +21,9 @@ from msgspec.structs import replace
 from actors.content.changes.memory import SettledState
 from actors.content.changes.news import SURE, Difference, Known, WeighedBlock
 from actors.content.changes.sides import Apart
-from actors.content.changes.weights import LETTERS, NUMBER
+from actors.content.changes.weights import LETTERS, LONG, NUMBER
 from actors.content.pages.evidence import titles_of
-from actors.content.pages.traits import CELL, HEADING, ITEM, LINK, TOP
+from actors.content.pages.traits import CELL, CONTROL, HEADING, ITEM, LINK, TOP
 
 LASTS = 8
 """Looks after the first in which a box above the heading is found again before it is told."""
@@ -33,18 +35,21 @@ _PARAGRAPH = 16
 _ABOVE = "above the page's heading, where sites put their banners: told when it lasts"
 _NEAR = 2
 """Blocks on either side that stand in the same box."""
+_MOST_OFFERED = 6
 _TURNS = 4
 """Looks after the first in which what stands beside such texts is found again before it is told."""
 _AMONG = "beside texts that come and go"
 
 
 class Box(Struct, frozen=True):
-    """Positions of the blocks of a box in their state; came: whether it came. above: it stands over the heading."""
+    """Positions of the blocks of a box in their state; came: whether it came. above: it stands over the heading.
+    offers: it is a call to action or a dialog."""
 
     positions: tuple[int, ...]
     came: bool
     above: bool
     words: int
+    offers: bool
 
 
 class Around(Struct, frozen=True):
@@ -70,12 +75,35 @@ def boxes(around: Around) -> Iterator[Box]:
         state, found = (now, new) if new else (before, old)
         head = heads[bool(new)]
         above = found[-1] < head if head else not found[0]
-        if _is_box(state, found, above=above):
-            yield Box(tuple(found), bool(new), above, sum(state.words[i] for i in found))
+        words, offers = sum(state.words[i] for i in found), _offers(state, found)
+        if offers or _is_box(state, found, words, above=above):
+            yield Box(tuple(found), bool(new), above, words, offers)
 
 
-def _is_box(state: SettledState, found: Sequence[int], *, above: bool) -> bool:
-    if len(found) > _MOST_BLOCKS or sum(state.words[i] for i in found) > _MOST_WORDS:
+def _offers(state: SettledState, found: Sequence[int]) -> bool:
+    """Return whether blocks are a heading above a link or button alone, or a paragraph above several of them."""
+    first, *rest = (state.traits[i] for i in found)
+    if len(rest) > _MOST_OFFERED or not all(trait & (LINK | CONTROL) for trait in rest):
+        return False
+    if first & HEADING:
+        return bool(rest) and not first & LINK
+    controls = sum(trait & CONTROL > 0 for trait in rest)
+    return controls > 1 and not first & (CELL | ITEM | LINK) and state.words[found[0]] >= LONG
+
+
+def _foot(state: SettledState) -> range:
+    """Return the positions of the links right above the copyright line."""
+    end = state.zone.foot
+    if end >= len(state.texts):
+        return range(0)
+    start = end
+    while start and state.traits[start - 1] & LINK and state.words[start - 1] < LONG:
+        start -= 1
+    return range(start, end)
+
+
+def _is_box(state: SettledState, found: Sequence[int], words: int, *, above: bool) -> bool:
+    if len(found) > _MOST_BLOCKS or words > _MOST_WORDS:
         return False
     if any(state.traits[i] & (HEADING | CELL | ITEM) for i in found):
         return False
@@ -103,8 +131,12 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
     for box in boxes(around):
         for i in box.positions:
             n = at[box.came, i]
-            if box.above or (not running[box.came] and box.words <= _PARAGRAPH):
+            if box.above or box.offers or (not running[box.came] and box.words <= _PARAGRAPH):
                 rows[n] = _waiting(rows[n], box, known)
+    feet = _foot(before), _foot(now)
+    for (came, i), n in at.items():
+        if i in feet[came]:
+            rows[n] = _doubted(rows[n], known)
     if around.early and not running[1]:
         for one in difference.replaced:
             n = at[True, one.new]
@@ -166,9 +198,14 @@ def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def _waiting(block: WeighedBlock, box: Box, known: Known) -> WeighedBlock:
-    stood = (known.waits if block.came else known.absent).get(block.key, 0)
     if box.above:
-        return block if stood >= LASTS else replace(block, score=0.0, rule=_ABOVE, waits=block.came)
-    if block.score and stood < SURE:
-        return replace(block, doubted=True)
-    return block
+        return block if _stood(block, known) >= LASTS else replace(block, score=0.0, rule=_ABOVE, waits=block.came)
+    return _doubted(block, known)
+
+
+def _doubted(block: WeighedBlock, known: Known) -> WeighedBlock:
+    return replace(block, doubted=True) if block.score and _stood(block, known) < SURE else block
+
+
+def _stood(block: WeighedBlock, known: Known) -> int:
+    return (known.waits if block.came else known.absent).get(block.key, 0)
