@@ -1,7 +1,7 @@
 """Write actors/content/wording/cldr.py: how 40 locales write months, weekdays and past times, from Unicode's CLDR.
 
-Run by `make cldr`. Babel carries the names and the relative times; the words for today, yesterday and now it leaves
-out. They come from the npm package cldr-dates-full (`make cldr CLDR=folder`), and stay as they are without a folder.
+Run by `make cldr`. Babel carries the names and the relative times; the words for today, yesterday, this week and now it
+leaves out. They come from the npm package cldr-dates-full (`make cldr CLDR=folder`), and stay as they are without a folder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ LOCALES = (
 TARGET = Path(__file__).resolve().parents[1] / "actors" / "content" / "wording" / "cldr.py"
 
 _UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
-_WIDTHS = ("", "-short", "-narrow")
+_PERIODS = ("week", "month", "year")
+_LONG = ("",)
+_WIDTHS = (*_LONG, "-short", "-narrow")
 _LINE = 116
 _FIELD = re.compile("[A-Za-z]+")
 _ARTICLE = re.compile("^(?:d|de) ")
@@ -74,7 +76,7 @@ PAST = """
 WORDS = """
 {words}
 """
-"""A locale's words for today, yesterday, the day before, and for now."""
+"""A locale's words for today, yesterday, the day before, for now, and for this and the last week, month and year."""
 '''
 
 
@@ -104,7 +106,10 @@ def words_from(folder: Path) -> str:
         tomorrow = _said(fields, "day", "1") | _said(fields, "day", "2")
         kinds = [_said(fields, "day", number) - tomorrow for number in ("0", "-1", "-2")]
         kinds.append(_said(fields, "second", "0"))
-        lines.append(f"{locale} {'; '.join('|'.join(sorted(kind)) for kind in kinds)}")
+        periods = (_said(fields, unit, number, _LONG) for unit in _PERIODS for number in ("0", "-1"))
+        kinds.append(set().union(*periods))
+        said = "; ".join("|".join(sorted(kind)) for kind in kinds)
+        lines.append(_wrapped(f"{locale} ", said.split("|")))
     return "\n".join(lines)
 
 
@@ -113,8 +118,8 @@ def words_kept(module: str) -> str:
     return module.rsplit('WORDS = """\n', 1)[1].split('\n"""', 1)[0]
 
 
-def _said(fields: Mapping[str, Any], unit: str, number: str) -> set[str]:
-    texts = (fields[f"{unit}{width}"].get(f"relative-type-{number}", "") for width in _WIDTHS)
+def _said(fields: Mapping[str, Any], unit: str, number: str, widths: Iterable[str] = _WIDTHS) -> set[str]:
+    texts = (fields[f"{unit}{width}"].get(f"relative-type-{number}", "") for width in widths)
     return {" ".join(spelled(text).strip(".").split()) for text in texts if not any(map(str.isdigit, text))} - {""}
 
 

@@ -97,7 +97,7 @@ def _foot(state: SettledState) -> range:
     if end >= len(state.texts):
         return range(0)
     start = end
-    while start and state.traits[start - 1] & LINK and state.words[start - 1] < LONG:
+    while start and state.traits[start - 1] & LINK:
         start -= 1
     return range(start, end)
 

@@ -40,6 +40,7 @@ from actors.content.pages.traits import CELL, CONTROL, TOP
 from actors.content.wording.canonical import canonical
 from actors.content.wording.dates import dates_in, shifted_by_a_day
 from actors.content.wording.fingerprint import digest16
+from actors.content.wording.stamps import is_same_stamp
 from actors.content.wording.words import words_in
 
 _GONE = 0.6
@@ -211,6 +212,8 @@ def _in_place(
     if one.slot in known.restless and stood < LASTS:
         rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
+    if is_same_stamp(one.before, one.after):
+        return replace(new, score=0.0, rule=FIGURES), replace(old, score=0.0, rule=FIGURES)
     if new.rule == old.rule == CONTROLS:
         if not scales[0].is_below_heading(one.new) or (one.what == "figures" and not _AMOUNT.search(one.after)):
             return new, old

@@ -24,7 +24,7 @@ from actors.content.pages.evidence import LITTLE, kind_of, kind_of_head, path_of
 from actors.content.pages.page import PageReading
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
 from actors.content.wording import json_text
-from actors.content.wording.language import language_of
+from actors.content.wording.language import tongue_of
 from actors.content.wording.words import words_in
 
 _REPLACED = 0.4
@@ -111,7 +111,7 @@ class Swap(Struct, frozen=True, dict=True):
         held = once_more(held, self.now, at)
         if self.says:
             stands = held.spaced >= _LOOKS_WITH_WORDS
-        elif self._shrunk() or self._signs():
+        elif self._shrunk() or self._signs() or self._headed(self.before) not in {"", *self.now.keys}:
             stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
         else:
             stands = held.looks >= _LOOKS_SAME_FACE
@@ -144,7 +144,7 @@ class Swap(Struct, frozen=True, dict=True):
         """Return how many signs beside the blocks say that this is another page."""
         told, face = self.told, self.face
         declared = told.language.partition("-")[0], face.language.partition("-")[0]
-        spoken = declared if all(declared) else (language_of(self.before.texts), language_of(self.now.texts))
+        spoken = declared if all(declared) else (tongue_of(self.before.texts), tongue_of(self.now.texts))
         return sum(
             (
                 bool(told.title) != bool(face.title) or titles_differ(told.title, face.title),

@@ -244,45 +244,55 @@ PAST = """
 """Past times that are said without a figure."""
 
 WORDS = """
-ar اليوم; أمس; أول أمس; الآن
-bg днес; вчера; онзи ден; сега
-bn আজ; গতকাল; গত পরশু; এখন
-ca avui; ahir; abans-d'ahir; ara
-cs dnes; včera; předevčírem; nyní
-da i dag; i går; i forgårs; nu
-de heute; gestern; vorgestern; jetzt
-el σήμερα; χθεσ; προχθέσ; τώρα
-en today; yesterday; ; now
-es hoy; ayer; anteayer; ahora
-et täna; eile; üleeile; nüüd
-fa امروز; دیروز; پریروز; اکنون
-fi tänään; eilen; toissa päivänä|toissap; nyt
-fr aujourd'hui; hier; avant-hier; maintenant
-he היום; אתמול; שלשום; עכשיו
-hi आज; बीता कल; ; अब
-hr danas; jučer; prekjučer; sad
-hu ma; tegnap; tegnapelőtt; most
-id hari ini; kemarin; kemarin dulu|selumbari; sekarang
-it oggi; ieri; l'altro ieri; ora
-ja 今日; 昨日; 一昨日; 今
-ko 오늘; 어제; 그저께; 지금
-lt šiandien; vakar; užvakar; dabar
-lv šodien; vakar; aizvakar; tagad
-nb i dag; i går; i forgårs; nå
-nl vandaag; gisteren; eergisteren; nu
-pl dzisiaj|dziś; wcz|wczoraj; przedwczoraj; teraz
-pt hoje; ontem; anteontem; agora
-ro azi; ieri; alaltăieri; acum
-ru сегодня; вчера; позавчера; сейчас
-sk dnes; včera; predvčerom; teraz
-sl danes; včeraj; predvčerajšnjim; zdaj
-sr данас; јуче; прекјуче; сада
-sv i dag|idag; i går|igår; i förrgår; nu
-th วันนี้; เมื่อวาน; เมื่อวานซืน; ขณะนี้
-tr bugün; dün; evvelsi gün; şimdi
-uk сьогодні; учора; позавчора; зараз
-vi hôm nay; hôm qua; hôm kia; bây giờ
-zh 今天; 昨天; 前天; 现在
-zh_Hant 今天; 昨天; 前天; 現在
+ar اليوم; أمس; أول أمس; الآن; الأسبوع الماضي|السنة الحالية|السنة الماضية|الشهر الماضي|هذا الأسبوع|هذا الشهر
+bg днес; вчера; онзи ден; сега; миналата година|предходен месец|предходната седмица|тази година|тази седмица
+  |този месец
+bn আজ; গতকাল; গত পরশু; এখন; এই বছর|এই মাস|এই সপ্তাহ|গত বছর|গত মাস|গত সপ্তাহ
+ca avui; ahir; abans-d'ahir; ara; aquest mes|aquesta setmana|el mes passat|enguany|l'any passat|la setmana passada
+cs dnes; včera; předevčírem; nyní; minulý měsíc|minulý rok|minulý týden|tento měsíc|tento rok|tento týden
+da i dag; i går; i forgårs; nu; denne måned|denne uge|i år|sidste måned|sidste uge|sidste år
+de heute; gestern; vorgestern; jetzt; diese woche|diesen monat|dieses jahr|letzte woche|letzten monat|letztes jahr
+el σήμερα; χθεσ; προχθέσ; τώρα; πέρσι|προηγούμενη εβδομάδα|προηγούμενοσ μήνασ|τρέχουσα εβδομάδα|τρέχων μήνασ|φέτοσ
+en today; yesterday; ; now; last month|last week|last year|this month|this week|this year
+es hoy; ayer; anteayer; ahora; el año pasado|el mes pasado|esta semana|este año|este mes|la semana pasada
+et täna; eile; üleeile; nüüd; eelmine aasta|eelmine kuu|eelmine nädal|käesolev aasta|käesolev kuu|käesolev nädal
+fa امروز; دیروز; پریروز; اکنون; امسال|این ماه|این هفته|سال گذشته|ماه گذشته|هفتهٔ گذشته
+fi tänään; eilen; toissa päivänä|toissap; nyt; tällä viikolla|tänä vuonna|tässä kuussa|viime kuussa|viime viikolla
+  |viime vuonna
+fr aujourd'hui; hier; avant-hier; maintenant; ce mois-ci|cette année|cette semaine|l'année dernière
+  |la semaine dernière|le mois dernier
+he היום; אתמול; שלשום; עכשיו; החודש|החודש שעבר|השבוע|השבוע שעבר|השנה|השנה שעברה
+hi आज; बीता कल; ; अब; इस माह|इस वर्ष|इस सप्ताह|पिछला माह|पिछला वर्ष|पिछला सप्ताह
+hr danas; jučer; prekjučer; sad; ovaj mjesec|ovaj tjedan|ove godine|prošle godine|prošli mjesec|prošli tjedan
+hu ma; tegnap; tegnapelőtt; most; előző hét|előző hónap|előző év|ez a hét|ez a hónap|ez az év
+id hari ini; kemarin; kemarin dulu|selumbari; sekarang; bulan ini|bulan lalu|minggu ini|minggu lalu|tahun ini
+  |tahun lalu
+it oggi; ieri; l'altro ieri; ora; anno scorso|mese scorso|quest'anno|questa settimana|questo mese|settimana scorsa
+ja 今日; 昨日; 一昨日; 今; 今年|今月|今週|先月|先週|昨年
+ko 오늘; 어제; 그저께; 지금; 올해|이번 달|이번 주|작년|지난달|지난주
+lt šiandien; vakar; užvakar; dabar; praėjusiais metais|praėjusią savaitę|praėjusį mėnesį|šiais metais|šią savaitę
+  |šį mėnesį
+lv šodien; vakar; aizvakar; tagad; pagājušajā gadā|pagājušajā mēnesī|pagājušajā nedēļā|šajā gadā|šajā mēnesī
+  |šajā nedēļā
+nb i dag; i går; i forgårs; nå; denne måneden|denne uken|forrige måned|forrige uke|i fjor|i år
+nl vandaag; gisteren; eergisteren; nu; deze maand|deze week|dit jaar|vorig jaar|vorige maand|vorige week
+pl dzisiaj|dziś; wcz|wczoraj; przedwczoraj; teraz; w tym miesiącu|w tym roku|w tym tygodniu|w zeszłym miesiącu
+  |w zeszłym roku|w zeszłym tygodniu
+pt hoje; ontem; anteontem; agora; ano passado|esta semana|este ano|este mês|mês passado|semana passada
+ro azi; ieri; alaltăieri; acum; anul acesta|anul trecut|luna aceasta|luna trecută|săptămâna aceasta
+  |săptămâna trecută
+ru сегодня; вчера; позавчера; сейчас; в прошлом году|в прошлом месяце|в этом году|в этом месяце|на прошлой неделе
+  |на этой неделе
+sk dnes; včera; predvčerom; teraz; minulý mesiac|minulý rok|minulý týždeň|tento mesiac|tento rok|tento týždeň
+sl danes; včeraj; predvčerajšnjim; zdaj; lani|letos|prejšnji mesec|prejšnji teden|ta mesec|ta teden
+sr данас; јуче; прекјуче; сада; ове године|ове недеље|овог месеца|прошле године|прошле недеље|прошлог месеца
+sv i dag|idag; i går|igår; i förrgår; nu; den här månaden|denna vecka|förra månaden|förra veckan|i fjol|i år
+th วันนี้; เมื่อวาน; เมื่อวานซืน; ขณะนี้; ปีที่แล้ว|ปีนี้|สัปดาห์ที่แล้ว|สัปดาห์นี้|เดือนที่แล้ว|เดือนนี้
+tr bugün; dün; evvelsi gün; şimdi; bu ay|bu hafta|bu yıl|geçen ay|geçen hafta|geçen yıl
+uk сьогодні; учора; позавчора; зараз; минулого місяця|минулого року|минулого тижня|цього місяця|цього року
+  |цього тижня
+vi hôm nay; hôm qua; hôm kia; bây giờ; năm nay|năm ngoái|tháng này|tháng trước|tuần này|tuần trước
+zh 今天; 昨天; 前天; 现在; 上个月|上周|今年|去年|本周|本月
+zh_Hant 今天; 昨天; 前天; 現在; 上個月|上週|今年|去年|本月|本週
 """
-"""A locale's words for today, yesterday, the day before, and for now."""
+"""A locale's words for today, yesterday, the day before, for now, and for this and the last week, month and year."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
@@ -15,7 +16,7 @@ _LANGUAGES = (
 # Read once when the worker starts, before any hostile byte.
 _STOPLISTS = {name: frozenset(map(str.lower, justext.get_stoplist(name))) for name in _LANGUAGES}
 _CODES = dict(zip(_LANGUAGES, "en de fr sv es it pt nl da nb fi pl cs hu ro ru uk el tr id".split(), strict=True))  # noqa: SIM905
-_SAMPLE, _SAMPLE_WORDS = 10, 100
+_SAMPLE, _SAMPLE_WORDS, _SAMPLE_LETTERS = 10, 100, 1_000
 _FEWEST_WORDS = 30
 _SPOKEN: dict[str, list[str]] = {}
 """The languages that have a stop word."""
@@ -31,6 +32,15 @@ def language_of(texts: Sequence[str]) -> str:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
     found = Counter(chain.from_iterable(_SPOKEN[word] for word in sample if word in _SPOKEN))
     return max(_LANGUAGES, key=found.__getitem__)
+
+
+def tongue_of(texts: Sequence[str]) -> str:
+    """Return the same, or the script of most letters where no word is one of these languages."""
+    sample = " ".join(sorted(texts, key=len, reverse=True)[:_SAMPLE])[:_SAMPLE_LETTERS]
+    if sample.isascii() or any(word in _SPOKEN for word in sample.lower().split()):
+        return language_of(texts)
+    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in sample if letter.isalpha())
+    return max(scripts, key=scripts.__getitem__, default="")
 
 
 def code_of(texts: Sequence[str]) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Set
 
 from actors.content.wording import cldr
 
-_MASK = " ⟨ago⟩ "
+PAST = "⟨ago⟩"
+_MASK = f" {PAST} "
 
 _RECENT = """
 en just now|moments ago|a moment ago|seconds ago|a few seconds ago|less than a minute ago|less than an hour ago
@@ -48,12 +49,15 @@ th เมื่อสักครู่|เมื่อครู่|เมื่
 """What CLDR has no form for, as sites and the scripts that write "a few seconds ago" say it."""
 
 _WORD = re.compile(r"[\w']+")
-_SHORTEST = 3
-"""Letters from which a word for today is one inside of a text: Hungarian's "ma" is a word of other languages, too."""
+_SHORTEST, _SHORTEST_BYTES = 3, 6
+"""Letters from which a word for today is one inside of a text, two of those that are syllables: Hungarian's "ma" is a
+word of other languages, too."""
 _LONGEST_WHOLE = 24
 # No letter follows, and no vowel sign of an Indian or the Thai script, which are no letters to the expressions.
 _START, _END = r"(?<![\w$€£])", r"(?![\w\u0900-\u0dff\u0e31-\u0e4e])"
 _FIGURE = r"(?<![\d.,$€£])\d+\s?"
+_COUNT = r"\s?(?:\d+|(?:[^\W\d_][\w']*\s){1,3}(?:\d+)?)\s?"
+"""A figure inside of a form, or words for one and for about how much: "vor über einer Woche", "il y a plus d'un mois"."""
 _UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]")
 """Of the scripts whose words stand without spaces: no sign of theirs is a word by itself."""
 
@@ -72,26 +76,37 @@ def _any_of(phrases: Iterable[str]) -> str:
     """Return an alternation, the longest first; a figure may stand close to its word, and a dot be left out."""
     ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
     escaped = (re.escape(phrase).replace(r"\#\ ", r"\#").replace(r"\ \#", r"\#") for phrase in ordered)
-    return "|".join(phrase.replace(r"\.", r"\.?").replace(r"\#", r"\s?\d+\s?") for phrase in escaped)
+    return "|".join(phrase.replace(r"\.", r"\.?").replace(r"\#", _COUNT) for phrase in escaped)
+
+
+def _is_long_enough(phrase: str) -> bool:
+    return len(phrase) >= _SHORTEST or len(phrase.encode()) >= _SHORTEST_BYTES
 
 
 _FORMS = {form: word for word, line in rows_of(cldr.AGO).items() for form in line.split("|")}
 _BEFORE = _spaced(form for form in _FORMS if not form.startswith("#"))
 _AFTER = [form.removeprefix("# ") for form in _FORMS if form.startswith("#")]
 _NAMED = [[part.split("|") for part in line.split("; ")] for line in rows_of(cldr.WORDS).values()]
-_TODAY = [word for today, yesterday, before, _ in _NAMED for word in (*today, *yesterday, *before) if word]
-_PAST = [
+_TODAY = [word for row in _NAMED for part in (*row[:3], row[4]) for word in part if word]
+_PHRASES = [
     *cldr.PAST.replace("\n  |", "|").strip().split("|"),
     *(phrase for line in rows_of(_RECENT).values() for phrase in line.split("|")),
 ]
-_SAID = [phrase for phrase in (*_PAST, *_TODAY) if len(phrase) >= _SHORTEST]
+_SAID = [phrase for phrase in (*_PHRASES, *_TODAY) if _is_long_enough(phrase)]
 
 _FIGURED_SIGNS = frozenset(part for word in _FORMS.values() for part in _WORD.findall(word))
 _SAID_SIGNS = frozenset(max(_WORD.findall(phrase), key=len) for phrase in _spaced(_SAID))
-_FIGURED = re.compile(rf"{_START}(?:{_any_of(_BEFORE)}){_END}|{_FIGURE}(?:{_any_of(_spaced(_AFTER))}){_END}")
+# "A week ago": the figure is a word, if any, where a form names the unit and says that it is past.
+_NAMELESS = [form for form in _spaced(_AFTER) if " " in form]
+_FIGURED = re.compile(
+    rf"{_START}(?:{_any_of(_BEFORE)}){_END}|{_FIGURE}(?:{_any_of(_spaced(_AFTER))}){_END}"
+    rf"|{_START}(?:{_any_of(_NAMELESS)}){_END}"
+)
 _SPOKEN = re.compile(rf"{_START}(?:{_any_of(_spaced(_SAID))}){_END},?")
+# "3日前まで" is a deadline.
 _JOINED = re.compile(
-    rf"{_any_of(_spaced(_SAID, unspaced=True))}|{_FIGURE}(?:{_any_of(_spaced(_AFTER, unspaced=True))}){_END}"
+    rf"{_any_of(_spaced(_SAID, unspaced=True))}"
+    rf"|{_FIGURE}(?:{_any_of(_spaced(_AFTER, unspaced=True))})(?:{_END}|(?=に?更新))"
 )
 _WHOLE = frozenset(word for row in _NAMED for part in row for word in part if word)
 

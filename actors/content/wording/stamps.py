@@ -21,11 +21,13 @@ from actors.content.wording.dates import (
     around,
     dates_in,
 )
-from actors.content.wording.relative import rows_of
+from actors.content.wording.relative import PAST, rows_of
 from actors.content.wording.words import words_in
 
 _LABEL_WORDS = 3
 _MOST_WORDS = 16
+_HEDGE = 3
+"""Words that say about how long ago an edit was."""
 _AT = frozenset(
     "at um kl klo à a o в om ore alle las h uhr uur on am pm utc gmt cet est edt pst le den los la les".split()  # noqa: SIM905
 )
@@ -70,6 +72,22 @@ def is_dated(text: str) -> bool:
 def speaks_of_edits(text: str) -> bool:
     """Return whether a canonical text has a word for updating, editing, reviewing or reading a page."""
     return _EDITED.search(text) is not None
+
+
+def is_same_stamp(one: str, other: str) -> bool:
+    """Return whether two canonical texts are stamps of an edit that differ in a few words before a past time.
+
+    >>> is_same_stamp("updated ⟨ago⟩", "updated well over a ⟨ago⟩")
+    True
+    """
+    (short, past, tail), (long, _, long_tail) = (text.partition(PAST) for text in sorted((one, other), key=len))
+    few, many = short.split(), long.split()
+    hedge = len(many) - len(few)
+    if not past or tail != long_tail or not 0 < hedge <= _HEDGE:
+        return False
+    # "A" may stand after it.
+    fits = any(many[:at] + many[at + hedge :] == few for at in (len(few), len(few) - 1) if at > 0)
+    return fits and speaks_of_edits(short + tail)
 
 
 _EDITED_WORDS = """
