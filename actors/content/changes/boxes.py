@@ -35,21 +35,19 @@ _PARAGRAPH = 16
 _ABOVE = "above the page's heading, where sites put their banners: told when it lasts"
 _NEAR = 2
 """Blocks on either side that stand in the same box."""
-_MOST_OFFERED = 6
+_MOST_OFFERED = 7
 _TURNS = 4
 """Looks after the first in which what stands beside such texts is found again before it is told."""
 _AMONG = "beside texts that come and go"
 
 
 class Box(Struct, frozen=True):
-    """Positions of the blocks of a box in their state; came: whether it came. above: it stands over the heading.
-    offers: it is a call to action or a dialog."""
+    """Positions of the blocks of a box in their state; came: whether it came. above: it stands over the heading."""
 
     positions: tuple[int, ...]
     came: bool
     above: bool
     words: int
-    offers: bool
 
 
 class Around(Struct, frozen=True):
@@ -75,20 +73,25 @@ def boxes(around: Around) -> Iterator[Box]:
         state, found = (now, new) if new else (before, old)
         head = heads[bool(new)]
         above = found[-1] < head if head else not found[0]
-        words, offers = sum(state.words[i] for i in found), _offers(state, found)
-        if offers or _is_box(state, found, words, above=above):
-            yield Box(tuple(found), bool(new), above, words, offers)
+        if _is_box(state, found, above=above):
+            yield Box(tuple(found), bool(new), above, sum(state.words[i] for i in found))
 
 
-def _offers(state: SettledState, found: Sequence[int]) -> bool:
-    """Return whether blocks are a heading above a link or button alone, or a paragraph above several of them."""
-    first, *rest = (state.traits[i] for i in found)
-    if len(rest) > _MOST_OFFERED or not all(trait & (LINK | CONTROL) for trait in rest):
-        return False
-    if first & HEADING:
-        return bool(rest) and not first & LINK
-    controls = sum(trait & CONTROL > 0 for trait in rest)
-    return controls > 1 and not first & (CELL | ITEM | LINK) and state.words[found[0]] >= LONG
+def _offered(state: SettledState, found: Sequence[int], *, alone: bool) -> Iterator[int]:
+    """Yield the positions of a heading with links or buttons alone, and of paragraphs with several buttons each.
+
+    alone: nothing stands in the place of these blocks on the other side.
+    """
+    for n, i in enumerate(found):
+        first, run = state.traits[i], [i]
+        for k in found[n + 1 :]:
+            if k != run[-1] + 1 or len(run) > _MOST_OFFERED or not state.traits[k] & (LINK | CONTROL):
+                break
+            run.append(k)
+        is_call = alone and first & HEADING and not first & LINK and 1 < len(run) == len(found) <= _MOST_OFFERED
+        buttons = sum(state.traits[k] & CONTROL > 0 for k in run[1:])
+        if is_call or (buttons > 1 and not first & (CELL | ITEM | LINK) and state.words[i] >= LONG):
+            yield from run
 
 
 def _foot(state: SettledState) -> range:
@@ -102,8 +105,8 @@ def _foot(state: SettledState) -> range:
     return range(start, end)
 
 
-def _is_box(state: SettledState, found: Sequence[int], words: int, *, above: bool) -> bool:
-    if len(found) > _MOST_BLOCKS or words > _MOST_WORDS:
+def _is_box(state: SettledState, found: Sequence[int], *, above: bool) -> bool:
+    if len(found) > _MOST_BLOCKS or sum(state.words[i] for i in found) > _MOST_WORDS:
         return False
     if any(state.traits[i] & (HEADING | CELL | ITEM) for i in found):
         return False
@@ -131,12 +134,16 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
     for box in boxes(around):
         for i in box.positions:
             n = at[box.came, i]
-            if box.above or box.offers or (not running[box.came] and box.words <= _PARAGRAPH):
+            if box.above or (not running[box.came] and box.words <= _PARAGRAPH):
                 rows[n] = _waiting(rows[n], box, known)
     feet = _foot(before), _foot(now)
-    for (came, i), n in at.items():
-        if i in feet[came]:
-            rows[n] = _doubted(rows[n], known)
+    visits = [(came, i) for came, i in at if i in feet[came]]
+    for old, new in _gaps(apart):
+        alone = not (old and new)
+        visits += ((False, i) for i in _offered(before, old, alone=alone))
+        visits += ((True, i) for i in _offered(now, new, alone=alone))
+    for n in map(at.__getitem__, visits):
+        rows[n] = _doubted(rows[n], known)
     if around.early and not running[1]:
         for one in difference.replaced:
             n = at[True, one.new]

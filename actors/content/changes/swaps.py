@@ -111,7 +111,7 @@ class Swap(Struct, frozen=True, dict=True):
         held = once_more(held, self.now, at)
         if self.says:
             stands = held.spaced >= _LOOKS_WITH_WORDS
-        elif self._shrunk() or self._signs() or self._headed(self.before) not in {"", *self.now.keys}:
+        elif self._shrunk() or self._signs() or self._lost_its_head():
             stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
         else:
             stands = held.looks >= _LOOKS_SAME_FACE
@@ -139,6 +139,11 @@ class Swap(Struct, frozen=True, dict=True):
 
     def _shrunk(self) -> bool:
         return sum(self.now.words) < _LITTLE * sum(self.before.words)
+
+    def _lost_its_head(self) -> bool:
+        """Return whether the main heading is gone and most blocks with it: whatever the page says, it excuses itself."""
+        headless = self._headed(self.before) not in {"", *self.now.keys}
+        return headless and 2 * len(self.now.keys) < len(self.before.keys)
 
     def _signs(self) -> int:
         """Return how many signs beside the blocks say that this is another page."""
