@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.content.bodies import markup
 from actors.content.pages.files import with_files
 from actors.content.pages.places import Place, Tables
-from actors.content.pages.traits import LINK, believed, timed
+from actors.content.pages.traits import LINK, believed, limited, timed
 from actors.content.pages.walk import BEGIN, BLOCK, WalkedTree, walk
 
 MOST_BLOCKS = 10_000
@@ -67,7 +67,7 @@ def blocks_of(walked: WalkedTree) -> Blocks:
             tables.enter(row[0], row[1])
         else:
             tables.leave(row[0])
-    traits = timed(texts, traits)
+    traits = limited(texts, timed(texts, traits))
     traits = believed(texts, traits) if walked.judged else traits
     partial = walked.deep or walked.cut or is_full
     return Blocks(tuple(texts), tuple(traits), tuple(linked), partial, tables.places(cells, texts))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from actors.content.pages import furniture as signs
 from actors.content.values.currencies import has_price
+from actors.content.wording.canonical import COUNT_SIGNS
 
 if TYPE_CHECKING:
     from actors.content.bodies.markup import Element
@@ -77,6 +78,11 @@ _HOURS = re.compile(
 )
 _TIMETABLE = 3
 _LONGEST_ROW = 120
+_COUNTED = frozenset(COUNT_SIGNS.split())
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_LONGEST_LIMIT = 60
+_FEWEST_LIMITS, _BESIDE_PRICE = 2, 6
+"""Plans that say what they hold, and blocks within which each has a price."""
 _LONGEST_ENCLOSED = 4
 _ENCLOSING = 6
 """Blocks of furniture before and after links that stand in its midst."""
@@ -173,6 +179,33 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     ]
     rows.update(i for i in short if len(_TIME.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
     return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
+
+
+def limited(texts: Sequence[str], traits: list[int]) -> list[int]:
+    """Return the traits with limits of plans as cells: "1,000 subscribers" beside a price is what it buys.
+
+    Limits are round and stand in several plans; counters are not round for long.
+    """
+    found: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        if len(text) <= _LONGEST_LIMIT and _FIGURE.search(text):
+            for word in _COUNTED.intersection(text.lower().replace(":", " ").split()):
+                found.setdefault(word, []).append(i)
+    for places in found.values():
+        if len(places) >= _FEWEST_LIMITS and all(_is_round(texts[i]) and _has_price_near(texts, i) for i in places):
+            for i in places:
+                traits[i] |= CELL
+    return traits
+
+
+def _is_round(text: str) -> bool:
+    figures = [int(re.sub(r"\D", "", figure)) for figure in _FIGURE.findall(text)]
+    return len(figures) == 1 and (figures[0] <= 10 or figures[0] % 5 == 0) and len(str(figures[0]).rstrip("0")) <= 2  # noqa: PLR2004
+
+
+def _has_price_near(texts: Sequence[str], at: int) -> bool:
+    near = texts[max(0, at - _BESIDE_PRICE) : at + _BESIDE_PRICE + 1]
+    return any(map(has_price, near))
 
 
 def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:

@@ -120,7 +120,7 @@ _ANYWHERE = (
 )
 
 # Masks for short blocks outside of table cells: labels, bylines, teasers. In a sentence these figures can be the news.
-_COUNT_SIGNS = (
+COUNT_SIGNS = (
     "view views comment comments reply replies reaction reactions like likes share shares vote votes point points"
     " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor"
     " visitors online reading watching viewing kommentar kommentare aufrufe besucher leser empfehlung empfehlungen"
@@ -131,14 +131,14 @@ _LABELS = (
     _mask("when", ":", rf"{_DATE}[ ,t•·|-]*{_AT}{_CLOCK}"),
     _mask("clock", ":", rf"(?<![\d.,:$€£]){_CLOCK}"),
     _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
-    _mask("count", _COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
-    _mask("count", _COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
+    _mask("count", COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
+    _mask("count", COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
     _mask("count", "times mal fois gånger", rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b"),
     _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
 # Masks for blocks of any length outside of cells: a byline that ends with a counter is no sentence.
-_ENDS = (_mask("count", _COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
+_ENDS = (_mask("count", COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
 _MONTH_SIGNS = frozenset(
     "january february march april june july august sept september october november december".split()  # noqa: SIM905
 )
