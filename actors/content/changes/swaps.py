@@ -143,7 +143,7 @@ class Swap(Struct, frozen=True, dict=True):
     def _lost_its_head(self) -> bool:
         """Return whether the main heading is gone and most blocks with it: whatever the page says, it excuses itself."""
         headless = self._headed(self.before) not in {"", *self.now.keys}
-        return headless and 2 * len(self.now.keys) < len(self.before.keys)
+        return headless and 2 * len(self.now.keys) <= len(self.before.keys)
 
     def _signs(self) -> int:
         """Return how many signs beside the blocks say that this is another page."""

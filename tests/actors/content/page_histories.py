@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import NamedTuple
+
+from babel.dates import format_timedelta
 
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
+from actors.content.wording import cldr
+from actors.content.wording.relative import rows_of
 
 HOUR = 3_600_000
 START = 1_790_000_000_000
@@ -18,6 +23,51 @@ _BOXES = (
     'div class="promo-price"', 'aside', 'div role="dialog"', 'div class="card-footer"', 'div class="share-price"',
     'div class="ad-details"', 'div class="social-tariff"', 'div id="toolbar"', 'section class="related"',
 )  # fmt: skip
+
+_UPDATED = {
+    "en": "Updated {}", "de": "Aktualisiert {}", "fr": "Mis à jour {}", "es": "Actualizado {}", "it": "Aggiornato {}",
+    "nl": "Bijgewerkt {}", "pl": "Zaktualizowano {}", "ru": "Обновлено {}", "fi": "Päivitetty {}", "ja": "{}に更新",
+    "zh": "更新于{}", "ko": "{} 업데이트", "tr": "{} güncellendi", "pt": "Atualizado {}", "sv": "Uppdaterad {}",
+}  # fmt: skip
+_ABOUT = {
+    "en": ("over a week ago", "more than a month ago", "earlier this week", "a few days ago", "about 2 weeks ago"),
+    "de": ("vor über einer Woche", "vor mehr als zwei Monaten"), "fr": ("il y a plus d'une semaine",),
+    "es": ("hace más de una semana",), "it": ("più di una settimana fa",), "nl": ("meer dan een week geleden",),
+    "pl": ("ponad tydzień temu",), "ru": ("больше недели назад",), "fi": ("yli viikko sitten",),
+}  # fmt: skip
+"""Past times that CLDR has no form for; the figure in them is a word."""
+_TONGUES = {
+    "en": (
+        "Shipping and returns", "In stock", "Add to cart",
+        "Our parcels leave the warehouse on each weekday before noon, and they arrive within three days.",
+        "You may send goods back to us within thirty days, and we will pay for the parcel.",
+        "The workshop is on the quay behind the old harbour hall, and it is open to visitors.",
+    ),
+    "de": (
+        "Versand und Rückgabe", "Auf Lager", "In den Warenkorb",
+        "Unsere Pakete verlassen das Lager an jedem Werktag vor Mittag, und sie kommen in drei Tagen an.",
+        "Sie können die Ware innerhalb von dreißig Tagen an uns zurückschicken, und wir zahlen für das Paket.",
+        "Die Werkstatt liegt am Kai hinter der alten Hafenhalle, und sie ist für Besucher offen.",
+    ),
+    "fr": (
+        "Livraison et retours", "En stock", "Ajouter au panier",
+        "Nos colis quittent l'entrepôt chaque jour ouvrable avant midi, et ils arrivent dans les trois jours.",
+        "Vous pouvez nous renvoyer la marchandise dans les trente jours, et nous payons le colis.",
+        "L'atelier se trouve sur le quai derrière la vieille halle du port, et il est ouvert aux visiteurs.",
+    ),
+    "ja": (
+        "配送と返品", "在庫あり", "カートに入れる", "荷物は平日の正午までに倉庫を出て、三日以内に届きます。",
+        "商品は三十日以内に返品でき、送料は当店が負担します。", "工房は古い港のホールの裏の岸壁にあり、見学できます。",
+    ),
+}  # fmt: skip
+_EXCUSES = (
+    "This page isn't available", "This content isn't available right now", "Page not available", "Nothing here",
+    "Diese Seite ist nicht verfügbar", "Cette page n'est pas disponible", "Страница недоступна",
+    "Strona jest niedostępna", "このページはご利用いただけません", "This page has wandered off",
+)  # fmt: skip
+_CALLS = ("Get started for free", "Book a demo", "Join our newsletter", "Register now", "Jetzt kostenlos testen")
+_FOOT = ("Imprint", "Privacy", "Terms", "Careers", "Press", "Help", "Status", "Cookie settings", "Do not sell my data")
+_LIMITS = ("subscribers", "views a month", "followers", "readers", "comments", "votes", "projects", "GB of storage")
 
 
 class Story(NamedTuple):
@@ -260,10 +310,117 @@ def menu_changes(c: random.Random) -> Story:
     return Story(before, before.replace(b"About us</a>", b"About us</a> <a href=/jobs>Jobs</a>"), None)
 
 
+def time_passes(c: random.Random) -> Story:
+    """A past time in words goes on: this week, last week, over a week ago, 3 weeks ago."""
+    locale = c.choice(cldr.LOCALES.split())
+    today, yesterday, before, _, periods = rows_of(cldr.WORDS)[locale].split("; ")
+    # Hungarian's "ma" is a word of other languages, too.
+    words = [word for part in (today, yesterday, before, periods) for word in part.split("|") if word not in {"", "ma"}]
+    for unit in ("hours", "days", "weeks"):
+        ago = timedelta(**{unit: -c.randrange(1, 6)})
+        words.append(format_timedelta(ago, locale=locale, add_direction=True, threshold=9))
+    one, other = c.sample([*words, *_ABOUT.get(locale, ())], 2)
+    how = c.choice(
+        ("<p>{}</p>", "<div><h3>Kettle</h3><span>{}</span></div>", "<ul><li>{}<li>Free</ul>", "<p>{} · Anna</p>")
+    )
+    stamp = how.format(_UPDATED.get(locale, "{}"))
+    return _pair(stamp.format(one), stamp.format(other), None)
+
+
+def _visited(c: random.Random, usual: bytes, other: bytes) -> Story:
+    """Return a story in which another face comes for a look or two, goes, and comes once more."""
+    stays = [other] * c.randrange(2)
+    return Story(usual, other, None, more=(*stays, usual, usual, other, usual))
+
+
+def _translated(c: random.Random, tongue: str) -> str:
+    heading, stock, buy, *texts = _TONGUES[tongue]
+    if c.random() < 0.5:
+        return f"<h1>{heading}</h1>" + "".join(f"<p>{text}</p>" for text in texts)
+    cards = (f"<div><h3>D{n}</h3><p>€{c.randrange(9, 99)}</p><p>{stock}</p><button>{buy}</button></div>" for n in "123")
+    return f"<h1>{heading}</h1><p>{texts[0]}</p>{''.join(cards)}<p>{texts[1]}</p>"
+
+
+def other_language(c: random.Random) -> Story:
+    drawn, says, named = c.random(), c.random() < 0.5, c.random() < 0.5
+    one, other = (
+        page(_translated(random.Random(drawn), tongue), _TONGUES[tongue][0] if named else "Harbour Tools").replace(
+            b" lang=en", f" lang={tongue}".encode() if says else b""
+        )
+        for tongue in c.sample(sorted(_TONGUES), 2)
+    )
+    return _visited(c, one, other)
+
+
+def not_available(c: random.Random) -> Story:
+    says, head = c.choice(_EXCUSES), c.choice(("h1", "h2", "p"))
+    rest = c.choice(
+        (
+            "",
+            "<p>The link you followed may be broken, or the page may have been removed. <a href=/>Back to the shop</a>",
+            "<p>Please try again later.</p><button>Reload</button>",
+        )
+    )
+    title = c.choice(("Harbour Tools", says))
+    return _visited(c, page(_translated(c, "en")), page(f"<{head}>{says}</{head}>{rest}", title))
+
+
+def call_to_action(c: random.Random) -> Story:
+    how = c.choice(
+        (
+            "<div><h2>{}</h2><a href=/go>Start</a></div>",
+            "<a href=/go>{}</a>",
+            "<section><h3>{}</h3><button>Start</button></section>",
+            "<div><p>{}: we would like to tell you what is new in the shop once in each month.</p>"
+            "<button>Yes</button><button>Later</button></div>",
+        )
+    )
+    main, call = _translated(c, "en"), how.format(c.choice(_CALLS))
+    with_call = c.choice((f"{call}{main}", main.replace("</h1>", f"</h1>{call}"), f"{main}{call}"))
+    return _visited(c, *c.sample([page(main), page(with_call)], 2))
+
+
+def foot_links(c: random.Random) -> Story:
+    links = c.sample(_FOOT, c.randrange(4, 9))
+    how = c.choice(("<li><a href=/f>{}</a></li>", "<a href=/f>{}</a> "))
+    main = page(_translated(c, "en")).partition(b"<footer>")[0].decode()
+    some, more = (
+        f"{main}<div><ul>{''.join(map(how.format, kept))}</ul><p>© 2026 Harbour Tools</p></div></body></html>".encode()
+        for kept in (links[:-1], links)
+    )
+    return _visited(c, *c.sample([some, more], 2))
+
+
+def _plans(c: random.Random, what: str, counts: list[int]) -> str:
+    rows = zip(("Free", "Team", "Company"), (0, 19, 79), counts, strict=True)
+    limit = c.choice(("<p class=plan-limit>{:,} {}</p>", "<ul><li>Up to {:,} {}<li>Help by mail</ul>", "<p>{1}: {0}</p>"))
+    return "".join(f"<div><h3>{name}</h3><p>€{price} a month</p>{limit.format(n, what)}</div>" for name, price, n in rows)
+
+
+def plan_limit(c: random.Random) -> Story:
+    counts = sorted(c.sample((1, 3, 5, 10, 25, 50, 100, 500, 1_000, 2_500, 10_000), 3))
+    after, at = list(counts), c.randrange(3)
+    after[at] = c.choice((2, 15, 20, 200, 750, 1_500, 20_000))
+    drawn, what = c.random(), c.choice(_LIMITS)
+    one, other = (_plans(random.Random(drawn), what, side) for side in (counts, after))
+    return _pair(one, other, f"{after[at]:,}" if f"{after[at]:,}" in other else str(after[at]))
+
+
+def counters_beside_prices(c: random.Random) -> Story:
+    what, counts = c.choice(("views", "watchers", "comments", "likes")), [c.randrange(101, 3_000) for _ in range(3)]
+    steps = [[count + c.randrange(40) * step for count in counts] for step in range(7)]
+    before, after, *more = (
+        _shop("".join(f"<div><h3>{name}</h3><p>€{price}</p><p>{n} {what}</p></div>" for name, price, n in rows))
+        for rows in (zip(_NOUNS, (20, 45, 70), step, strict=False) for step in steps)
+    )
+    return Story(before, after, None, more=tuple(more))
+
+
 KINDS: tuple[Callable[[random.Random], Story], ...] = (
     button_words, button_enabled, option_words, field_value, picture_says, title_alone, closed_panel, shadow_or_frame,
     price_in_box, list_in_box, rows_exchange, rows_reordered, card_moves, cards_reordered, values_exchange, one_value,
     chosen_value, long_integer, checksum, offer_in_data, sentence, new_paragraph, made_anew, only_markup, menu_changes,
+    time_passes, other_language, not_available, call_to_action, foot_links, plan_limit, counters_beside_prices,
 )  # fmt: skip
 
 
