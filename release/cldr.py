@@ -1,7 +1,7 @@
 """Write actors/content/wording/cldr.py: how 40 locales write months, weekdays and past times, from Unicode's CLDR.
 
 Run by `make cldr`. Babel carries the names and the relative times; the words for today, yesterday, this week and now it
-leaves out. They come from the npm package cldr-dates-full (`make cldr CLDR=folder`), and stay as they are without a folder.
+leaves out. They come from the npm package cldr-dates-full (`make cldr CLDR=folder`), and stay as they are without one.
 """
 
 from __future__ import annotations

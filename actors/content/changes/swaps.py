@@ -141,7 +141,7 @@ class Swap(Struct, frozen=True, dict=True):
         return sum(self.now.words) < _LITTLE * sum(self.before.words)
 
     def _lost_its_head(self) -> bool:
-        """Return whether the main heading is gone and most blocks with it: whatever the page says, it excuses itself."""
+        """Return whether the main heading is gone and half of all blocks: an excuse, whatever its words."""
         headless = self._headed(self.before) not in {"", *self.now.keys}
         return headless and 2 * len(self.now.keys) <= len(self.before.keys)
 

@@ -81,6 +81,8 @@ _LONGEST_ROW = 120
 _COUNTED = frozenset(COUNT_SIGNS.split())
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
+_SMALL, _DIGITS = 10, 2
+"""A figure up to which each is round, and the digits of a larger one before its noughts."""
 _FEWEST_LIMITS, _BESIDE_PRICE = 2, 6
 """Plans that say what they hold, and blocks within which each has a price."""
 _LONGEST_ENCLOSED = 4
@@ -199,8 +201,11 @@ def limited(texts: Sequence[str], traits: list[int]) -> list[int]:
 
 
 def _is_round(text: str) -> bool:
-    figures = [int(re.sub(r"\D", "", figure)) for figure in _FIGURE.findall(text)]
-    return len(figures) == 1 and (figures[0] <= 10 or figures[0] % 5 == 0) and len(str(figures[0]).rstrip("0")) <= 2  # noqa: PLR2004
+    figures = _FIGURE.findall(text)
+    if len(figures) != 1:
+        return False
+    value = int(re.sub(r"\D", "", figures[0]))
+    return (value <= _SMALL or value % 5 == 0) and len(str(value).rstrip("0")) <= _DIGITS
 
 
 def _has_price_near(texts: Sequence[str], at: int) -> bool:

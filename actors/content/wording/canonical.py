@@ -108,7 +108,8 @@ _ANYWHERE = (
     _mask(
         "ago",
         "ago sedan",
-        rf"\b(?:about |almost |over |(?:more|less) than )?(?:\d+|an?|one|a few)\s?{UNIT}(?:,? (?:and )?\d+\s?{UNIT})?\s(?:ago|sedan)\b",
+        rf"\b(?:about |almost |over |(?:more|less) than )?(?:\d+|an?|one|a few)\s?{UNIT}"
+        rf"(?:,? (?:and )?\d+\s?{UNIT})?\s(?:ago|sedan)\b",
     ),
     _mask(
         "server",

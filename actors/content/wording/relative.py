@@ -57,7 +57,7 @@ _LONGEST_WHOLE = 24
 _START, _END = r"(?<![\w$€£])", r"(?![\w\u0900-\u0dff\u0e31-\u0e4e])"
 _FIGURE = r"(?<![\d.,$€£])\d+\s?"
 _COUNT = r"\s?(?:\d+|(?:[^\W\d_][\w']*\s){1,3}(?:\d+)?)\s?"
-"""A figure inside of a form, or words for one and for about how much: "vor über einer Woche", "il y a plus d'un mois"."""
+"""A figure inside of a form, or words for one and for about how much: "vor über einer Woche"."""
 _UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]")
 """Of the scripts whose words stand without spaces: no sign of theirs is a word by itself."""
 

@@ -393,8 +393,11 @@ def foot_links(c: random.Random) -> Story:
 
 def _plans(c: random.Random, what: str, counts: list[int]) -> str:
     rows = zip(("Free", "Team", "Company"), (0, 19, 79), counts, strict=True)
-    limit = c.choice(("<p class=plan-limit>{:,} {}</p>", "<ul><li>Up to {:,} {}<li>Help by mail</ul>", "<p>{1}: {0}</p>"))
-    return "".join(f"<div><h3>{name}</h3><p>€{price} a month</p>{limit.format(n, what)}</div>" for name, price, n in rows)
+    limit = c.choice(
+        ("<p class=plan-limit>{:,} {}</p>", "<ul><li>Up to {:,} {}<li>Help by mail</ul>", "<p>{1}: {0}</p>")
+    )
+    card = "<div><h3>{}</h3><p>€{} a month</p>{}</div>"
+    return "".join(card.format(name, price, limit.format(n, what)) for name, price, n in rows)
 
 
 def plan_limit(c: random.Random) -> Story:
