@@ -93,6 +93,9 @@ def test_no_future_form_of_any_locale_is_masked() -> None:
     ("one", "other"),
     [
         ("Trial: 3 days", "Trial: 4 days"),
+        ("Open this week", "Open next week"),
+        ("Sold a week ago", "Not sold a week ago"),
+        ("In a month", "In a year"),
         ("Delivery for 3 min", "Delivery for 4 min"),
         ("キャンセルは3日前まで", "キャンセルは4日前まで"),
         ("3 napja", "4 napja"),
