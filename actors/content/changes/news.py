@@ -420,6 +420,8 @@ class _Scales:
     def _moved(self, i: int, stood: int, *, came: bool) -> WeighedBlock:
         """Weigh a text that belongs to something else now: what its page shuffles at each look does not stay there."""
         text, key = self._state.texts[i], self._state.keys[i]
+        if self._zone.text and self._state.traits[i] & CONTROL and not self.is_chosen:
+            return WeighedBlock(text, key, came, 0.0, CONTROLS)
         if stood or self.is_chosen:
             return WeighedBlock(text, key, came, ENTRY if came else _GONE * ENTRY, "")
         return WeighedBlock(text, key, came, 0.0, MOVED, waits=True)
