@@ -98,6 +98,7 @@ class DestinationKind(NamedTuple):
     Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived. consent: None where
     nobody has to be asked. limits: of its texts, where people read them, who may write templates; None: programs do.
     speech: the languages that they may read them in.
+    in_path: the open values that become a part of the path.
     enrol: returns what a device has to know before it can say how it is reached, a public key; None where none has to.
     """
 
@@ -116,3 +117,4 @@ class DestinationKind(NamedTuple):
     limits: TextLimits | None = None
     speech: Speech = NO_OTHER
     enrol: Callable[[], Awaitable[str]] | None = None
+    in_path: frozenset[str] = frozenset()

@@ -21,6 +21,7 @@ from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.destinations import DestinationMessage, TestDelivery
 from actors.messages.views import TestResult
+from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
 from api.operations import alerts
 from api.operations.context import OperationContext, known_id
@@ -158,6 +159,9 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
     if patch.replay_from is None:
         changes["missed_after"] = None
     changed = replace(old, **changes)
+    if kind is not None:
+        named = () if patch.options is UNSET else patch.options
+        check_named(of_destination(old, kind), of_destination(changed, kind), named)
     if kind is not None and kind.consent is not None and (moved or kind.consent.name in changed.lost):
         # Another person, or a link that is gone: the question is asked anew.
         changed = _unasked(changed, kind.consent, patched.token)

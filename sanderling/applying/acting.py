@@ -149,7 +149,8 @@ class Actor:
             await self._client.ask("PUT", kind.at(record.id), json=self._body(kind, wanted), headers=_begun(record))
             return
         values = {name: wanted.values.get(name) for name in fields if name in wanted.values or PART in name}
-        secrets = {name: wanted.secrets[name].value for name in fields if name in wanted.secrets}
+        # A change of where they are sent names them again, also those that stay as they are.
+        secrets = {n: one.value for n, one in wanted.secrets.items() if n in fields or one.value is not None}
         gone = {name: None for name in fields if name not in values and name not in secrets}
         values = {name: value for name, value in values.items() if name not in secrets}
         body = kind.body(values, {**secrets, **gone}, self._names.id_of) | {"managed": self._mark(kind, wanted)}

@@ -8,7 +8,7 @@ from actors.destination_kinds.fields import LANGUAGE, for_people
 from actors.destination_kinds.kind import DestinationKind, Outlet
 from actors.destination_kinds.messengers.answers import answer_of
 from actors.destination_kinds.messengers.messenger import Messenger
-from actors.destination_kinds.messengers.request import request_of
+from actors.destination_kinds.messengers.request import PLACEHOLDER, request_of
 from actors.destination_kinds.writing import written
 from actors.egress.url import parse_url
 from actors.notification.reading import notification_of
@@ -41,4 +41,6 @@ def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
         send=send,
         limits=messenger.limits,
         speech=speech,
+        in_path=frozenset(found[1] for found in PLACEHOLDER.finditer(messenger.request.path))
+        & {field.name for field in messenger.fields if not field.private},
     )

@@ -28,6 +28,7 @@ from actors.messages.recorder import Record
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import AddSource, LookNow, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
+from actors.sealed_places import check_named, of_source
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
@@ -240,6 +241,7 @@ class SourceService:
         check_headers(after.headers, socket=parse_url(after.url).scheme in SOCKETS)
         check_replies(after.replies)
         check_lent(after)
+        check_named(of_source(before), of_source(after), given)
         check_hours(given.get("hours"))
         if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
             await check_rendering(self._ports, after)
