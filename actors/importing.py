@@ -104,7 +104,8 @@ class Importer:
         line = row.line
 
         def message(reply: Reply[AddedSource]) -> AddSource:
-            return AddSource(NewSource(line.url, tags=line.tags, title=line.title, verify="later"), reply)
+            new = NewSource(line.url, tags=line.tags, title=line.title, verify="later")
+            return AddSource(new, reply, reads=True)  # only the dashboard imports
 
         try:
             while True:

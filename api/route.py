@@ -79,6 +79,10 @@ class Call:
         """Who asks: the name of the key."""
         return "" if self.key is None else self.key.name
 
+    def may(self, scope: str) -> bool:
+        """Return whether the key has a scope."""
+        return self.key is not None and scope in self.key.scopes
+
 
 @dataclass(slots=True)
 class Answer:

@@ -31,21 +31,27 @@ class AddSource:
     """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
 
     mark: tags that are the service's own; the source gets them also when it is watched already. With `verify="later"` a
-    URL that can't be looked at now is added, too; never one that the guard or robots.txt refuses. by: who asks.
+    URL that can't be looked at now is added, too; never one that the guard or robots.txt refuses. by: who asks. reads:
+    whether who asks may read sources, so that the first look may borrow headers.
     """
 
     new: NewSource
     reply: Reply[AddedSource]
     mark: tuple[str, ...] = ()
     by: str = ""
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DetectUrl:
-    """Classify without adding, and show what watching would tell. Fails as AddSource does."""
+    """Classify without adding, and show what watching would tell. Fails as AddSource does.
+
+    reads: who asks may read sources; only then are headers borrowed, at the lender's own origin.
+    """
 
     request: DetectRequest
     reply: Reply[Previewed]
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +69,12 @@ class PreviewSource:
 
 @dataclass(frozen=True, slots=True)
 class PickFromUrl:
-    """Show the blocks of a URL's page to choose from, without adding it. Fails as DetectUrl does."""
+    """Show the blocks of a URL's page to choose from, without adding it. `reads`, failures: as of DetectUrl."""
 
     request: DetectRequest
     wish: PickWish
     reply: Reply[Picked]
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

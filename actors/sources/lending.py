@@ -140,8 +140,13 @@ class Lenders:
 
 def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:
     """Return a lender's cookies if they are those of a URL, too: they tell no WebSocket from a page (RFC 6265, 8.5)."""
-    own = parse_url(lender.source.url)
-    return lender.cookies if (own.secure, own.authority) == (url.secure, url.authority) else None
+    return lender.cookies if is_own(lender.source, url) else None
+
+
+def is_own(lender: Source, url: Url) -> bool:
+    """Return whether a URL is at a lender's own origin."""
+    own = parse_url(lender.url)
+    return (own.secure, own.authority) == (url.secure, url.authority)
 
 
 def is_lendable(headers: str | None) -> bool:
@@ -150,8 +155,7 @@ def is_lendable(headers: str | None) -> bool:
 
 
 def _exactness(lender: Source, url: Url) -> int:
-    own = parse_url(lender.url)
-    if (own.secure, own.authority) == (url.secure, url.authority):
+    if is_own(lender, url):
         return _OWN
     return max(
         (

@@ -75,6 +75,10 @@ class Visit:
         """Who changes things, as records say it: there is one dashboard, and one password."""
         return "the dashboard"
 
+    def may(self, scope: str) -> bool:
+        """Return that a person may do everything."""
+        return True
+
     def onward(self, cursor: str | None) -> str:
         """Return the path to the next page of the list that this page shows; "" at the end."""
         return "" if cursor is None else next_path(self.target, cursor)

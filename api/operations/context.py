@@ -30,6 +30,9 @@ class OperationContext(Protocol):
     def by(self) -> str:
         """Who asks, for the record of who set something last: a key's name, or what face of the service."""
 
+    def may(self, scope: str) -> bool:
+        """Return whether who asks has a scope, beside those that the call needs."""
+
     @property
     def request_id(self) -> str:
         """The request's id, for log lines."""

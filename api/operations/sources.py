@@ -142,10 +142,15 @@ async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessa
         return await call.context.registry.ask(make)
 
 
+def _reads(call: OperationContext) -> bool:
+    """Whether who asks may see what a look with borrowed headers sees."""
+    return call.may("sources:read")
+
+
 async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by), looks=True)
+    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by, reads=_reads(call)), looks=True)
 
 
 async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
@@ -240,7 +245,7 @@ async def check(call: OperationContext, id: str) -> Millis:
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and show what watching it would tell. Raises as `add`."""
     request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await asked(call, lambda reply: DetectUrl(request, reply), looks=True)
+    return await asked(call, lambda reply: DetectUrl(request, reply, _reads(call)), looks=True)
 
 
 async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
@@ -260,7 +265,7 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
 async def pick_from_url(call: OperationContext, request: DetectRequest, wish: PickWish) -> Picked:
     """Show the blocks of a URL's page to choose from. Raises as `detect` does."""
     request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await asked(call, lambda reply: PickFromUrl(request, wish, reply), looks=True)
+    return await asked(call, lambda reply: PickFromUrl(request, wish, reply, _reads(call)), looks=True)
 
 
 async def pick_from_source(call: OperationContext, id: str, wish: PickWish) -> Picked:

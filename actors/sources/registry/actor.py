@@ -185,7 +185,7 @@ class Registry:
             case AddSource():
                 return await self._service.add(message)
             case DetectUrl():
-                return await self._previewer.detect(message.request)
+                return await self._previewer.detect(message)
             case PreviewSource():
                 return await self._previewer.preview(message)
             case PickFromUrl():

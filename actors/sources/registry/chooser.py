@@ -31,7 +31,7 @@ class Chooser:
         await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
         # Whoever chooses a part of a page wants the page. The present choice may match nothing any more.
         asked = replace(message.request, type=message.request.type or "html", selector=None, ignore=())
-        found = await self._previewer.classified(asked)
+        found = await self._previewer.classified(asked, reads=message.reads)
         if found.fetched is None or found.type != "html":
             raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
         if found.detection.type == "feed":

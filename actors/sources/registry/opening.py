@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from actors.egress.url import Url
 from actors.sources.detection.classify import Classification
-from actors.sources.lending import cookies_at
+from actors.sources.lending import cookies_at, is_own
 from actors.sources.looks.access import shelved_as
 from actors.sources.looks.renewal import Renewal
 from actors.sources.ports import Ports
@@ -31,15 +31,17 @@ class Opening(NamedTuple):
             self.renewal.shut_out()
 
 
-async def opening(ports: Ports, url: Url, headers: str | None) -> Opening:
+async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, stays: bool = False) -> Opening:
     """Return what a URL is looked at with: headers of its own, else those that others lend.
 
-    Who adds what he has just looked at goes on with what that look has renewed.
+    They are lent to who may read sources (`reads`), since the answer shows the page behind them; for a URL that is only
+    tried (not `stays`), at the lender's own origin. Who adds what he has just looked at goes on with what that look has
+    renewed.
     """
     if headers is not None:
         return Opening(headers, Renewal(ports, headers, ports.tried.of(tried_as(url, headers))))
-    lender = ports.lenders.at(url)
-    if lender is None:
+    lender = ports.lenders.at(url) if reads else None
+    if lender is None or not (stays or is_own(lender.source, url)):
         return Opening(None, None)
     kept = cookies_at(lender, url)
     if kept is not None and not ports.ownership.watches(lender.source):  # another node may have renewed them

@@ -12,7 +12,7 @@ from actors.errors import TooSoon, Unprocessable
 from actors.inheriting import part_shown
 from actors.locks import KeyedLocks
 from actors.messages.requests import DetectRequest
-from actors.messages.sources import PreviewSource
+from actors.messages.sources import DetectUrl, PreviewSource
 from actors.previews import Preview, Previewed
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
@@ -38,9 +38,10 @@ class Previewer:
         self._ports, self._table = ports, table
         self._showing = KeyedLocks()
 
-    async def detect(self, request: DetectRequest) -> Previewed:
+    async def detect(self, message: DetectUrl) -> Previewed:
         """Classify a URL without adding it, and show what watching it would tell."""
-        found = await self.classified(request)
+        request = message.request
+        found = await self.classified(request, reads=message.reads)
         watched = self.as_watched(found, request)
         wish = replace(request, selector=watched.selector, ignore=watched.ignore)
         with blaming_tags(watched):
@@ -60,7 +61,7 @@ class Previewer:
         wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
         return self._ports.tags.of(replace(made, **wished))
 
-    async def classified(self, request: DetectRequest) -> Classification:
+    async def classified(self, request: DetectRequest, *, reads: bool) -> Classification:
         """Find out what a URL is for who asks; a body of the last minute will do."""
         url = parse_url(request.url)
         part = Narrowing(request.selector, request.ignore)
@@ -68,7 +69,7 @@ class Previewer:
         await check_selectors(self._ports, part)
         check_headers(request.headers, socket=url.scheme in SOCKETS)
         await check_rendering(self._ports, request)
-        opens = await opening(self._ports, url, request.headers)
+        opens = await opening(self._ports, url, request.headers, reads=reads)
         wanted = ClassifyRequest(
             request.type,
             narrowed=bool(part),

@@ -103,7 +103,7 @@ class SourceService:
                 await message.reply.commit()
                 return await self._existing(existing, message)
             self._check_room()
-            opens = await opening(self._ports, url, new.headers)
+            opens = await opening(self._ports, url, new.headers, reads=message.reads, stays=True)
             try:
                 found = await classify(
                     self._ports,

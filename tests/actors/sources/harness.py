@@ -135,7 +135,7 @@ class Watching:
         self.logged.append((name, fields))
 
     async def add(self, url: str, *, mark: tuple[str, ...] = (), **wish: Any) -> AddedSource:
-        return await self.registry_box.ask(lambda reply: AddSource(NewSource(url, **wish), reply, mark))
+        return await self.registry_box.ask(lambda reply: AddSource(NewSource(url, **wish), reply, mark, reads=True))
 
     async def check(self, source: SourceId) -> None:
         await self.registry_box.ask(lambda reply: CheckNow(source, reply))

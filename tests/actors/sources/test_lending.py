@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from actors.egress.url import parse_url
 from actors.errors import Unprocessable
-from actors.messages.requests import DetectRequest, SourcePatch
-from actors.messages.sources import DetectUrl, EditSource
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.sources import AddSource, DetectUrl, EditSource, PickFromUrl
+from actors.picks import PickWish
 from actors.sources.lending import Lenders
 from actors.sources.ports import LiveSource
 from storage.records.identity import SourceId
@@ -85,8 +86,37 @@ async def test_a_preview_is_that_of_a_member_too_and_says_nothing_of_others(auto
         Site(run)
         await run.add(URL, headers=HEADERS, headers_for=(SITE,))
         for url, asks in ((OTHER, False), (BELOW, True)):
-            seen = await run.registry_box.ask(lambda reply, url=url: DetectUrl(DetectRequest(url), reply))
+            seen = await run.registry_box.ask(lambda reply, url=url: DetectUrl(DetectRequest(url), reply, reads=True))
             assert seen.detection.asks_password is asks
+
+
+@pytest.mark.parametrize(
+    ("reads", "sent"), [(False, []), (True, [(SITE, "/plans")])], ids=["a key that writes only", "who reads too"]
+)
+async def test_a_trial_borrows_for_readers_at_the_lenders_own_origin_only(
+    reads: bool, sent: list[tuple[str, str]], autojump_clock: object
+) -> None:
+    async with watching() as (run, _):
+        site = Site(run)
+        await run.add(URL, headers=HEADERS, headers_for=("*.site.example", "other.example"))
+        site.asked.clear()
+        for url in (OTHER, BELOW, APART):
+            wish = DetectRequest(url)
+            await run.registry_box.ask(lambda reply, wish=wish: DetectUrl(wish, reply, reads=reads))
+            await run.registry_box.ask(lambda reply, wish=wish: PickFromUrl(wish, PickWish(), reply, reads))
+        assert [(one.headers["host"], one.target) for one in site.asked if "cookie" in one.headers] == sent
+
+
+async def test_a_source_is_classified_without_headers_for_who_may_not_read_and_checked_with_them(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (run, _):
+        site = Site(run)
+        await run.add(URL, headers=HEADERS, headers_for=(SITE,))
+        await run.registry_box.ask(lambda reply: AddSource(NewSource(OTHER), reply))
+        assert site.cookies("/plans") == [None]
+        await trio.sleep(3_000)
+        assert site.cookies("/plans")[-1] == "session=s3cret"
 
 
 async def test_who_begins_or_ends_to_be_signed_in_by_another_begins_anew_and_nothing_is_told(
@@ -161,11 +191,11 @@ async def test_a_preview_of_a_borrower_goes_on_with_the_lenders_session_and_an_o
         site.join(run)
         lender = (await run.add(URL, headers="Cookie: session=t0", headers_for=(SITE,))).view.source.id
         await trio.sleep(70)
-        await run.registry_box.ask(lambda reply: DetectUrl(DetectRequest(OTHER), reply))
+        await run.registry_box.ask(lambda reply: DetectUrl(DetectRequest(OTHER), reply, reads=True))
         await run.check(lender)
         await trio.sleep(20)
         looks = len(site.looks())
-        await run.registry_box.ask(lambda reply: DetectUrl(DetectRequest(OTHER), reply))
+        await run.registry_box.ask(lambda reply: DetectUrl(DetectRequest(OTHER), reply, reads=True))
         assert len(site.looks()) == looks >= 3, "it was shown a short while ago"
         await trio.sleep(3_000)
         assert site.looks() == [f"session=t{n}" for n in range(len(site.looks()))] and len(site.looks()) > 3
@@ -189,6 +219,24 @@ async def test_what_can_not_be_lent_is_refused(wish: dict[str, object], says: st
         Site(run)
         with pytest.raises(Unprocessable, match=says):
             await run.add(URL, **wish)
+
+
+async def test_headers_are_named_again_before_they_go_to_a_further_place(autojump_clock: object) -> None:
+    async with watching() as (run, _):
+        site = Site(run)
+        lender = (await run.add(URL, headers=HEADERS, headers_for=("api.site.example",))).view.source.id
+        await run.add(APART)
+        for places in (("other.example",), ("api.site.example", "other.example"), ("*.other.example",)):
+            with pytest.raises(Unprocessable, match=f"given for https://{SITE}"):
+                await edited(run, lender, headers_for=places)
+        await trio.sleep(3_000)
+        assert set(site.cookies("/x", "other.example")) == {None}
+        await edited(run, lender, headers_for=())
+        with pytest.raises(Unprocessable, match="give it again"):
+            await edited(run, lender, headers_for=("api.site.example",))
+        await edited(run, lender, headers_for=("other.example",), headers=HEADERS)
+        await trio.sleep(3_000)
+        assert site.cookies("/x", "other.example")[-1] == "session=s3cret"
 
 
 async def test_a_lender_can_not_be_left_without_headers(autojump_clock: object) -> None:

@@ -265,7 +265,7 @@ async def test_an_edit_while_somebody_has_a_page_looked_at_loses_no_session(
                 nursery.start_soon(service.registry_box.ask, lambda reply: PreviewSource(source, None, (), reply))
             else:
                 wish = DetectRequest(f"https://{SITE}/2")
-                nursery.start_soon(service.registry_box.ask, lambda reply: DetectUrl(wish, reply))
+                nursery.start_soon(service.registry_box.ask, lambda reply: DetectUrl(wish, reply, reads=True))
             await trio.sleep(1)
             await edited(service, site, source, what)
         await two_more(site)
@@ -281,8 +281,10 @@ async def test_a_sign_in_form_in_a_preview_with_lent_headers_does_not_become_the
         site = Renewing()
         source = await joined(service, site, headers_for=(SITE,))
         site.fails = [Answer(200, SIGN_IN, STRANGER), Answer(403, b"", STRANGER)]
-        await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"https://{SITE}/2"), reply))
+        await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"https://{SITE}/2"), reply, reads=True))
         with pytest.raises(Unprocessable):
-            await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"https://{SITE}/3"), reply))
+            await service.registry_box.ask(
+                lambda reply: DetectUrl(DetectRequest(f"https://{SITE}/3"), reply, reads=True)
+            )
         await two_more(site)
         assert hot_of(service, source).last_error is None and "session=stranger" not in site.looks()
