@@ -16,7 +16,8 @@ SCOPES = {
     "sources:write": "add, edit and delete sources, look at any URL allowed; with sources:read, preview a watched page",
     "stream:read": "read all events, live and past",
     "alerts:read": "see alerts, deliveries; with stream:read, try queries; with sources:read, try templates",
-    "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay",
+    "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay; "
+    "with alerts:read, rotate signing secrets",
     "bins:read": "see webhook bins and what they captured",
     "bins:write": "make and delete webhook bins",
     "publications:read": "see publications, with the addresses that let readers in",

@@ -97,7 +97,7 @@ class Repeats:
         Raises Refusal: 400 for what can't be a key, 409 while the first call runs, 422 for another call's key.
         """
         if not route.repeatable or HEADER not in call.headers:
-            return await route.run(call)
+            return await route.answer(call)
         name = _name_in(call)
         assert call.key is not None
         key = sha256(msgspec.json.encode((call.key.id, name))).hexdigest()
@@ -134,7 +134,7 @@ class Repeats:
             raise _still_running()  # at another node, which is there
         call.planned = first.id
         try:
-            answer = await route.run(call)
+            answer = await route.answer(call)
         except Exception as error:
             refusal = refusal_of(error)
             with suppress(StorageError):

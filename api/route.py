@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, json
+from msgspec import UNSET, Struct, json
 from werkzeug.datastructures import Headers
 
 from api.problems import KINDS
@@ -150,6 +150,19 @@ class Route:
         """Its method and path, which name it."""
         return f"{self.method} {self.path}"
 
+    async def answer(self, call: Call) -> Answer:
+        """Answer a call. A key that may change records and not read them learns which they are, and nothing else."""
+        answer = await self.run(call)
+        if call.key is not None and self.unread and not call.may(self.unread):
+            answer.body = _unread(answer.body)
+        return answer
+
+    @property
+    def unread(self) -> str:
+        """The scope without which the records of an answer are cut down; "" where the call needs it anyway."""
+        room, _, act = self.scope.partition(":")
+        return f"{room}:read" if act == "write" and f"{room}:read" not in self.scopes else ""
+
     @property
     def scopes(self) -> tuple[str, ...]:
         """All scopes that a key must have."""
@@ -165,6 +178,24 @@ class Route:
         if self.narrower and self.narrower.format_map(path) in key.scopes:
             return tuple(scope for scope in missing if scope != self.scope)
         return missing
+
+
+_UNREAD = ("id", "tag", "revision", "secret")
+"""What is left of a record. A secret that a call has made is in its answer only."""
+
+
+def _unread(body: Any) -> Any:
+    """Return an answer with its records, all that have a revision, cut down to what tells which they are."""
+    if isinstance(body, (list, tuple)):
+        cut = [_unread(each) for each in body]
+        return body if all(one is each for one, each in zip(cut, body, strict=True)) else cut
+    if not isinstance(body, Struct):
+        return body
+    values = {name: getattr(body, name) for name in body.__struct_fields__}
+    if "revision" in values:
+        return {name: values[name] for name in _UNREAD if values.get(name, UNSET) is not UNSET}
+    cut = {name: _unread(value) for name, value in values.items() if value is not UNSET}
+    return body if all(cut[name] is values[name] for name in cut) else cut
 
 
 def routes_below(path: str, room: str) -> Callable[..., Route]:

@@ -266,6 +266,8 @@ async def _watch(api: Service, asked: Watched) -> Result:
         {"selector": asked.selector} if asked.selector else {}
     )
     answer = await api.post("/v1/sources", body)
+    if "detection" not in answer:  # the key may not read sources
+        return Result(f"Watched as {answer['id']}.")
     return Result(f"Watched as {answer['id']}: {quoted(answer['detection']['evidence'], answer['url'], 1_000)}")
 
 

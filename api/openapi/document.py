@@ -106,7 +106,14 @@ def _needs(route: Route) -> str:
     if route.scope == PUBLIC:
         return "No key."
     needs = " and ".join(f"`{scope}`" for scope in route.scopes)
-    return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}."
+    cut = f" Without `{route.unread}`, records are cut down to `id` and `revision`." if _is_cut(route) else ""
+    return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}.{cut}"
+
+
+def _is_cut(route: Route) -> bool:
+    """Whether the answer has records that a key without a further scope is not shown."""
+    types = [one for found in route.answers.values() for one in (found if isinstance(found, tuple) else (found,))]
+    return bool(route.unread) and any("revision" in getattr(one, "__struct_fields__", ()) for one in types)
 
 
 def _security(route: Route) -> list[dict[str, list[str]]]:

@@ -251,6 +251,7 @@ ROUTES = (
         rotate,
         "Make a new secret, which is in this answer only; the old one signs beside it for 24 hours.",
         {200: wire.DestinationWithSecret},
+        beside=("alerts:read",),
         refuses=_UNLESS_STALE,
         headers=_TAGGED,
         repeatable=True,

@@ -161,6 +161,9 @@ def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> N
         print_json(source)
         return
     click.echo("Added." if created else "It is watched already.", err=True)
+    if "url" not in source:  # the key may not read sources
+        click.echo(source["id"])
+        return
     click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
     click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
 

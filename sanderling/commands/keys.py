@@ -38,6 +38,7 @@ def create(
     What lets texts out wants the scope that reads them too. To add or change an alert or a destination, to replay, or
     to use a template takes alerts:write and stream:read (a template sources:write besides); to try a query on past
     events takes alerts:read and stream:read; to preview a watched page takes sources:write and sources:read;
+    to rotate a signing secret takes alerts:write and alerts:read;
     to try a template takes alerts:read and sources:read; to publish events takes publications:write and stream:read.
 
     \b

@@ -14,6 +14,7 @@ from tests.api.house import House
 from tests.api.walk import all_routes, assert_problem, call
 from tests.rules.source_files import ROOT
 
+HOOK = {"kind": "webhook", "url": "https://hook.test/in", "delivery_mode": "instant"}
 LETS_OUT = {
     "POST /v1/alerts": "stream:read",
     "PATCH /v1/alerts/{id}": "stream:read",
@@ -56,7 +57,7 @@ def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
     """Truth are the routes; the form shows `actors.keys.SCOPES`."""
     page = (ROOT / "docs/security.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w:]+)`(?:, `[\w:]+`)* \| (.+) \|$", page, re.M))
-    reading = {"stream:read", "sources:read"}
+    reading = {"stream:read", "sources:read", "alerts:read"}
     wants = {(route.scope, more) for route in all_routes() for more in route.beside if more in reading}
     assert len(wants) >= 4
     said = CliRunner().invoke(create, ["--help"]).output
@@ -66,3 +67,35 @@ def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
     taken = [(set(re.findall(r"\w+:\w+", part))) for part in re.split(r"[.;]| to (?=try|preview)", said)]
     assert [(scope, more) for scope, more in sorted(wants) if not any({scope, more} <= part for part in taken)] == []
     assert [scope for scope in SAID if scope not in said] == []
+
+
+async def test_who_may_write_and_not_read_is_answered_with_id_and_revision_only(house: House) -> None:
+    """Security finding 9: `PATCH {}` showed the whole record to a key that may not read it."""
+    async with await house.client(*SAID) as owner:
+        source = (await owner.post("/v1/sources", json={"url": "https://example.com/feed", "title": "Mine"})).json()
+        alert = (await owner.post("/v1/alerts", json={"filter_query": "x"})).json()
+        hook = (await owner.post(f"/v1/alerts/{alert['id']}/destinations", json=HOOK)).json()
+        publication = (await owner.post("/v1/publications", json={"title": "All"})).json()
+    paths = {
+        "sources": [f"/v1/sources/{source['id']}"],
+        "alerts": [f"/v1/alerts/{alert['id']}", f"/v1/destinations/{hook['id']}"],
+        "publications": [f"/v1/publications/{publication['id']}"],
+    }
+    for room, some in paths.items():
+        async with await house.client(f"{room}:write", "stream:read") as client:
+            for path in some:
+                answer = await client.patch(path, json={})
+                assert answer.status_code == 200, answer.text
+                assert answer.json().keys() == {"id", "revision"}, path
+    async with await house.client("sources:write") as client:
+        batch = {"sources": [{"url": "https://example.com/feed"}, {"url": "https://example.com/page"}]}
+        for result in (await client.post("/v1/sources", json=batch)).json()["results"]:
+            assert result["source"].keys() == {"id", "revision"}
+        again = await client.post("/v1/sources", json={"url": "https://example.com/feed"})
+        assert again.json().keys() == {"id", "revision"}
+        repeated = {"json": {"url": "https://example.com/page"}, "headers": {"Idempotency-Key": "1"}}
+        assert [(await client.post("/v1/sources", **repeated)).json().keys() for _ in "12"] == [{"id", "revision"}] * 2
+    async with await house.client("alerts:write", "stream:read") as client:
+        made = (await client.post(f"/v1/alerts/{alert['id']}/destinations", json=HOOK)).json()
+        assert made.keys() == {"id", "revision", "secret"}, "nobody else is ever told it"
+        assert_problem(await client.post(f"/v1/destinations/{made['id']}/rotate-secret"), 403, "forbidden")
