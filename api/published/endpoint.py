@@ -80,6 +80,10 @@ class PublicCall(NamedTuple):
     request_id: str
     by: str = ""
 
+    def may(self, scope: str) -> bool:
+        """Return that a reader has no scope."""
+        return False
+
 
 def is_published(scope: Message) -> bool:
     """Return whether an ASGI scope is a request to a publication."""

@@ -47,6 +47,7 @@ from actors.messages.views import (
 from actors.picks import Picked, PickPage
 from actors.practice.documents import DOCUMENTS, WHATS, What, address
 from actors.previews import Preview, Previewed
+from actors.sealed_places import check_named, of_source
 from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
 from storage.errors import StorageError
@@ -229,6 +230,7 @@ class FakeRegistry:
         edited = replace(view.source, **settings_of(message.patch), updated_by=message.by)
         own = [tag for tag in view.source.tags if tag.partition(":")[0] in OWN_NAMESPACES]
         edited = replace(edited, tags=tuple(dict.fromkeys((*edited.tags, *own))))
+        check_named(of_source(view.source), of_source(edited), settings_of(message.patch))
         view = self.views[message.source] = SourceView(edited, view.hot)
         return view
 

@@ -249,3 +249,19 @@ async def test_what_somebody_has_deleted_is_made_anew_under_the_same_name_and_co
         made = {f"{one.act.kind}.{one.act.name}" for one in done if one.became == "made"}
         assert made == {"alerts.prices", "destinations.prices/hook", "destinations.prices/old"}
         assert await empty(service, folder)
+
+
+async def test_a_secret_goes_along_with_an_address_that_changes_and_without_it_the_change_is_refused(
+    service: Service, tmp_path: Path
+) -> None:
+    hook = '\n[alerts.a]\nquery = "x"\ndestinations = ["h"]\n[destinations.h]\nurl = "https://{}.test/in"\n'
+    hook += 'options = {{ token = {{ env = "TOKEN" }} }}'
+    service.variables = {"TOKEN": "s3cret"}
+    await service.apply(files(tmp_path / "f", all=hook.format("one")))
+    await service.apply(files(tmp_path / "f", all=hook.format("two")))
+    (found,) = await service.house.storage.alerts.destinations()
+    assert (found.url, found.private["token"].value) == ("https://two.test/in", "s3cret")
+    service.variables = {}
+    (done,), _ = await service.apply(files(tmp_path / "f", all=hook.format("three")))
+    assert done.became == "refused" and "give it again" in done.says
+    assert (await service.house.storage.alerts.destinations())[0].url == "https://two.test/in"
