@@ -187,8 +187,8 @@ _UNREAD = ("id", "tag", "revision", "secret")
 def _unread(body: Any) -> Any:
     """Return an answer with its records, all that have a revision, cut down to what tells which they are."""
     if isinstance(body, (list, tuple)):
-        cut = [_unread(each) for each in body]
-        return body if all(one is each for one, each in zip(cut, body, strict=True)) else cut
+        each = [_unread(one) for one in body]
+        return body if all(one is was for one, was in zip(each, body, strict=True)) else each
     if not isinstance(body, Struct):
         return body
     values = {name: getattr(body, name) for name in body.__struct_fields__}
