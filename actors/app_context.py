@@ -60,6 +60,8 @@ class AppContext:
     tracer: what spans are put into; None where nothing is traced.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
+    is_private: whether what a source tells is for its owner only, until somebody includes it by name. source_changes:
+    how often sources were added, edited or deleted.
     open_streams: the streams that are open at this node, whatever the listener.
     """
 
@@ -94,4 +96,6 @@ class AppContext:
     tracer: Tracer | None = None
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
+    is_private: Callable[[str], bool] = lambda source: False
+    source_changes: Callable[[], int] = lambda: 0
     open_streams: OpenStreams = field(default_factory=OpenStreams)

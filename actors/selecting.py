@@ -16,6 +16,8 @@ def picks(where: SourceSelection, view: SourceView) -> bool:
     source = view.source
     if where.kinds and source.type not in where.kinds:
         return False
+    if where.private and not view.private:
+        return False
     if where.tags and not any(_has(source, tag_of(tag)) for tag in where.tags):
         return False
     if where.states and view.state not in where.states:

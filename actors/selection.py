@@ -15,7 +15,8 @@ class SourceSelection:
     """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
 
     tags: one that ends with "/*" or ":*" means all below it; "news/*" means `news` itself as well.
-    words: parts of the URL, the title or a tag, whatever their case. flags: of the health of what is not paused.
+    words: parts of the URL, the title or a tag, whatever their case. private: only those that are. flags: of the health
+    of what is not paused.
     """
 
     words: tuple[str, ...] = ()
@@ -23,9 +24,10 @@ class SourceSelection:
     flags: tuple[Flag, ...] = ()
     tags: tuple[str, ...] = ()
     kinds: tuple[SourceType, ...] = ()
+    private: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.states or self.flags or self.tags or self.kinds)
+        return bool(self.words or self.states or self.flags or self.tags or self.kinds or self.private)
 
 
 SourceSort = Literal["worst", "name", "-name", "changed", "-changed", "next", "-next", "added", "-added"]

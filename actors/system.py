@@ -416,6 +416,8 @@ class System:
             alert_changes=self.matcher.changes,
             hub=Mailbox("hub", WISHES),
             outlet=self.outlet,
+            is_private=self.registry.table.is_private,
+            source_changes=lambda: self.registry.table.changes,
             spent=lambda: self.registry.watchman.spent,
             clock_doubt=lambda: self._pruner.doubt,
             ownership=self.ownership,

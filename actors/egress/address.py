@@ -109,6 +109,15 @@ def check_address(address: str, allowed: Sequence[Network]) -> None:
         _check(one, address, allowed)
 
 
+def is_public(address: str) -> bool:
+    """Return whether an address is public, whatever the operator has opened."""
+    try:
+        check_address(address, ())
+    except UrlRefused:
+        return False
+    return True
+
+
 def classify(address: Address) -> str | None:
     """Return the name of an address's special class, None for public unicast. Looks at its outer form only."""
     if isinstance(address, IPv4Address):

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import trio
 
+from actors.egress.address import is_public
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.host_aliases import HostAliases
 from actors.egress.host_queue import ASKED, Queue, Ticket, Waiter
@@ -96,6 +97,8 @@ class Hosts:
         self._chance = world.chance("hosts")
         self._known: OrderedDict[str, _Host] = OrderedDict()  # least lately used first
         self._twins = HostAliases()
+        self._inside: set[str] = set()
+        """Names in opened networks. Bound: those there are."""
         self._asking: dict[str, trio.Event | None] = {}
         """Sources whose actors have requests under way, and what is set at their end, where somebody waits for it."""
 
@@ -162,8 +165,16 @@ class Hosts:
         state = self._known.get(self._twins.one(host))
         return 0 if state is None else state.queue.before(source)
 
+    def is_inside(self, host: str) -> bool:
+        """Return whether a host was last met in a network that the operator has opened."""
+        return host in self._inside
+
     def met(self, host: str, addresses: Sequence[str]) -> None:
         """Take note of a name's addresses. If its twin has one of them, they are one host from now on."""
+        if all(map(is_public, addresses)):
+            self._inside.discard(host)
+        else:
+            self._inside.add(host)
         if (gone := self._twins.met(host, addresses)) is not None and (old := self._known.pop(gone, None)) is not None:
             self._merge(old, self._of(gone))
 

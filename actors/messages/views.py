@@ -64,6 +64,8 @@ class SourceView:
     """The source with whose headers it is looked at, if not with its own."""
     inheriting: Source | None = None
     """The source with what it inherits of its tags; see `actors/inheriting.py`. None: nothing."""
+    private: bool = False
+    """What it tells is for its owner: it is checked with headers, or in an opened network."""
 
     @property
     def effective(self) -> Source:

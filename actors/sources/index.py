@@ -19,6 +19,7 @@ from random import Random
 import trio
 from msgspec.structs import replace
 
+from actors.egress.url import parse_url
 from actors.errors import NotFound, TooSoon
 from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourcePage, SourceView
@@ -37,7 +38,7 @@ from actors.sources.tag_counts import TagCounts
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import tally
 from storage.records.health import Flag
-from storage.records.identity import Millis, SourceId
+from storage.records.identity import SERVICE, Millis, SourceId
 from storage.records.source import Source, SourceRuntime, WatchedSource
 from storage.records.source import SourceState as StoredState
 from storage.records.source_state import state_of
@@ -80,6 +81,8 @@ class SourceIndex:
         self.readers = readers(ports.settings)
         self._ranking, self._states, self._tags = Ranking(), StateCounts(), TagCounts()
         self._overdue = 0
+        self.changes = 0
+        """How often sources were added, edited or dropped."""
         self._practice: set[SourceId] = set()
         self._feeds: dict[int, SourceId] = {}
         """Feeds by the hash of each address that leads to one."""
@@ -214,6 +217,7 @@ class SourceIndex:
         return None
 
     def drop(self, source: SourceId) -> None:
+        self.changes += 1
         if (live := self._live.pop(source, None)) is not None:
             for key in feed_keys(live.source):
                 if self._feeds.get(hash(key)) == source:
@@ -318,6 +322,18 @@ class SourceIndex:
         """Return a source, None when there is none."""
         return self._live.get(SourceId(source))
 
+    def is_private(self, source: str) -> bool:
+        """Return whether what a source tells is for its owner: somebody had to be signed in, or inside, to see it.
+
+        Derived, never set. Of a source that is not here any more nobody knows: then it is private, too.
+        """
+        live = self._live.get(SourceId(source))
+        if live is None:
+            return source != SERVICE
+        if live.source.headers is not None or live.hot.inside or self._ports.lenders.of(live.source) is not None:
+            return True
+        return self._ports.egress.hosts.is_inside(parse_url(live.source.watch_url).host)
+
     def census(self) -> Mapping[Flag, int]:
         """Return how many sources have each flag of health."""
         return self._ranking.census()
@@ -403,6 +419,7 @@ class SourceIndex:
 
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
+        self.changes += 1
         live.tags = self._ports.tags
         live.inherit()
         if live.source.practice is not None:
@@ -425,7 +442,9 @@ class SourceIndex:
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:
         lender = self._ports.lenders.of(live.source)
         whose = None if lender is None else lender.source.id
-        return SourceView(live.source, live.hot, self._overdue_now(live), place, live.push, whose, live.effective)
+        private = self.is_private(live.source.id)
+        overdue = self._overdue_now(live)
+        return SourceView(live.source, live.hot, overdue, place, live.push, whose, live.effective, private)
 
     def _overdue_now(self, live: LiveSource) -> bool:
         """Return whether a source is overdue. Of another node's, the newest looks may not be known here."""

@@ -182,6 +182,7 @@ async def _changes(api: Service, asked: Since) -> Result:
         "source": source,
         "tag": asked.tag,
         "keyword": asked.query,
+        "private": "false",
     }
     page = await api.get("/v1/events", **wanted)
     for _ in range(_MOST_PAGES):  # a rare query is looked for a stretch of the log at a time
@@ -201,7 +202,8 @@ async def _changes(api: Service, asked: Since) -> Result:
 
 async def _search(api: Service, asked: Search) -> Result:
     source = await api.source(asked.source) if asked.source else ""
-    page = await api.get("/v1/events", order="desc", limit=_AT_ONCE, keyword=asked.query, source=source)
+    wanted = {"order": "desc", "limit": _AT_ONCE, "keyword": asked.query, "source": source, "private": "false"}
+    page = await api.get("/v1/events", **wanted)
     told = events_as_text(page["events"], asked.max_tokens)
     return Result(told.text or "No event has that.", {"events": [_brief(one) for one in page["events"][: told.shown]]})
 

@@ -15,6 +15,7 @@ PUBLICATION = wire.PublicationRecord(
     tags=("prices",),
     channel=None,
     alert_ids=(),
+    private_source_ids=(),
     url=_URL,
     feeds=wire.FeedAddresses(atom=f"{_URL}.atom", rss=f"{_URL}.rss", json=f"{_URL}.json"),
     created_at=MADE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from actors.query import Query, QueryError, parse
@@ -29,11 +29,13 @@ def event_filter_of(
     channel: Channel | None = None,
     label: str | None = None,
     heartbeats: bool = False,
+    hides: Callable[[str], bool] | None = None,
 ) -> EventFilter:
     """Return the event filter of a set of filters. Raises Refusal (400) for nonsense. A bare word as tag is a label.
 
     languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
     events with this tag, beside what the others say. heartbeats: let these through as well, whatever the others say.
+    hides: sources of which nothing passes.
     """
     whole, prefixes = _sources(source)
     for name in source_type:
@@ -50,7 +52,7 @@ def event_filter_of(
     also = (Kind.HEARTBEAT,) if heartbeats else ()
     where = Filter(whole, prefixes, (-1,) if nothing else tuple(both), tags, also)
     queries = [query for word in keyword for query in _queries(word, languages)]
-    return EventFilter(where, tuple(tiers), queries, texts, channel, tags=more)
+    return EventFilter(where, tuple(tiers), queries, texts, channel, tags=more, hides=hides)
 
 
 def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -158,8 +158,9 @@ async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequenc
 
     kinds: the only ones; () are all.
     """
+    sources = _split(query.source, "source")
     return event_filter_of(
-        _split(query.source, "source"),
+        sources,
         _split(query.source_type, "source_type"),
         _split(query.tag, "tag"),
         _split(query.keyword, "keyword"),
@@ -167,6 +168,7 @@ async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequenc
         languages=await call.streams.languages() if query.keyword else (),
         kinds=kinds,
         heartbeats=query.heartbeats,
+        hides=None if query.private or sources else call.context.is_private,
     )
 
 

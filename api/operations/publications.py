@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.notification.inert import one_line
+from actors.selection import SourceSelection
+from api.operations import sources
 from api.operations.alerts import sources_of
 from api.operations.context import OperationContext, known_id
 from api.operations.filters import event_filter_of
@@ -25,11 +27,14 @@ from storage.records.event import Stored
 from storage.records.given import given
 from storage.records.publication import MOST_PUBLICATIONS, Publication, Retraction, hash_of
 from storage.records.revision import Expected
+from storage.records.source import Source
 from storage.records.tiers import Kind
 
 PATH = "/published/"
 HUB = "/hub"
 TOKEN_BYTES = 24
+MOST_NAMED = 100
+"""Private sources that are named where a publication says which it shows."""
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
 """What is published of sources: what they tell, not how they do."""
 
@@ -59,7 +64,7 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
     store, now = call.context.storage.publications, call.context.world.now()
     if planned is not None and (there := await store.get(planned)) is not None:
         return there
-    sources = await sources_of(call, new.source_ids)
+    named = await sources_of(call, new.source_ids)
     if len(await store.all()) >= MOST_PUBLICATIONS:
         raise Conflict(f"there are {MOST_PUBLICATIONS} publications, and there is no room for more: delete one first")
     token = _token(call)
@@ -71,7 +76,8 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
         updated_at=now,
         updated_by=call.by,
         **given(new, Publication)
-        | {"title": _title(new.title), "source_ids": sources, "alert_ids": _ids(new.alert_ids)},
+        | {"title": _title(new.title), "source_ids": named, "alert_ids": _ids(new.alert_ids)}
+        | {"private_source_ids": await sources_of(call, new.private_source_ids)},
     )
     await _check(call, made)
     await store.put(made)
@@ -91,6 +97,9 @@ async def change(
         changes["source_ids"] = await sources_of(call, patch.source_ids, old.source_ids)
     if patch.alert_ids is not UNSET:
         changes["alert_ids"] = _ids(patch.alert_ids)
+    if patch.private_source_ids is not UNSET:
+        known = old.private_source_ids
+        changes["private_source_ids"] = await sources_of(call, patch.private_source_ids, known)
     if changes.keys() & {"alert_ids", "channel"}:
         await _check(call, replace(old, **changes))
 
@@ -151,7 +160,22 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
         kinds=tuple(kind for kind in of.kinds if kind != Kind.HELD),
         channel=of.of_alerts,
         label=of.label,
+        hides=lambda source: is_left_out(call, publication, source),
     )
+
+
+async def private_sources(call: OperationContext, publication: Publication) -> tuple[list[Source], list[Source]]:
+    """Return the private sources that a publication shows, and those that it leaves out; some hundred at most."""
+    found = (await sources.page(call, MOST_NAMED, where=SourceSelection(private=True))).views
+    named = {*publication.source_ids, *publication.private_source_ids}
+    shown = [view.source for view in found if view.source.id in named]
+    return shown, [view.source for view in found if view.source.id not in named]
+
+
+def is_left_out(call: OperationContext, publication: Publication, source: str) -> bool:
+    """Return whether a publication shows nothing of a source: it is private, and nobody has included it by name."""
+    named = (*publication.source_ids, *publication.private_source_ids)
+    return source not in named and call.context.is_private(source)
 
 
 async def _edited(call: OperationContext, id: str, change: wire.Change) -> Publication:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from actors.errors import NotFound
@@ -97,12 +98,24 @@ async def _open(
         channel=of.of_alerts,
         label=of.label,
         heartbeats=query.heartbeats,
+        hides=_hidden(call, listener, of),
     )
     call.streams.check_room(listener.who)
     cursor, replay_from = await _start(call, query.since, listener.last)
     storage = call.context.storage
     reader = Reader(storage.log, storage.tail, event_filter, cursor=cursor, form=listener.form, replay_from=replay_from)
     return OpenStream(reader, replay_from)
+
+
+def _hidden(call: OperationContext, listener: Listener, of: Carried) -> Callable[[str], bool] | None:
+    """Return which sources are hidden. A key for a channel is shared: private ones are, unless an alert names them."""
+    if not isinstance(listener.who, ApiKey) or "stream:read" in listener.who.scopes:
+        return None
+
+    def names(source: str) -> bool:
+        return of.of_alerts is not None and any(source in part.alert.source_ids for part in of.of_alerts.parts)
+
+    return lambda source: call.context.is_private(source) and not names(source)
 
 
 async def _start(call: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:

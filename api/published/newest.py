@@ -1,7 +1,8 @@
 """The newest events of publications, kept in memory, so that a poll which finds nothing new reads no log.
 
 What is kept is extended by the ring of the newest events. It is read from the log at first, when the ring does not go
-back far enough, when the publication or the alerts have changed, and once an hour, since retention works beside it.
+back far enough, when the publication, the alerts or the sources have changed, and once an hour, since retention works
+beside it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 import trio
 
@@ -55,17 +57,18 @@ class Newest(NamedTuple):
 class _Kept:
     """What is known of a publication: its newest events, newest first, all up to `upto` having been looked at."""
 
-    def __init__(self, publication: Publication, alerts: int, passing: EventFilter, upto: Seq) -> None:
-        self.publication, self.alerts = publication, alerts
+    def __init__(self, publication: Publication, changes: tuple[int, int], passing: EventFilter, upto: Seq) -> None:
+        self.publication, self.changes = publication, changes
         self.passing, self.upto = passing, upto
         self.made_at = trio.current_time()
         self.events: list[Stored] = []
         self.older: Seq | None = None
         self.retractions = -1
         self.newest: Newest | None = None
+        self.hidden = 0
 
-    def holds(self, publication: Publication, alerts: int) -> bool:
-        same = self.publication == publication and self.alerts == alerts
+    def holds(self, publication: Publication, changes: tuple[int, int]) -> bool:
+        same = self.publication == publication and self.changes == changes
         return same and trio.current_time() < self.made_at + LIFE
 
     def size(self) -> int:
@@ -85,11 +88,15 @@ class NewestEvents:
         publication = published.publication
         async with self._locks.hold(publication.id):
             kept = await self._level(publication)
-            if kept.newest is None or kept.retractions != published.retractions:
-                page = await self._page(kept.events, kept.older)
-                head = id_in(kept.events[0].body) if kept.events else "none"
-                tag = f"{head}-{revision_of(publication)}-{published.retractions}"
-                kept.newest, kept.retractions = Newest(page, tag), published.retractions
+            # What has become private since it was read leaves at once.
+            shown = [one for one in kept.events if not acts.is_left_out(self._call, publication, one.source)]
+            hidden = len(kept.events) - len(shown)
+            if kept.newest is None or (kept.retractions, kept.hidden) != (published.retractions, hidden):
+                page = await self._page(shown, kept.older)
+                head = id_in(shown[0].body) if shown else "none"
+                mark = crc32(repr([event.seq for event in shown]).encode())
+                tag = f"{head}-{mark:x}-{revision_of(publication)}-{published.retractions}"
+                kept.newest, kept.retractions, kept.hidden = Newest(page, tag), published.retractions, hidden
             return kept.newest
 
     async def before(self, publication: Publication, place: Seq) -> PublishedPage:
@@ -116,11 +123,12 @@ class NewestEvents:
 
     async def _level(self, publication: Publication) -> _Kept:
         """Return what is known of a publication, level with the log."""
-        alerts, tail = self._call.context.alert_changes(), self._call.context.storage.tail
+        context = self._call.context
+        changes, tail = (context.alert_changes(), context.source_changes()), context.storage.tail
         kept = self._kept.get(publication.id)
-        recent = None if kept is None or not kept.holds(publication, alerts) else tail.since(kept.upto)
+        recent = None if kept is None or not kept.holds(publication, changes) else tail.since(kept.upto)
         if kept is None or recent is None:
-            kept = await self._read(publication, alerts)
+            kept = await self._read(publication, changes)
             self._kept[publication.id] = kept
         elif recent:
             await self._extend(kept, [each.stored for each in recent])
@@ -129,10 +137,10 @@ class NewestEvents:
             self._kept.popitem(last=False)
         return kept
 
-    async def _read(self, publication: Publication, alerts: int) -> _Kept:
+    async def _read(self, publication: Publication, changes: tuple[int, int]) -> _Kept:
         passing = await acts.filter_of(self._call, publication)
         storage = self._call.context.storage
-        kept = _Kept(publication, alerts, passing, storage.tail.head)
+        kept = _Kept(publication, changes, passing, storage.tail.head)
         window = TimeWindow(START, Seq(kept.upto + 1) if kept.upto < END else END)
         found = await find(storage.log, window, passing, MOST, newest_first=True)
         kept.events, kept.older = list(found.events), found.next

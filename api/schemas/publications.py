@@ -17,6 +17,14 @@ from storage.records.publication import Publication
 Change = Callable[[Publication], Publication]
 Title = Annotated[str, Meta(min_length=1, max_length=200, description="What readers call it")]
 Sources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="Events of any of these sources")]
+PrivateSources = Annotated[
+    tuple[SourceId, ...],
+    Meta(
+        max_length=MOST_SOURCES,
+        description="Private sources that are shown, too. A source is `private` if it is checked with headers, its own "
+        "or borrowed ones, or in an opened network; it is left out unless it is named here or in `source_ids`",
+    ),
+]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
@@ -34,6 +42,7 @@ class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     tags: Tags = ()
     channel: ChannelName | None = None
     alert_ids: AlertIds = ()
+    private_source_ids: PrivateSources = ()
     managed: ManagedBy = None
 
 
@@ -45,6 +54,7 @@ class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     tags: Tags | UnsetType = UNSET
     channel: ChannelName | UnsetType | None = UNSET
     alert_ids: AlertIds | UnsetType = UNSET
+    private_source_ids: PrivateSources | UnsetType = UNSET
     managed: ManagedBy | UnsetType = UNSET
 
 
@@ -69,6 +79,7 @@ class PublicationRecord(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     channel: str | None
     alert_ids: tuple[str, ...]
+    private_source_ids: tuple[str, ...]
     url: str | None
     feeds: FeedAddresses | None
     created_at: Time

@@ -41,6 +41,10 @@ Keywords = Annotated[
 ]
 
 
+WithPrivate = Annotated[
+    bool,
+    Meta(description="False leaves out the events of private sources, unless `source` names them", examples=[False]),
+]
 Heartbeats = Annotated[
     bool,
     Meta(
@@ -133,6 +137,7 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
     tag: ListedTags = ()
     keyword: ListedKeywords = ()
     heartbeats: Heartbeats = False
+    private: WithPrivate = True
     cursor: Cursor | None = None
     order: Annotated[Literal["asc", "desc"], Meta(description="Oldest or newest first", examples=["desc"])] = "asc"
     limit: Limit = 500
@@ -159,6 +164,7 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
     tag: ListedTags = ()
     keyword: ListedKeywords = ()
     heartbeats: Heartbeats = False
+    private: WithPrivate = True
     format: Annotated[Literal["json", "ndjson", "csv"], Meta(description="The form of the file", examples=["csv"])] = (
         "json"
     )

@@ -86,7 +86,8 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
     keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days.
     `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain ones.
-    `headers_from`: the source with whose headers it is looked at, if not with its own.
+    `headers_from`: the source with whose headers it is looked at, if not with its own. `private`: it is checked with
+    headers, or in an opened network, so publications leave it out until somebody includes it by name.
     `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
     which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
     """
@@ -144,6 +145,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     managed: Managed | None
     supported: bool = True
     follow_one_hop: bool = False
+    private: bool = False
 
 
 class PushStatus(Struct, frozen=True):

@@ -11,7 +11,7 @@ twice.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -58,11 +58,12 @@ class FellBehind(Exception):
 class EventFilter:
     """What a reader lets through: the log's own filter, the tiers of notices, further tags, words, a channel.
 
-    tags: beside those of `where`, at least one of these. Heartbeats pass only where `where` or the channel names them.
+    tags: beside those of `where`, at least one of these. hides: sources of which nothing passes. Heartbeats pass only
+    where `where` or the channel names them.
     """
 
     __slots__ = (
-        *("_channel", "_heartbeats", "_tags", "_tiers", "_words"),
+        *("_channel", "_heartbeats", "_hides", "_tags", "_tiers", "_words"),
         *("everything", "reads_text", "texts", "turn", "where"),
     )
 
@@ -75,15 +76,18 @@ class EventFilter:
         channel: Channel | None = None,
         *,
         tags: Sequence[str] = (),
+        hides: Callable[[str], bool] | None = None,
     ) -> None:
         self.where = where
         self._tiers = frozenset(tiers) or _NONE
         self._tags = frozenset(tags) or _NONE
+        self._hides = hides
         self._words = tuple(Term(query.text, query.language, "page") for query in words)
         self.texts = texts or Texts()
         self._channel = channel
         self._heartbeats = channel is not None or Kind.HEARTBEAT in (*where.kinds, *where.also)
-        self.everything = where == EVERYTHING and not tiers and not words and channel is None and not tags
+        narrowed = tiers or words or channel is not None or tags or hides is not None
+        self.everything = where == EVERYTHING and not narrowed
         self.reads_text = bool(words) or channel is not None
         self.turn = TURN // 10 if self.reads_text else TURN
 
@@ -111,6 +115,8 @@ class EventFilter:
         return self.where.admits(event) and self._admits_kind(event)
 
     def _admits_kind(self, event: Stored) -> bool:
+        if self._hides is not None and self._hides(event.source):
+            return False
         if event.kind == Kind.HEARTBEAT:
             return self._heartbeats
         if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:

@@ -99,6 +99,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         inherited={str(name): tags for name, tags in origins_of(effective).items()},
         mode="poll" if source.tier.polled else "push",
         revision=revision_of(source),
+        private=view.private,
         **fields,
     )
 

@@ -35,6 +35,8 @@ class Publication(Struct, frozen=True):
     """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
     """The files that describe it, if any do."""
+    private_source_ids: tuple[str, ...] = ()
+    """Private sources that somebody has included by name; those of `source_ids` are, too."""
 
     def __repr__(self) -> str:
         """Name the publication without its token."""

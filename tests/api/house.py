@@ -214,6 +214,7 @@ class House:
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)
+    private: set[str] = field(default_factory=set)
     _keys: int = 0
 
     async def key(self, *scopes: str, rate: int = 600_000, burst: int = 10_000) -> str:
@@ -332,6 +333,8 @@ def make_house(
         draining=lambda: house.draining,
         importer=house.importer.mailbox,
         alert_changes=lambda: house.matcher.changes,
+        is_private=house.private.__contains__,
+        source_changes=lambda: len(house.private),
         hub=Mailbox("hub", 8),
         outlet=None,  # type: ignore[arg-type]
     )

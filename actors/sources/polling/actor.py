@@ -20,6 +20,7 @@ from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.host_queue import Ticket
 from actors.egress.hosts import HostOpen
 from actors.egress.http import FetchedResponse
+from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.inheriting import part_of
 from actors.messages.recorder import Record, SaveStates
@@ -233,7 +234,8 @@ class PolledSource:
         renewal.works()
         if reading is not None:
             await naming.follow(ports, live, reading.title)
-        looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender))
+        inside = _is_inside(ports, live.source, fetched)
+        looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender), inside=inside)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = (told, None) if reading is None else (told, reading.base)
         if records.has_prices(found):
@@ -490,6 +492,11 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
     )
 
 
+def _is_inside(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
+    """Return whether a look has led into a network that the operator has opened."""
+    return any(ports.egress.hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
+
+
 def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
     """Return the state of a source whose first look (the one that detected it) has just been read."""
     seen = ports.lenders.borrowed(live)
@@ -505,6 +512,7 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         times=reading.times,
         rendered=fetched.rendered is not None,
         lent=bool(seen.lender),
+        inside=_is_inside(ports, live.source, fetched),
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)

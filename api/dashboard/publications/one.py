@@ -20,7 +20,10 @@ async def show(visit: Visit) -> Page:
     url = acts.address(visit, publication)
     feeds = [] if url is None else [(each.label, f"{url}.{ending}") for ending, each in FORMATS.items()]
     subscribers = await visit.context.storage.subscriptions.count(publication.id)
+    shown, left_out = await acts.private_sources(visit, publication)
     shows = {
+        "private": shown,
+        "left_out": left_out,
         "publication": publication,
         "about": await about(visit, publication),
         "url": url,

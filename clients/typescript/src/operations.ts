@@ -145,8 +145,8 @@ export abstract class Operations implements Asks {
   }
 
   /** Read a window of the past, page by page. */
-  listEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; heartbeats?: boolean; cursor?: string; order?: "asc" | "desc"; limit?: number } = {}): Promise<r.EventsPage> {
-    return this.ask<r.EventsPage>("GET", "/v1/events", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, heartbeats: options.heartbeats, cursor: options.cursor, order: options.order, limit: options.limit } });
+  listEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; heartbeats?: boolean; private?: boolean; cursor?: string; order?: "asc" | "desc"; limit?: number } = {}): Promise<r.EventsPage> {
+    return this.ask<r.EventsPage>("GET", "/v1/events", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, heartbeats: options.heartbeats, private: options.private, cursor: options.cursor, order: options.order, limit: options.limit } });
   }
 
   /** Read one event. */
@@ -160,8 +160,8 @@ export abstract class Operations implements Asks {
   }
 
   /** Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV. */
-  exportEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; heartbeats?: boolean; format?: "csv" | "json" | "ndjson" } = {}): Promise<Array<r.Event>> {
-    return this.ask<Array<r.Event>>("GET", "/v1/events/export", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, heartbeats: options.heartbeats, format: options.format } });
+  exportEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; heartbeats?: boolean; private?: boolean; format?: "csv" | "json" | "ndjson" } = {}): Promise<Array<r.Event>> {
+    return this.ask<Array<r.Event>>("GET", "/v1/events/export", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, heartbeats: options.heartbeats, private: options.private, format: options.format } });
   }
 
   /** Add an alert. */

@@ -1257,6 +1257,11 @@ export interface NewPublication {
   channel?: string | null;
   /** What any of these alerts matches. Default: [] */
   alert_ids?: Array<string>;
+  /**
+   * Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+   */
+  private_source_ids?: Array<string>;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
@@ -1636,6 +1641,11 @@ export interface PublicationPatch {
   channel?: string | null;
   /** What any of these alerts matches */
   alert_ids?: Array<string>;
+  /**
+   * Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+   */
+  private_source_ids?: Array<string>;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
@@ -1652,6 +1662,7 @@ export interface PublicationRecord {
   tags: Array<string>;
   channel: string | null;
   alert_ids: Array<string>;
+  private_source_ids: Array<string>;
   url: string | null;
   feeds: FeedAddresses | null;
   created_at: string;
@@ -1919,9 +1930,10 @@ export interface SourcePatch {
  * A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
  * many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
  * days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
- * ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `schedule`, `hours`,
- * `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited` which of that
- * comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
+ * ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `private`: it is
+ * checked with headers, or in an opened network, so publications leave it out until somebody includes it by name.
+ * `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and
+ * `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
  */
 export interface SourceRecord {
   id: string;
@@ -1986,6 +1998,7 @@ export interface SourceRecord {
   managed: Managed | null;
   supported?: boolean;
   follow_one_hop?: boolean;
+  private?: boolean;
 }
 
 /** What a source has in the log. `url` is null for one that was deleted, and for the service's own notices. */

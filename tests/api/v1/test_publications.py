@@ -41,6 +41,7 @@ async def test_a_publication_has_every_field_and_is_listed_read_changed_and_dele
         "tags": ["prices"],
         "channel": None,
         "alert_ids": [alert["id"]],
+        "private_source_ids": [],
         "url": url,
         "feeds": {"atom": f"{url}.atom", "rss": f"{url}.rss", "json": f"{url}.json"},
         "created_at": record["created_at"],

@@ -36,7 +36,8 @@ class Operations(Asks):
         limit: int | None = None,
         cursor: str | None = None,
         state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
-        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"] | None = None,
+        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"]
+        | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -409,6 +410,7 @@ class Operations(Asks):
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
         heartbeats: bool | None = None,
+        private: bool | None = None,
         cursor: str | None = None,
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
@@ -418,7 +420,19 @@ class Operations(Asks):
             "GET",
             "/v1/events",
             (r.EventsPage,),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "cursor": cursor, "order": order, "limit": limit},
+            query={
+                "from": from_,
+                "to": to,
+                "source": source,
+                "source_type": source_type,
+                "tag": tag,
+                "keyword": keyword,
+                "heartbeats": heartbeats,
+                "private": private,
+                "cursor": cursor,
+                "order": order,
+                "limit": limit,
+            },
         )
         return found
 
@@ -459,6 +473,7 @@ class Operations(Asks):
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
         heartbeats: bool | None = None,
+        private: bool | None = None,
         format: Literal["csv", "json", "ndjson"] | None = None,
     ) -> list[r.Event]:
         """Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV."""
@@ -466,7 +481,17 @@ class Operations(Asks):
             "GET",
             "/v1/events/export",
             (list[r.Event],),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "format": format},
+            query={
+                "from": from_,
+                "to": to,
+                "source": source,
+                "source_type": source_type,
+                "tag": tag,
+                "keyword": keyword,
+                "heartbeats": heartbeats,
+                "private": private,
+                "format": format,
+            },
         )
         return found
 
@@ -1041,7 +1066,8 @@ class Operations(Asks):
     def list_tree(
         self,
         *,
-        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"] | None = None,
+        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"]
+        | None = None,
         reverse: bool | None = None,
         tree: bool | None = None,
         open: list[str] | None = None,
@@ -1056,7 +1082,17 @@ class Operations(Asks):
             "GET",
             "/v1/admin/tree",
             (r.TreePage,),
-            query={"sort": sort, "reverse": reverse, "tree": tree, "open": open, "troubled": troubled, "filter": filter, "start": start, "limit": limit, "paths": paths},
+            query={
+                "sort": sort,
+                "reverse": reverse,
+                "tree": tree,
+                "open": open,
+                "troubled": troubled,
+                "filter": filter,
+                "start": start,
+                "limit": limit,
+                "paths": paths,
+            },
         )
         return found
 
@@ -1067,7 +1103,7 @@ class Operations(Asks):
         """Read all that is known of one part."""
         found: r.TreePart = self._ask(
             "GET",
-            f'/v1/admin/tree/{part(path, "/")}',
+            f"/v1/admin/tree/{part(path, '/')}",
             (r.TreePart,),
         )
         return found
@@ -1173,7 +1209,7 @@ class Operations(Asks):
         """Look at a source now, within what politeness allows."""
         found: r.Done = self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/check',
+            f"/v1/admin/tree/{part(path, '/')}/check",
             (r.Done,),
         )
         return found
@@ -1185,7 +1221,7 @@ class Operations(Asks):
         """Restart a part."""
         found: r.Done = self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/restart',
+            f"/v1/admin/tree/{part(path, '/')}/restart",
             (r.Done,),
         )
         return found
@@ -1197,7 +1233,7 @@ class Operations(Asks):
         """End a quarantine, or the wait after a crash."""
         found: r.Done = self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/release',
+            f"/v1/admin/tree/{part(path, '/')}/release",
             (r.Done,),
         )
         return found
@@ -1209,7 +1245,7 @@ class Operations(Asks):
         """Stop watching a source, and keep it."""
         found: r.Done = self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/disable',
+            f"/v1/admin/tree/{part(path, '/')}/disable",
             (r.Done,),
         )
         return found
@@ -1221,7 +1257,7 @@ class Operations(Asks):
         """Watch a source again."""
         found: r.Done = self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/enable',
+            f"/v1/admin/tree/{part(path, '/')}/enable",
             (r.Done,),
         )
         return found
@@ -1307,7 +1343,8 @@ class AsyncOperations(AsyncAsks):
         limit: int | None = None,
         cursor: str | None = None,
         state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
-        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"] | None = None,
+        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"]
+        | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -1680,6 +1717,7 @@ class AsyncOperations(AsyncAsks):
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
         heartbeats: bool | None = None,
+        private: bool | None = None,
         cursor: str | None = None,
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
@@ -1689,7 +1727,19 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/events",
             (r.EventsPage,),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "cursor": cursor, "order": order, "limit": limit},
+            query={
+                "from": from_,
+                "to": to,
+                "source": source,
+                "source_type": source_type,
+                "tag": tag,
+                "keyword": keyword,
+                "heartbeats": heartbeats,
+                "private": private,
+                "cursor": cursor,
+                "order": order,
+                "limit": limit,
+            },
         )
         return found
 
@@ -1730,6 +1780,7 @@ class AsyncOperations(AsyncAsks):
         tag: list[str] | None = None,
         keyword: list[str] | None = None,
         heartbeats: bool | None = None,
+        private: bool | None = None,
         format: Literal["csv", "json", "ndjson"] | None = None,
     ) -> list[r.Event]:
         """Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV."""
@@ -1737,7 +1788,17 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/events/export",
             (list[r.Event],),
-            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "format": format},
+            query={
+                "from": from_,
+                "to": to,
+                "source": source,
+                "source_type": source_type,
+                "tag": tag,
+                "keyword": keyword,
+                "heartbeats": heartbeats,
+                "private": private,
+                "format": format,
+            },
         )
         return found
 
@@ -2312,7 +2373,8 @@ class AsyncOperations(AsyncAsks):
     async def list_tree(
         self,
         *,
-        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"] | None = None,
+        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"]
+        | None = None,
         reverse: bool | None = None,
         tree: bool | None = None,
         open: list[str] | None = None,
@@ -2327,7 +2389,17 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/admin/tree",
             (r.TreePage,),
-            query={"sort": sort, "reverse": reverse, "tree": tree, "open": open, "troubled": troubled, "filter": filter, "start": start, "limit": limit, "paths": paths},
+            query={
+                "sort": sort,
+                "reverse": reverse,
+                "tree": tree,
+                "open": open,
+                "troubled": troubled,
+                "filter": filter,
+                "start": start,
+                "limit": limit,
+                "paths": paths,
+            },
         )
         return found
 
@@ -2338,7 +2410,7 @@ class AsyncOperations(AsyncAsks):
         """Read all that is known of one part."""
         found: r.TreePart = await self._ask(
             "GET",
-            f'/v1/admin/tree/{part(path, "/")}',
+            f"/v1/admin/tree/{part(path, '/')}",
             (r.TreePart,),
         )
         return found
@@ -2444,7 +2516,7 @@ class AsyncOperations(AsyncAsks):
         """Look at a source now, within what politeness allows."""
         found: r.Done = await self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/check',
+            f"/v1/admin/tree/{part(path, '/')}/check",
             (r.Done,),
         )
         return found
@@ -2456,7 +2528,7 @@ class AsyncOperations(AsyncAsks):
         """Restart a part."""
         found: r.Done = await self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/restart',
+            f"/v1/admin/tree/{part(path, '/')}/restart",
             (r.Done,),
         )
         return found
@@ -2468,7 +2540,7 @@ class AsyncOperations(AsyncAsks):
         """End a quarantine, or the wait after a crash."""
         found: r.Done = await self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/release',
+            f"/v1/admin/tree/{part(path, '/')}/release",
             (r.Done,),
         )
         return found
@@ -2480,7 +2552,7 @@ class AsyncOperations(AsyncAsks):
         """Stop watching a source, and keep it."""
         found: r.Done = await self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/disable',
+            f"/v1/admin/tree/{part(path, '/')}/disable",
             (r.Done,),
         )
         return found
@@ -2492,7 +2564,7 @@ class AsyncOperations(AsyncAsks):
         """Watch a source again."""
         found: r.Done = await self._ask(
             "POST",
-            f'/v1/admin/tree/{part(path, "/")}/enable',
+            f"/v1/admin/tree/{part(path, '/')}/enable",
             (r.Done,),
         )
         return found

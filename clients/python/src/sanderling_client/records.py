@@ -36,7 +36,23 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     name: str | UnsetType = UNSET
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
-    notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
+    notices: (
+        list[
+            Literal[
+                "destination_disabled",
+                "destination_failing",
+                "heartbeat",
+                "source_failing",
+                "source_moved",
+                "source_quiet",
+                "source_recovered",
+                "source_reset",
+                "storage_damaged",
+                "watching_stalled",
+            ]
+        ]
+        | UnsetType
+    ) = UNSET
     """The service's own notices that it asks for"""
     notice_after: int | UnsetType = UNSET
     """Seconds after which a trouble is told"""
@@ -1221,7 +1237,23 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
     """Default: true"""
-    notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
+    notices: (
+        list[
+            Literal[
+                "destination_disabled",
+                "destination_failing",
+                "heartbeat",
+                "source_failing",
+                "source_moved",
+                "source_quiet",
+                "source_recovered",
+                "source_reset",
+                "storage_damaged",
+                "watching_stalled",
+            ]
+        ]
+        | UnsetType
+    ) = UNSET
     """The service's own notices that it asks for. Default:
     ["source_quiet","source_recovered","source_failing","source_reset","source_moved"]
     """
@@ -1289,6 +1321,10 @@ class NewPublication(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     alert_ids: list[str] | UnsetType = UNSET
     """What any of these alerts matches. Default: []"""
+    private_source_ids: list[str] | UnsetType = UNSET
+    """Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+    ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+    """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
@@ -1677,6 +1713,10 @@ class PublicationPatch(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     alert_ids: list[str] | UnsetType = UNSET
     """What any of these alerts matches"""
+    private_source_ids: list[str] | UnsetType = UNSET
+    """Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+    ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+    """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
@@ -1693,6 +1733,7 @@ class PublicationRecord(Struct, frozen=True, kw_only=True):
     tags: list[str]
     channel: str | None
     alert_ids: list[str]
+    private_source_ids: list[str]
     url: str | None
     feeds: FeedAddresses | None
     created_at: str
@@ -1968,9 +2009,11 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
     many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
     days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
-    ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `schedule`,
-    `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
-    which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
+    ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `private`: it is
+    checked with headers, or in an opened network, so publications leave it out until somebody includes it by
+    name. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it,
+    and `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only`
+    names.
     """
 
     id: str
@@ -2034,6 +2077,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     managed: Managed | None
     supported: bool | None = None
     follow_one_hop: bool | None = None
+    private: bool | None = None
 
 
 class SourceSize(Struct, frozen=True, kw_only=True):
