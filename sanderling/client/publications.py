@@ -26,6 +26,7 @@ class Shown(NamedTuple):
     tags: Sequence[str] = ()
     alerts: Sequence[str] = ()
     channel: str | None = None
+    private: Sequence[str] = ()
 
 
 def create(client: Client, title: str, shown: Shown, *, as_json: bool) -> int:
@@ -38,6 +39,7 @@ def create(client: Client, title: str, shown: Shown, *, as_json: bool) -> int:
             "tags": list(shown.tags),
             "alert_ids": [await id_of(client, ALERTS, name) for name in shown.alerts],
             "channel": shown.channel,
+            "private_source_ids": [await id_of(client, SOURCES, name) for name in shown.private],
         }
         return dict((await client.ask("POST", PUBLICATIONS.path, json=body)).json())
 

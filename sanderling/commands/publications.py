@@ -21,6 +21,7 @@ def publications() -> None:
 @click.option("--tag", "tags", multiple=True, help="Events with this tag; repeatable.")
 @click.option("--alert", "alerts", multiple=True, help="What this alert matches; repeatable.")
 @click.option("--channel", help="What a stream of this name carries.")
+@click.option("--private", "private", multiple=True, help="Show this private source, too; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
 def create(
@@ -32,9 +33,11 @@ def create(
     tags: tuple[str, ...],
     alerts: tuple[str, ...],
     channel: str | None,
+    private: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Publish events under a TITLE, and print the addresses. Without options it shows all that sources tell.
+    """Publish events under a TITLE, and print the addresses. Without options it shows all sources but private ones:
+    those that are checked with headers, or in an opened network.
 
     \b
     sanderling publications create Prices --tag prices
@@ -43,7 +46,7 @@ def create(
     from sanderling.client import publications as acts
     from sanderling.client.running import client_here
 
-    named = acts.Shown(sources, tags, alerts, channel)
+    named = acts.Shown(sources, tags, alerts, channel, private)
     return acts.create(client_here(service, key_file), title, named, as_json=as_json)
 
 

@@ -320,6 +320,7 @@ PATTERNS: Final = (
     "Who is told has not agreed yet: nothing is sent before. Ask again, if the question was lost.",
     "Nothing is sent to the destination: resume it first (`enabled: true`).",
     "%(name)s is needed",
+    "give %(name)s again: what is sealed was given for %(place)s",
     "is one line, without controls",
     "does not look like one",
     "does not look like one; an example: %(example)s",

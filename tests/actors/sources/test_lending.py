@@ -232,7 +232,7 @@ async def test_headers_are_named_again_before_they_go_to_a_further_place(autojum
         await trio.sleep(3_000)
         assert set(site.cookies("/x", "other.example")) == {None}
         await edited(run, lender, headers_for=())
-        with pytest.raises(Unprocessable, match="give it again"):
+        with pytest.raises(Unprocessable, match="again: what is sealed"):
             await edited(run, lender, headers_for=("api.site.example",))
         await edited(run, lender, headers_for=("other.example",), headers=HEADERS)
         await trio.sleep(3_000)
