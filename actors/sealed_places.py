@@ -1,4 +1,4 @@
-"""Sealed values stay with the places they were given for: a change that sends one elsewhere names it again. Pure.
+"""Sealed values stay with the places they were given for: a change that sends one elsewhere names it again.
 
 A key that may change a record need not know the secrets in it. If it could change their address, it could read them: it
 would name a server of its own and wait. So each record says here which of its values are sealed, and which places they

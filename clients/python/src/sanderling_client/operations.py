@@ -36,8 +36,7 @@ class Operations(Asks):
         limit: int | None = None,
         cursor: str | None = None,
         state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
-        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"]
-        | None = None,
+        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"] | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -420,19 +419,7 @@ class Operations(Asks):
             "GET",
             "/v1/events",
             (r.EventsPage,),
-            query={
-                "from": from_,
-                "to": to,
-                "source": source,
-                "source_type": source_type,
-                "tag": tag,
-                "keyword": keyword,
-                "heartbeats": heartbeats,
-                "private": private,
-                "cursor": cursor,
-                "order": order,
-                "limit": limit,
-            },
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "private": private, "cursor": cursor, "order": order, "limit": limit},
         )
         return found
 
@@ -481,17 +468,7 @@ class Operations(Asks):
             "GET",
             "/v1/events/export",
             (list[r.Event],),
-            query={
-                "from": from_,
-                "to": to,
-                "source": source,
-                "source_type": source_type,
-                "tag": tag,
-                "keyword": keyword,
-                "heartbeats": heartbeats,
-                "private": private,
-                "format": format,
-            },
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "private": private, "format": format},
         )
         return found
 
@@ -1066,8 +1043,7 @@ class Operations(Asks):
     def list_tree(
         self,
         *,
-        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"]
-        | None = None,
+        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"] | None = None,
         reverse: bool | None = None,
         tree: bool | None = None,
         open: list[str] | None = None,
@@ -1082,17 +1058,7 @@ class Operations(Asks):
             "GET",
             "/v1/admin/tree",
             (r.TreePage,),
-            query={
-                "sort": sort,
-                "reverse": reverse,
-                "tree": tree,
-                "open": open,
-                "troubled": troubled,
-                "filter": filter,
-                "start": start,
-                "limit": limit,
-                "paths": paths,
-            },
+            query={"sort": sort, "reverse": reverse, "tree": tree, "open": open, "troubled": troubled, "filter": filter, "start": start, "limit": limit, "paths": paths},
         )
         return found
 
@@ -1103,7 +1069,7 @@ class Operations(Asks):
         """Read all that is known of one part."""
         found: r.TreePart = self._ask(
             "GET",
-            f"/v1/admin/tree/{part(path, '/')}",
+            f'/v1/admin/tree/{part(path, "/")}',
             (r.TreePart,),
         )
         return found
@@ -1209,7 +1175,7 @@ class Operations(Asks):
         """Look at a source now, within what politeness allows."""
         found: r.Done = self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/check",
+            f'/v1/admin/tree/{part(path, "/")}/check',
             (r.Done,),
         )
         return found
@@ -1221,7 +1187,7 @@ class Operations(Asks):
         """Restart a part."""
         found: r.Done = self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/restart",
+            f'/v1/admin/tree/{part(path, "/")}/restart',
             (r.Done,),
         )
         return found
@@ -1233,7 +1199,7 @@ class Operations(Asks):
         """End a quarantine, or the wait after a crash."""
         found: r.Done = self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/release",
+            f'/v1/admin/tree/{part(path, "/")}/release',
             (r.Done,),
         )
         return found
@@ -1245,7 +1211,7 @@ class Operations(Asks):
         """Stop watching a source, and keep it."""
         found: r.Done = self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/disable",
+            f'/v1/admin/tree/{part(path, "/")}/disable',
             (r.Done,),
         )
         return found
@@ -1257,7 +1223,7 @@ class Operations(Asks):
         """Watch a source again."""
         found: r.Done = self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/enable",
+            f'/v1/admin/tree/{part(path, "/")}/enable',
             (r.Done,),
         )
         return found
@@ -1343,8 +1309,7 @@ class AsyncOperations(AsyncAsks):
         limit: int | None = None,
         cursor: str | None = None,
         state: Literal["failing", "new", "ok", "overdue", "paused", "resting", "throttled", "unrendered"] | None = None,
-        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"]
-        | None = None,
+        sort: Literal["-added", "-changed", "-name", "-next", "added", "changed", "name", "next", "worst"] | None = None,
         q: str | None = None,
     ) -> Page[r.SourceRecord]:
         """List sources, worst health first."""
@@ -1727,19 +1692,7 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/events",
             (r.EventsPage,),
-            query={
-                "from": from_,
-                "to": to,
-                "source": source,
-                "source_type": source_type,
-                "tag": tag,
-                "keyword": keyword,
-                "heartbeats": heartbeats,
-                "private": private,
-                "cursor": cursor,
-                "order": order,
-                "limit": limit,
-            },
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "private": private, "cursor": cursor, "order": order, "limit": limit},
         )
         return found
 
@@ -1788,17 +1741,7 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/events/export",
             (list[r.Event],),
-            query={
-                "from": from_,
-                "to": to,
-                "source": source,
-                "source_type": source_type,
-                "tag": tag,
-                "keyword": keyword,
-                "heartbeats": heartbeats,
-                "private": private,
-                "format": format,
-            },
+            query={"from": from_, "to": to, "source": source, "source_type": source_type, "tag": tag, "keyword": keyword, "heartbeats": heartbeats, "private": private, "format": format},
         )
         return found
 
@@ -2373,8 +2316,7 @@ class AsyncOperations(AsyncAsks):
     async def list_tree(
         self,
         *,
-        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"]
-        | None = None,
+        sort: Literal["error", "health", "mailbox", "name", "next", "path", "rate", "restarts", "since", "worst"] | None = None,
         reverse: bool | None = None,
         tree: bool | None = None,
         open: list[str] | None = None,
@@ -2389,17 +2331,7 @@ class AsyncOperations(AsyncAsks):
             "GET",
             "/v1/admin/tree",
             (r.TreePage,),
-            query={
-                "sort": sort,
-                "reverse": reverse,
-                "tree": tree,
-                "open": open,
-                "troubled": troubled,
-                "filter": filter,
-                "start": start,
-                "limit": limit,
-                "paths": paths,
-            },
+            query={"sort": sort, "reverse": reverse, "tree": tree, "open": open, "troubled": troubled, "filter": filter, "start": start, "limit": limit, "paths": paths},
         )
         return found
 
@@ -2410,7 +2342,7 @@ class AsyncOperations(AsyncAsks):
         """Read all that is known of one part."""
         found: r.TreePart = await self._ask(
             "GET",
-            f"/v1/admin/tree/{part(path, '/')}",
+            f'/v1/admin/tree/{part(path, "/")}',
             (r.TreePart,),
         )
         return found
@@ -2516,7 +2448,7 @@ class AsyncOperations(AsyncAsks):
         """Look at a source now, within what politeness allows."""
         found: r.Done = await self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/check",
+            f'/v1/admin/tree/{part(path, "/")}/check',
             (r.Done,),
         )
         return found
@@ -2528,7 +2460,7 @@ class AsyncOperations(AsyncAsks):
         """Restart a part."""
         found: r.Done = await self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/restart",
+            f'/v1/admin/tree/{part(path, "/")}/restart',
             (r.Done,),
         )
         return found
@@ -2540,7 +2472,7 @@ class AsyncOperations(AsyncAsks):
         """End a quarantine, or the wait after a crash."""
         found: r.Done = await self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/release",
+            f'/v1/admin/tree/{part(path, "/")}/release',
             (r.Done,),
         )
         return found
@@ -2552,7 +2484,7 @@ class AsyncOperations(AsyncAsks):
         """Stop watching a source, and keep it."""
         found: r.Done = await self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/disable",
+            f'/v1/admin/tree/{part(path, "/")}/disable',
             (r.Done,),
         )
         return found
@@ -2564,7 +2496,7 @@ class AsyncOperations(AsyncAsks):
         """Watch a source again."""
         found: r.Done = await self._ask(
             "POST",
-            f"/v1/admin/tree/{part(path, '/')}/enable",
+            f'/v1/admin/tree/{part(path, "/")}/enable',
             (r.Done,),
         )
         return found

@@ -36,23 +36,7 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     name: str | UnsetType = UNSET
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
-    notices: (
-        list[
-            Literal[
-                "destination_disabled",
-                "destination_failing",
-                "heartbeat",
-                "source_failing",
-                "source_moved",
-                "source_quiet",
-                "source_recovered",
-                "source_reset",
-                "storage_damaged",
-                "watching_stalled",
-            ]
-        ]
-        | UnsetType
-    ) = UNSET
+    notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
     """The service's own notices that it asks for"""
     notice_after: int | UnsetType = UNSET
     """Seconds after which a trouble is told"""
@@ -1237,23 +1221,7 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
     """Default: true"""
-    notices: (
-        list[
-            Literal[
-                "destination_disabled",
-                "destination_failing",
-                "heartbeat",
-                "source_failing",
-                "source_moved",
-                "source_quiet",
-                "source_recovered",
-                "source_reset",
-                "storage_damaged",
-                "watching_stalled",
-            ]
-        ]
-        | UnsetType
-    ) = UNSET
+    notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
     """The service's own notices that it asks for. Default:
     ["source_quiet","source_recovered","source_failing","source_reset","source_moved"]
     """
