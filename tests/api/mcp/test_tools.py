@@ -73,7 +73,7 @@ async def test_what_changed_is_told_with_where_to_read_on() -> None:
     query = dict(service.asked[-1].url.params)
     assert query == {
         "from": "2026-05-28T18:26:40.000Z", "order": "asc", "limit": "50", "source": a_source_id(1),
-        "keyword": "price<300",
+        "keyword": "price<300", "private": "false",
     }  # fmt: skip
 
 

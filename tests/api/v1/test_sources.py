@@ -29,7 +29,7 @@ CONTRACT = {
 }  # fmt: skip
 TWINS = {
     "health_score", "health_flag", "health_reason", "health_rank", "detection_confidence", "detection_evidence",
-    "discovered_feed_url", "mode", "supported", "follow_one_hop",
+    "discovered_feed_url", "mode", "supported", "follow_one_hop", "private",
 }  # fmt: skip
 
 

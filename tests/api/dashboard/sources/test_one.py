@@ -301,6 +301,9 @@ async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page
     await browser.get(f"{here()}/edit")
     assert browser.form(f"{here()}/edit").fields["headers_for"] == "*.a.example"
     await browser.submit(f"{here()}/edit", {"headers_for": "*.a.example, b.example"})
+    assert "Give headers again: what is sealed was given for" in browser.text
+    typed = {"headers_for": "*.a.example, b.example", "headers": "X: s3cret"}
+    await browser.submit(f"{here()}/edit", typed)
     edited = house.registry.views[source].source
     assert (edited.headers, edited.headers_for) == ("X: s3cret", ("*.a.example", "b.example"))
     await browser.get(here())
