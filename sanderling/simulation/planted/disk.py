@@ -64,13 +64,13 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
     right = SqlLog.append
 
     async def wrong(
-        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
+        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, *more: Any
     ) -> Sequence[Answer]:
         repeating, before = _Repeating(mint), self._last
         stamp = cache(stamp)
 
         def trial(transaction: Transaction) -> None:
-            answers = self._append(harvests, lease, repeating, stamp, transaction)
+            answers = self._append(harvests, lease, repeating, stamp, *(more or (None,)), transaction)
             transaction.afterwards.clear()
             raise _Undone(answers)
 
@@ -80,7 +80,7 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
             self.follower.committed(before, events_of(undone.answers))
         self._last = before
         repeating.anew()
-        return await right(self, harvests, lease, repeating, stamp)
+        return await right(self, harvests, lease, repeating, stamp, *more)
 
     return patch.object(SqlLog, "append", wrong)
 

@@ -51,9 +51,9 @@ def minted_before_the_commit() -> AbstractContextManager[Any]:
     """An event's id says when its source looked, not when it was committed."""
     right = SqlLog._minted
 
-    def wrong(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def wrong(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
         self._last = START
-        yield from right(self, harvest, _AtTheLook(harvest), stamp)
+        yield from right(self, harvest, _AtTheLook(harvest), stamp, *more)
 
     return patch.object(SqlLog, "_minted", wrong)
 
@@ -63,11 +63,11 @@ def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
     right = SqlLog.append
 
     async def wrong(
-        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp
+        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, *more: Any
     ) -> Sequence[Answer]:
         await self.save_states([harvest.state for harvest in harvests if harvest.state is not None], lease)
         stateless = [replace(harvest, state=None) for harvest in harvests]
-        return await right(self, stateless, lease, mint, stamp)
+        return await right(self, stateless, lease, mint, stamp, *more)
 
     return patch.object(SqlLog, "append", wrong)
 
@@ -82,9 +82,9 @@ def ids_by_the_wall_clock() -> Iterator[None]:
         self._last = now if now >> COUNTER_BITS != self._last >> COUNTER_BITS else Seq(self._last + 1)
         return self._last, id_of(self._last, 0)
 
-    def unguarded(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp) -> Iterator[Stored]:
+    def unguarded(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
         self._last = START
-        yield from right(self, harvest, mint, stamp)
+        yield from right(self, harvest, mint, stamp, *more)
 
     with patch.object(Identifiers, "mint", wrong), patch.object(SqlLog, "_minted", unguarded):
         yield

@@ -34,6 +34,7 @@ def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.Captu
         sources=[SOURCE.url[8:]],
         tags=["shop"],
         channel=None,
+        once_per_story=None,
         as_json=False,
     )
     body = {"filter_query": "price", "language": "sv", "match": "added", "source_ids": [SOURCE.id]}
