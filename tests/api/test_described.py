@@ -95,9 +95,9 @@ async def test_every_schema_url_serves_a_valid_schema(house: House) -> None:
 async def test_the_schema_of_events_says_which_version_added_what(house: House) -> None:
     async with house.stranger() as client:
         schema = (await client.get("/schemas/stream-event/1.json")).json()
-        assert schema["x-version"] == "1.4"
+        assert schema["x-version"] == "1.5"
         assert schema["properties"]["summary"]["maxLength"] == 140
-        assert not {"summary", "diff", "delta", "unread", "heartbeat"} & set(schema["required"]), (
+        assert not {"summary", "diff", "delta", "unread", "heartbeat", "story"} & set(schema["required"]), (
             "earlier ones have none"
         )
         assert "x-version" not in (await client.get("/schemas/problem/1.json")).json()

@@ -70,7 +70,7 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
         stamp = cache(stamp)
 
         def trial(transaction: Transaction) -> None:
-            answers = self._append(harvests, lease, repeating, stamp, *(more or (None,)), transaction)
+            answers = self._append(harvests, lease, repeating, stamp, more[0] if more else None, transaction)
             transaction.afterwards.clear()
             raise _Undone(answers)
 
