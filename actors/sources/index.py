@@ -325,12 +325,13 @@ class SourceIndex:
     def is_private(self, source: str) -> bool:
         """Return whether what a source tells is for its owner: somebody had to be signed in, or inside, to see it.
 
-        Derived, never set. Of a source that is not here any more nobody knows: then it is private, too.
+        Derived, never set. Without its headers (after an import) it stays so until a look has worked. Of a source that
+        is not here any more nobody knows: then it is private, too.
         """
         live = self._live.get(SourceId(source))
         if live is None:
             return source != SERVICE
-        if live.source.headers is not None or live.hot.inside or self._ports.lenders.of(live.source) is not None:
+        if live.source.headers is not None or live.hot.private or self._ports.lenders.of(live.source) is not None:
             return True
         return self._ports.egress.hosts.is_inside(parse_url(live.source.watch_url).host)
 

@@ -248,8 +248,8 @@ class SourceRuntime(Struct, frozen=True, gc=False):
     cookies: str = ""
     """What the source's `Cookie` has become since its origin renews it, as `actors/egress/cookies.py` writes it; "" as
     long as nothing was renewed. It is a secret like the headers: sealed, sent, never shown, logged or exported."""
-    inside: bool = False
-    """The last look led into a network that the operator has opened."""
+    private: bool = False
+    """The last look was made with headers, or led into a network that the operator has opened."""
 
     def __repr__(self) -> str:
         shown = (name for name in self.__struct_fields__ if name != "cookies")

@@ -42,7 +42,7 @@ class LookResult(Struct, frozen=True):
     `times` are when its news came, by the source's own word; at the first look, when all that is there came.
     `remark` is for the health's reason; None when the body was not read: what was said before still holds.
     `rendered`: a browser has shown what was read. `lent`: the headers were another source's.
-    `inside`: it led into an opened network.
+    `private`: it was made with headers, or led into an opened network.
     """
 
     at: Millis
@@ -56,7 +56,7 @@ class LookResult(Struct, frozen=True):
     remark: str | None = ""
     rendered: bool = False
     lent: bool = False
-    inside: bool = False
+    private: bool = False
 
 
 def succeeded(
@@ -99,7 +99,7 @@ def succeeded(
         pulse=pulse.encode(beat),
         rendered=looked.rendered,
         lent=looked.lent,
-        inside=looked.inside,
+        private=looked.private,
     )
 
 

@@ -234,8 +234,8 @@ class PolledSource:
         renewal.works()
         if reading is not None:
             await naming.follow(ports, live, reading.title)
-        inside = _is_inside(ports, live.source, fetched)
-        looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender), inside=inside)
+        private = _is_private(ports, seen.source, fetched)
+        looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender), private=private)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = (told, None) if reading is None else (told, reading.base)
         if records.has_prices(found):
@@ -492,9 +492,11 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
     )
 
 
-def _is_inside(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
-    """Return whether a look has led into a network that the operator has opened."""
-    return any(ports.egress.hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
+def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
+    """Return whether a look was made with headers, or has led into a network that the operator has opened."""
+    hosts = ports.egress.hosts
+    met = any(hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
+    return met or source.headers is not None
 
 
 def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
@@ -512,7 +514,7 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
         times=reading.times,
         rendered=fetched.rendered is not None,
         lent=bool(seen.lender),
-        inside=_is_inside(ports, live.source, fetched),
+        private=_is_private(ports, seen.source, fetched),
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
