@@ -86,6 +86,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "shift": "when this folder's service ran",
     "look_day": "looks by day and hour: the record begins anew",
     "push_key": "the key that push services know the service by: devices are told anew",
+    "story_mark": "what events of one story share: the marks begin anew",
+    "alert_story": "which stories alerts have sent",
     "vault": "which master key seals the secrets",
 }
 """By table, in words."""

@@ -332,7 +332,7 @@ async def test_system_shows_parts_and_settings_with_their_origin(autojump_clock:
         await house.publish("a", "b" * 2_000)
         await browser.get("/system")
         (row,) = browser.page.xpath("//tr[td[@data-is='Size']]")
-        assert [cell.text_content() for cell in row.xpath("td")] == ["2", "7.1 KiB"]
+        assert [cell.text_content() for cell in row.xpath("td")] == ["2", "7.2 KiB"]
         row = browser.page.xpath("//tr[th/code[text()='retention_days']]")[0]
         assert [cell.text_content() for cell in row.xpath("td")][:2] == ["30 d", "default"]
         await browser.get("/system?filter=nothing-is-called-so")

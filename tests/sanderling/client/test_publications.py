@@ -25,6 +25,7 @@ def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsy
         "tags": ["prices"],
         "alert_ids": [alert],
         "channel": None,
+        "private_source_ids": [],
     }
     assert PUBLICATION.feeds is not None
     told = capsys.readouterr().out

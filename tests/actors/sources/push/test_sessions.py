@@ -140,7 +140,7 @@ async def test_headers_without_a_cookie_get_none_from_a_handshake(autojump_clock
         wish = DetectRequest(URL, headers="X-Key: a")
         for _ in range(2):
             with pytest.raises(Unprocessable):
-                await service.registry_box.ask(lambda reply: DetectUrl(wish, reply))
+                await service.registry_box.ask(lambda reply: DetectUrl(wish, reply, reads=True))
         assert club.came == ["", ""]
 
 
@@ -188,7 +188,7 @@ async def test_a_preview_of_a_socket_renews_the_session_that_its_host_was_lent(a
         await trio.sleep(60)
         known = club.number
         wish = DetectRequest("wss://push.example/other")
-        await service.registry_box.ask(lambda reply: DetectUrl(wish, reply))
+        await service.registry_box.ask(lambda reply: DetectUrl(wish, reply, reads=True))
         assert club.number == known + 1 and f"t{club.number}" in hot_of(service, lender).cookies
         await club.hang_up(2)
         assert club.number > known + 1 and not club.wrong
