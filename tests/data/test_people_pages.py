@@ -11,7 +11,7 @@ pytestmark = pytest.mark.data
 KINDS = (
     "selectors", "encodings",
     "words of classes", "one value", "controls and attributes", "same texts elsewhere", "data and offers",
-    "hidden and embedded", "walls",
+    "hidden and embedded", "walls", "js-float-form", "js-float-noise",
 )  # fmt: skip
 
 

@@ -138,13 +138,13 @@ def judge(
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
-    before = settled_of(memory)
+    before = replace(settled_of(memory), json=reading.json)
     now = content_of(reading, frozenset(before.keys))
     aside = _aside(reading)
     difference = apart(before, now)
     if memory.reads < READS:
         memory = with_more_read(memory, now, difference.spans)
-        before = settled_of(memory)
+        before = replace(settled_of(memory), json=reading.json)
         difference = apart(before, now)
     difference = with_assigned(difference, memory, now)
     recent = unpack_keys(memory.recent)
@@ -238,6 +238,7 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
         tuple(compress(reading.keys, kept)),
         tuple(trait & ~FURNITURE for trait in compress(traits, kept)),
         tuple(compress(reading.places, kept)),
+        reading.json,
     )
 
 
@@ -385,7 +386,7 @@ def _told(before: SettledState, now: SettledState) -> SettledState:
     if not worded:
         return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
-    return SettledState(texts, now.keys, now.traits, now.places)
+    return replace(now, texts=texts)
 
 
 def _unsaid(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Unsaid:

@@ -137,12 +137,13 @@ class _Third(Struct, frozen=True, array_like=True):
 
 
 class SettledState(Struct, frozen=True, dict=True):
-    """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`."""
+    """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`. json: of JSON."""
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
     places: tuple[Place | None, ...] = ()
+    json: bool = False
 
     @cached_property
     def words(self) -> tuple[int, ...]:

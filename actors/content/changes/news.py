@@ -73,7 +73,8 @@ RESTLESS = "this place changes at nearly every look"
 ID = "an id that may be made anew at each check, until it stays"
 SEEN = "seen in an earlier look"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
-_LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES})
+NULL = "a null says as much as no member"
+_LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES, NULL})
 
 
 class Known(Struct, frozen=True):
@@ -214,6 +215,8 @@ def _in_place(
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
     if is_same_stamp(one.before, one.after):
         return replace(new, score=0.0, rule=FIGURES), replace(old, score=0.0, rule=FIGURES)
+    if new.rule == old.rule == NULL:
+        return new, old
     if new.rule == old.rule == CONTROLS:
         if not scales[0].is_below_heading(one.new) or (one.what == "figures" and not _AMOUNT.search(one.after)):
             return new, old
@@ -447,9 +450,11 @@ class _Scales:
             return "marked as noise"
         if known.chosen:
             return ""
+        if state.json and state.texts[i].endswith(": null"):
+            return NULL
         if len(canonical_text) > _MOVED_LENGTH and f" {canonical_text} " in self._across.words:
             return "moved: its words stand together elsewhere"
-        if bag in self._across.bags:
+        if bag in self._across.bags and not state.json:
             return "moved: the same words in another order"
         if state.keys[i] in known.shared:
             return "shared by other pages of this site"

@@ -13,6 +13,7 @@ from actors.content.changes.weights import LONG, NUMBER, ticker_shape
 from actors.content.pages.traits import CELL
 from actors.content.wording.canonical import canonical
 from actors.content.wording.fingerprint import digest16
+from actors.content.wording.json_text import form
 from actors.content.wording.patience_diff import Gap, gaps
 from actors.content.wording.words import words_in
 
@@ -73,7 +74,8 @@ def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> S
 
 def side_of(state: SettledState, positions: Sequence[int]) -> Side:
     """Return the blocks at these positions."""
-    canonicals = (canonical(state.texts[i], cell=bool(state.traits[i] & CELL)) for i in positions)
+    texts = ((form(state.texts[i]) if state.json else state.texts[i], state.traits[i]) for i in positions)
+    canonicals = (canonical(text, cell=bool(trait & CELL)) for text, trait in texts)
     return Side(tuple(positions), tuple(canonicals))
 
 

@@ -22,7 +22,8 @@ _LINKED = 0.6
 class Blocks(Struct, frozen=True):
     """Texts, their traits and how many characters stand in links. `partial`: depth or a cap cut some off.
 
-    `places` says of each where it stands in a table or a document with paths; () when none does.
+    `places` says of each where it stands in a table or a document with paths; () when none does. `json` says of each
+    whether it is a line of JSON, as opposed to a text that was chosen there; () when none is.
     """
 
     texts: tuple[str, ...]
@@ -30,6 +31,7 @@ class Blocks(Struct, frozen=True):
     linked: tuple[int, ...]
     partial: bool
     places: tuple[Place | None, ...] = ()
+    json: tuple[bool, ...] = ()
 
 
 def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks:

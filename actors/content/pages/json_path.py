@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from actors.content.wording.json_text import Location, item_of, key_of
+from actors.content.wording.json_text import Location, Number, item_of, key_of
+from actors.content.wording.json_text import figure as number_of
 
 MOST_NODES: Final = 100_000
 _NOTHING: Final = object()
@@ -200,7 +202,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 class _Reader:
@@ -400,7 +402,7 @@ class _Reader:
             nodes, single = self._path()
             return _one_of(nodes), nodes, single
         if (found := self.match(_NUMBER)) is not None:
-            figure = json.loads(found)
+            figure = number_of(Number(found))
             return (lambda query, node: figure), None, True
         name = self.match(_NAME)
         if name in _LITERALS:

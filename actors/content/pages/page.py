@@ -26,7 +26,7 @@ from actors.content.pages.plain import ROOT, Plain, part_of, read_bytes, read_fi
 from actors.content.pages.traits import ASIDE, CELL, HEADING
 from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
 from actors.content.pages.walls import trouble_of
-from actors.content.wording import canonical
+from actors.content.wording import canonical, json_text
 from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 
@@ -52,7 +52,7 @@ _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 
 class PageReading(Struct, frozen=True):
     """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision,
-    `places` for what an event says of where; () when no block stands in a table.
+    `places` for what an event says of where; () when no block stands in a table. `json`: it is a document of JSON.
 
     `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
     `partial`: the page is deeper or longer than what is read of it. `evidence` is of whose page it is.
@@ -69,6 +69,7 @@ class PageReading(Struct, frozen=True):
     partial: bool = False
     evidence: Evidence = NO_EVIDENCE
     places: tuple[Place | None, ...] = ()
+    json: bool = False
 
 
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
@@ -217,6 +218,7 @@ def reading_of(
         partial=blocks.partial,
         evidence=evidence_of(root, blocks),
         places=blocks.places,
+        json=bool(blocks.json),
     )
 
 
@@ -266,7 +268,8 @@ def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[
         if key is None:
             cell = 1 if blocks.traits[i] & CELL else 0
             texts[i] = text = normalise(texts[i])
-            key = known[cell].get(text) or canonical.key(text, cell=bool(cell), exact=exact)  # noqa: PLW2901
+            said = json_text.form(text) if blocks.json and blocks.json[i] else text
+            key = known[cell].get(text) or canonical.key(said, cell=bool(cell), exact=exact)  # noqa: PLW2901
         found.append(key)
     return texts, found
 

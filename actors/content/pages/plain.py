@@ -264,21 +264,23 @@ def _is_page(text: str) -> bool:
 
 
 def _made(
-    format: str, says: str, lines: Iterable[tuple[str, int] | tuple[str, int, str]], *, counted: str = ""
+    format: str, says: str, lines: Iterable[tuple[str, int] | tuple[str, int, str, bool]], *, counted: str = ""
 ) -> Plain:
-    """lines: the text, its trait, and where it stands, in formats that say it."""
-    texts, traits, labels, characters, partial = [], [], [], 0, False
-    for line, trait, *label in lines:
+    """lines: the text, its trait; of JSON also where it stands, and whether it is a line of it."""
+    texts, traits, labels, json, characters, partial = [], [], list[str](), list[bool](), 0, False
+    for line, trait, *more in lines:
         for piece in _pieces(" ".join(line.split())):
             texts.append(piece)
             traits.append(trait)
-            labels += label
+            if more:
+                labels.append(str(more[0]))
+                json.append(bool(more[1]))
             characters += len(piece)
         if partial := len(texts) >= MOST_BLOCKS or characters >= MOST_CHARACTERS:
             break
     says = f"{says}, {_count(len(texts), counted)}" if counted else says
     places = tuple(Place(label) if label else None for label in labels) if any(labels) else ()
-    blocks = Blocks(tuple(texts), tuple(traits), (0,) * len(texts), partial, places)
+    blocks = Blocks(tuple(texts), tuple(traits), (0,) * len(texts), partial, places, tuple(json))
     return Plain(format, says, blocks)
 
 
@@ -315,15 +317,15 @@ def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> 
     return Part(part if part.blocks.texts else None, len(chosen), tuple(removed))
 
 
-def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str]]:
-    return ((line.text, CELL, line.place) for line in lines)
+def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str, bool]]:
+    return ((line.text, CELL, line.place, not line.is_text) for line in lines)
 
 
 def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
     """Yield a chosen place: a text without its quotes."""
     found, place = _at(value, location), json_text.written(value, location)
     if isinstance(found, str):
-        yield json_text.Line(found, place)
+        yield json_text.Line(found, place, is_text=not isinstance(found, json_text.Number))
     else:
         yield from json_text.lines(found, place)
 

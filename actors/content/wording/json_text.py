@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
 Location = tuple[str | int, ...]
@@ -18,6 +19,8 @@ Location = tuple[str | int, ...]
 LONGEST: Final = 2_000
 """Characters of a value that is not taken apart any more."""
 NO_VALUE: Final = object()
+_EXACT: Final = 4_000
+"""Digits up to which a number is one of Python's; longer ones are compared as decimals."""
 _ON_ONE_LINE: Final = 160
 """Characters up to which an object or a list is one line."""
 _DEEPEST: Final = 100
@@ -35,11 +38,14 @@ class Number(str):
 
 
 class Line(NamedTuple):
-    """What is read as one thing, and the place of what holds it, "" for the document itself. at: its own place."""
+    """What is read as one thing, and the place of what holds it, "" for the document itself. at: its own place.
+    is_text: a text without its quotes.
+    """
 
     text: str
     place: str = ""
     at: Location = ()
+    is_text: bool = False
 
 
 def read(text: str) -> Any:
@@ -54,13 +60,46 @@ def read(text: str) -> Any:
 
 
 def figure(value: Any) -> Any:
-    """Return a number of JSON as one that can be compared."""
+    """Return a number of JSON as one that can be compared: a whole one exactly, another as programs keep it."""
     if not isinstance(value, Number):
         return value
-    try:
-        return int(value)
-    except ValueError:
-        return float(value)
+    with suppress(InvalidOperation):  # an exponent of many digits
+        exact = Decimal(value)
+        if not exact.is_finite():
+            return str(value)
+        if exact.adjusted() >= _EXACT:
+            return exact
+        if exact == exact.to_integral_value():
+            return int(exact)
+    return float(value)
+
+
+def form(text: str) -> str:
+    """Return a line in the form by which it is compared: whatever the order of members, with no null, and each number
+    as its value. A sign is a word, for punctuation makes no difference elsewhere.
+
+    >>> form('{"b": 12.0, "a": -1e3, "c": null}'), form('"v": "1.10"')
+    ('{"a": minus 1000, "b": 12}', '"v": "1.10"')
+    """
+    name, rest = named(text)
+    if (value := loaded(rest)) is NO_VALUE:
+        return text
+    return f"{'' if name is None else _quoted(name) + ': '}{form_of(value)}"
+
+
+def form_of(value: Any) -> str:
+    """Return a value in that form. Texts and groups in a list may be in any order, figures keep theirs."""
+    if isinstance(value, Number):
+        found = str(value if isinstance(known := figure(value), Decimal) else known)
+        return f"minus {found[1:]}" if found[0] == "-" else found
+    if isinstance(value, dict):
+        members = sorted((key, form_of(item)) for key, item in value.items() if item is not None)
+        return f"{{{', '.join(f'{_quoted(key)}: {item}' for key, item in members)}}}"
+    if isinstance(value, list):
+        items = [form_of(item) for item in value]
+        in_order = any(isinstance(item, Number) or not isinstance(item, (str, dict, list)) for item in value)
+        return f"[{', '.join(items if in_order else sorted(items))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def lines(value: Any, place: str = "") -> Iterator[Line]:
