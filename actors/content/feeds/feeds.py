@@ -148,8 +148,8 @@ def _link(entry: Any, own: str, base: str) -> str:
     """Return the entry's page: its alternate link, else any link, else a guid that is one, else what it holds."""
     links = [link for link in entry.get("links") or () if link.get("rel", "alternate") == "alternate"]
     links.sort(key=lambda link: link.get("type") not in (None, "text/html", "application/xhtml+xml"))
-    pages = [str(link.get("href") or "") for link in links]
-    candidates = [(link, base) for link in [*pages, str(entry.get("link") or "")] if link != own]
+    candidates = [(str(link.get("href") or ""), base) for link in links]
+    candidates += [(link, base) for link in [str(entry.get("link") or "")] if link != own]
     # A guid counts as an address only when it looks like one: "4711" is no path.
     candidates.append((own, base if own.startswith("/") else ""))
     candidates += [(str(each.get("href") or ""), base) for each in entry.get("enclosures") or ()]

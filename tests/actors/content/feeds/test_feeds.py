@@ -297,6 +297,11 @@ LINKS = [
         "<atom:link href='/1.json' type='application/json'/><atom:link href='/1' type='text/html'/>",
         "http://site.example/1",
     ),
+    (
+        "<guid>http://a.example/1</guid><atom:link href='http://a.example/1' type='text/html'/>"
+        "<atom:link href='http://a.example/1.txt' type='text/plain'/>",
+        "http://a.example/1",
+    ),
 ]
 
 
