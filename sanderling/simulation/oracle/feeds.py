@@ -42,7 +42,8 @@ def once(facts: Facts) -> Iterator[str]:
             if times > 1 or plan.texts[number].revised_at == math.inf:
                 yield f"{plan.name}: entry {number} is told as revised {times} times"
         # Who was away when the source was added, perhaps anew, is new when it comes back.
-        texts = ((number, plan.texts[number]) for number in told)
+        looks = list(facts.good_looks(plan))
+        texts = ((number, plan.texts[number]) for number in told if not _is_another(plan, number, looks))
         old = (n for n, text in texts if text.at < asked and not (text.away[0] <= known and asked < text.away[1]))
         yield from (f"{plan.name}: entry {number} was there at the first look, and is told" for number in old)
 
@@ -98,6 +99,12 @@ def _told(facts: Facts, plan: OriginPlan) -> tuple[Counter[int], Counter[int]]:
         of = revised if "change:updated" in logged.event["tags"] else told
         of.update(number for number in numbers_in(plan, logged.event["content"])[:1] if number < len(plan.texts))
     return told, revised
+
+
+def _is_another(plan: OriginPlan, number: int, looks: list[float]) -> bool:
+    """Return whether an entry got other words, id and link between two checks: nobody knows it again."""
+    first, last = sorted((plan.texts[number].revised_at, plan.manners.resets_at))
+    return last < math.inf and not any(first <= look < last for look in looks)
 
 
 def _shown(plan: OriginPlan, number: int) -> list[Span]:

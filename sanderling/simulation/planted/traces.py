@@ -26,7 +26,7 @@ def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
         began, log = trio.current_time(), self._storage.log
         append = log.append
 
-        async def told(harvests: Any, lease: Any, mint: Any, stamp: Any) -> Any:
+        async def told(harvests: Any, lease: Any, mint: Any, stamp: Any, *more: Any) -> Any:
             def stamped(*given: Any) -> Any:
                 body = stamp(*given)
                 event = told_in(body)
@@ -36,7 +36,7 @@ def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
                     self._tracer.put(span._replace(attributes={**span.attributes, "sanderling.source.id": source}))
                 return body
 
-            return await append(harvests, lease, mint, stamped)
+            return await append(harvests, lease, mint, stamped, *more)
 
         with patch.object(log, "append", told):
             await right(self, records)

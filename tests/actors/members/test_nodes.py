@@ -563,7 +563,7 @@ async def test_a_session_that_one_node_renews_in_a_preview_is_what_the_node_that
         for node in (other, mine):
             before = club.number
             wish = DetectRequest("http://club.test/another")
-            await other.system.registry_box.ask(lambda reply, asked=wish: DetectUrl(asked, reply))
+            await other.system.registry_box.ask(lambda reply, asked=wish: DetectUrl(asked, reply, reads=True))
             patch = SourcePatch(title=f"Of {node.name}")
             await node.system.registry_box.ask(lambda reply, given=patch: EditSource(source, given, reply))
             await trio.sleep(2 * LOOKED)
