@@ -66,8 +66,9 @@ async def _polled() -> tuple[float, float]:
         async with trio.open_nursery() as nursery:
             await nursery.start(origin.serve)
             async with a_service(data) as service, Client(service.url, key) as client:
-                await add(client, f"http://{origin.place}/feed", backfill=1)
-                made = await client.ask("POST", "/v1/publications", json={"title": "Everything"})
+                source = await add(client, f"http://{origin.place}/feed", backfill=1)
+                shown = {"title": "News", "source_ids": [source["id"]]}
+                made = await client.ask("POST", "/v1/publications", json=shown)
                 feed = urlsplit(made.json()["feeds"]["atom"])
                 command = [sys.executable, "-m", "bench.published"]
                 with subprocess.Popen(command, stdout=subprocess.PIPE) as other:  # noqa: ASYNC220  # nothing else runs
