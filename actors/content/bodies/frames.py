@@ -253,8 +253,12 @@ def _decoded(text: str) -> Any:
         return msgspec.json.decode(text)
     except RecursionError:
         raise ContentError("The JSON of the frame is nested too deeply.") from None
-    except (msgspec.DecodeError, ValueError):  # it may be what only a lenient reader takes
-        pass
+    except (msgspec.DecodeError, ValueError):
+        return _leniently_decoded(text)
+
+
+def _leniently_decoded(text: str) -> Any:
+    """Return the value of a JSON text that a strict reader refuses, as one with raw control characters."""
     try:
         return _JSON.decode(text)
     except RecursionError:
