@@ -85,7 +85,7 @@ def test_a_body_without_its_end_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\x00\x01not text", gzip.compress(b"x" * 99)[:12] + b"\xff" * 9, b"\x1f\x8b\x08\x00"]
+    "data", [b"\x00\x01not text", gzip.compress(b"x" * 99, mtime=0)[:12] + b"\xff" * 9, b"\x1f\x8b\x08\x00"]
 )
 def test_damaged_bodies_are_told_apart(data: bytes) -> None:
     with pytest.raises(BadCoding):
