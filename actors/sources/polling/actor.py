@@ -254,7 +254,8 @@ class PolledSource:
     def _doubts(self, before: SourceRuntime) -> bool:
         """Return whether a check asks without conditions, as one a day does: some servers answer 304 for ever."""
         created, last = self._live.source.created_at, before.last_success_at or 0
-        return (self._ports.world.now() - created) // _DAY > (last - created) // _DAY
+        # A clock that was set back may lie before the creation: that is the first day, too.
+        return max(self._ports.world.now() - created, 0) // _DAY > max(last - created, 0) // _DAY
 
     async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: LookSteps | None) -> None:
         live, ports = self._live, self._ports

@@ -11,18 +11,19 @@ from actors.signatures.coverage import MOST_BYTES
 from actors.signatures.event import KeySet, check
 from sanderling.simulation.auditor import Audited
 from sanderling.simulation.facts import Facts, LifeSpan
+from sanderling.simulation.oracle.politeness import SWEPT
 from sanderling.simulation.origins.server import Seen
 from sanderling.simulation.origins.texts import EPOCH
-from sanderling.simulation.program import DISK_FAULTS, Fault, OriginPlan
+from sanderling.simulation.program import DISK_FAULTS, SERVICE, Fault, OriginPlan
 from storage.records.member import LEASE
 from storage.records.shift import UNSEEN, UNSTORED
 
 SLACK = 2.0
 """Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
+SLOW = 2 * 12.0
+"""Seconds that the head and the body of an answer take at most on a slow line."""
 HOUR = 3600.0
 SEEN = (200, 304)
-SWEPT = 2 * 1800.0 + 300.0
-"""Seconds before a crash from which on all looks are stored: two sweeps, and what they take."""
 SWEPT_SHARED = 2 * 60.0 + 300.0
 """The same where nodes share a database."""
 BRIEF, NEAR = 5.0, 300.0
@@ -63,7 +64,7 @@ def gaps(facts: Facts) -> Iterator[str]:
             inside = (at for at in served if start < at < end)
             spans = pairwise((start, *inside, end))
             longest = max((after - before - _set_unseen(facts, before, after) for before, after in spans), default=0.0)
-            if longest > told + 2 * SLACK:
+            if longest > told + 2 * SLACK + _on_the_way(facts, plans[audited.url], start, end):
                 yield f"{_name(audited)}: {longest:.0f} s without an answer in a known time, told are {told} s"
 
 
@@ -253,6 +254,12 @@ def _each(facts: Facts) -> Iterator[tuple[Audited, Sequence[Time]]]:
         plan = plans[audited.url]
         if plan.tier != "push":
             yield audited, [_span(facts, seen) for seen in _answered(facts, plan)]
+
+
+def _on_the_way(facts: Facts, plan: OriginPlan, start: float, end: float) -> float:
+    """Return the seconds by which answers on a slow line may arrive after they were sent."""
+    slow = (fault for fault in facts.program.faults if fault.kind == "slow" and fault.where in (plan.machine, SERVICE))
+    return SLOW if any(fault.at < end and start < fault.ends for fault in slow) else 0.0
 
 
 def _answered(facts: Facts, plan: OriginPlan) -> Iterator[Seen]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sanderling.simulation.clients import Connection, Taken, position
 from sanderling.simulation.facts import Facts, Logged
-from sanderling.simulation.program import Wish
+from sanderling.simulation.program import SERVICE, Wish
 
 AT_ONCE = 60.0
 """Virtual seconds within which an event reaches whoever is connected, when nothing is wrong; mute commits may be."""
@@ -63,8 +63,16 @@ def revoked(facts: Facts) -> Iterator[str]:
             over = gone[connection.key]
             if connection.at > over + CUT_WITHIN:
                 yield f"{name} has opened a stream {connection.at - over:.0f} s after its key was deleted"
-            elif min(connection.until, facts.ends) > over + facts.program.key_check + CUT_WITHIN:
+            elif min(connection.until, facts.ends) > (due := over + facts.program.key_check + CUT_WITHIN):
+                if _partitioned(facts, due, connection.until):
+                    continue  # its end cannot reach the client
                 yield f"{name} has a stream that goes on although its key was deleted at {over:.0f} s"
+
+
+def _partitioned(facts: Facts, due: float, until: float) -> bool:
+    """Return whether nothing could pass to the clients between a moment and the end of a connection."""
+    faults = (fault for fault in facts.program.faults if (fault.kind, fault.where) == ("partition", SERVICE))
+    return any(fault.at < due and until < fault.ends + CUT_WITHIN for fault in faults)
 
 
 def _calm(facts: Facts, connection: Connection, at: float) -> bool:

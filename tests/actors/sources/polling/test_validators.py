@@ -198,6 +198,19 @@ async def test_an_origin_that_is_right_is_asked_without_a_condition_once_a_day(a
         assert not service.registry.table.describe(source).hot.validators.lies
 
 
+async def test_a_clock_set_back_before_the_creation_makes_no_day_of_its_own(autojump_clock: object) -> None:
+    async with watching() as (service, _):
+        script = Deaf()
+        script.join(service)
+        script.says(rss("a"), etag='"v1"')
+        await service.add(URL, schedule="1h")
+        first = script.plain()
+        service.ahead = -2 * 3600
+        await trio.sleep(86_400 - 7200)
+        assert len(script.asked) > 20
+        assert script.plain() == first
+
+
 async def test_a_last_modified_that_lies_ahead_is_no_validator(autojump_clock: object) -> None:
     async with watching() as (service, _):
         script = Deaf()
