@@ -81,12 +81,12 @@ lint:
 
 simulate:
 	@bin/setup run
-	@exec bin/sanderling simulate $(SEED) $(ARGS)
+	@$(PYTHON_IN) -m tests.simulation $(SEED) $(ARGS)
 
 simulate-d1:
 	@bin/setup run
-	@bin/sanderling simulate 1..$(SEEDS) --only deliveries $(ARGS)
-	@exec bin/sanderling simulate 1..$(SEEDS) --only people $(ARGS)
+	@$(PYTHON_IN) -m tests.simulation 1..$(SEEDS) --only deliveries $(ARGS)
+	@$(PYTHON_IN) -m tests.simulation 1..$(SEEDS) --only people $(ARGS)
 
 bench:
 	@bin/setup test

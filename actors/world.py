@@ -1,7 +1,7 @@
 """The ports to everything that is not deterministic: clock, chance, network, worker processes, storage, faults.
 
 One `World` is made at the composition root and handed down. Production builds the real one
-(`sanderling/real_world.py`), a simulation builds one from a seed (`sanderling/simulation/world.py`). Monotonic time is
+(`sanderling/real_world.py`), a simulation builds one from a seed (`tests/simulation/world.py`). Monotonic time is
 `trio.current_time()` everywhere, because Trio's clock is already a port.
 """
 

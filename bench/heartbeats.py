@@ -1,8 +1,8 @@
 """A real service is killed at drawn moments, again and again.
 
 Its heartbeats are due every ten seconds. Late is one that comes more than an interval after it was due, or, where it
-was due while nothing ran, after the service was back. The simulated kills are more (`sanderling simulate 1..N --only
-heartbeats`); here process, disk and clock are real.
+was due while nothing ran, after the service was back. The simulated kills are more (`python -m tests.simulation
+1..N --only heartbeats`); here process, disk and clock are real.
 """
 
 from __future__ import annotations

@@ -8,21 +8,21 @@ from collections.abc import Iterator
 import trio
 
 from bench.topic import SHORT, Figure, Row, Topic, size
-from sanderling.simulation import scheduling
-from sanderling.simulation.chances import chance
-from sanderling.simulation.clients import Caller, Service
-from sanderling.simulation.drawing.worlds import draw
-from sanderling.simulation.network import SimNetwork
-from sanderling.simulation.program import DAY
-from sanderling.simulation.run import Result, simulate_program
-from sanderling.simulation.serving import Answer, Request, serve_http
+from tests.simulation import scheduling
+from tests.simulation.chances import chance
+from tests.simulation.clients import Caller, Service
+from tests.simulation.drawing.worlds import draw
+from tests.simulation.network import SimNetwork
+from tests.simulation.program import DAY
+from tests.simulation.run import Result, simulate_program
+from tests.simulation.serving import Answer, Request, serve_http
 
 DAYS, SOURCES = size(5.0, 0.01), 10
 TOPIC = Topic(
     "The simulated world",
     "Virtual seconds for each second of processor time, ten sources for five days; the limit makes as many checks with "
     "bare httpcore on the same memory network.",
-    ("sanderling/simulation", "actors", "supervision", "storage/sqlite"),
+    ("tests/simulation", "actors", "supervision", "storage/sqlite"),
     {"speed": Figure("simulated time to processor time", "", ">= 20,000")},
 )
 

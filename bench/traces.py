@@ -27,14 +27,14 @@ import trio._core._run as trio_run
 
 from actors.tracing.steps import step
 from bench.topic import Figure, Row, Topic, size
-from sanderling.simulation.delivery_plans import Saying
-from sanderling.simulation.drawing.letters import SOURCES, WORDS, draw_letters
-from sanderling.simulation.drawing.worlds import draw
-from sanderling.simulation.origins import troubles
-from sanderling.simulation.origins.collector import TAKEN, Collector
-from sanderling.simulation.program import COLLECTOR, Fault, Program
-from sanderling.simulation.run import simulate_program
-from sanderling.simulation.serving import Answer, Request
+from tests.simulation.delivery_plans import Saying
+from tests.simulation.drawing.letters import SOURCES, WORDS, draw_letters
+from tests.simulation.drawing.worlds import draw
+from tests.simulation.origins import troubles
+from tests.simulation.origins.collector import TAKEN, Collector
+from tests.simulation.program import COLLECTOR, Fault, Program
+from tests.simulation.run import simulate_program
+from tests.simulation.serving import Answer, Request
 
 PAIRS, ROUNDS = size(10, 1), size(2, 1)
 CALLS = size(200_000, 2_000)

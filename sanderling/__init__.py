@@ -1,7 +1,7 @@
 """The command: the only reader of argv and the environment, and the place where the real world is made.
 
 It may import every other room, and no room imports it. `cli.py` is the table of commands, `serve.py` runs the service,
-`real_world.py` opens the real ports, `simulation/` the simulated ones. Start with `cli.py`.
+`real_world.py` opens the real ports. Start with `cli.py`.
 """
 
 from __future__ import annotations

@@ -266,31 +266,6 @@ def demo(seconds: float | None, events: int | None) -> int:
     return show(environ(), seconds=seconds, events=events)
 
 
-@main.command()
-@click.argument("seed")
-@click.option("--days", type=float, default=1.0, show_default=True, help="Simulated days.")
-@click.option("--sources", "count", type=click.IntRange(1), default=10, show_default=True, help="Simulated sources.")
-@click.option("--verbose", is_flag=True, help="The whole timeline, instead of its ends.")
-@click.option(
-    "--only",
-    type=click.Choice(
-        ["deliveries", "people", "hub", "coverage", "heartbeats", "nodes", "node-deliveries", "members", "traces"]
-    ),
-    help="A world that is about one thing; sets its own days.",
-)
-def simulate(seed: str, days: float, count: int, verbose: bool, only: str | None) -> int:
-    """Run the whole service in a simulated world that SEED determines, and check its promises.
-
-    With --only, SEED may be a range such as 1..1000: then only what broke is shown.
-    """
-    from sanderling.simulation.command import ONLY, simulate_deliveries
-    from sanderling.simulation.command import simulate as run_simulation
-
-    if only is not None:
-        return simulate_deliveries(seed, ONLY[only], verbose=verbose)
-    return run_simulation(seed, days=days, sources=count, verbose=verbose)
-
-
 @main.command(cls=Tidy)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")

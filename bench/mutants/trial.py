@@ -172,7 +172,7 @@ def simulated(mutant: Mutant, sound: str, copy: Copy, seconds: float) -> tuple[s
             worlds = [f"{seed * DELIVERY_WORLDS}..{(seed + 1) * DELIVERY_WORLDS - 1}", "--only", "deliveries"]
         if copy.whole.get(" ".join(worlds)) is False:
             continue
-        code, _ = copy.run(["-m", "sanderling", "simulate", *worlds], left)
+        code, _ = copy.run(["-m", "tests.simulation", *worlds], left)
         if code and _whole(mutant, sound, copy, worlds):
             return "simulation", f"simulate {' '.join(worlds)}"
     return "", ""
@@ -184,7 +184,7 @@ def _whole(mutant: Mutant, sound: str, copy: Copy, worlds: Sequence[str]) -> boo
     if name not in copy.whole:
         planted = (copy.folder / mutant.path).read_text("utf-8")
         copy.put(mutant.path, sound)
-        code, _ = copy.run(["-m", "sanderling", "simulate", *worlds], MOST_SIMULATING)
+        code, _ = copy.run(["-m", "tests.simulation", *worlds], MOST_SIMULATING)
         copy.put(mutant.path, planted)
         copy.whole[name] = code == 0
     return copy.whole[name]

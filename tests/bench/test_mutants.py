@@ -198,7 +198,7 @@ def test_worlds_are_simulated_until_one_breaks_that_is_whole_without_the_mutant(
     assert found == by
     assert not left
     assert witness.startswith("simulate") == bool(by)
-    assert all(words[:3] == ("-m", "sanderling", "simulate") for words in asked)
+    assert all(words[:2] == ("-m", "tests.simulation") for words in asked)
     assert len(set(asked)) == len(asked)
     assert (tmp_path / "x.py").read_text() == "n = 1\n"
     assert all(known is whole for known in copy.whole.values())

@@ -22,8 +22,6 @@ HOMES = {
     "sanderling/client/api.py": "the command: calls the user's own service",
     "sanderling/client/health.py": "the command: asks the user's own service whether it is ready",
     "sanderling/receiver/published.py": "the command: fetches that service's public keys",
-    "sanderling/simulation/browser.py": "the browser of a simulated service, in memory",
-    "sanderling/simulation/clients.py": "the users of a simulated service, in memory",
 }
 """file: why it may open connections."""
 

@@ -15,6 +15,7 @@ ACROSS = {
     "docs": "what the docs say",
     "e2e": "the whole program, in processes",
     "rules": "the house's rules",
+    "simulation": "the simulated world, its oracles and the bugs planted in it",
     "support": "what tests of many rooms use",
 }
 """Folders of `tests/` that are of no room."""

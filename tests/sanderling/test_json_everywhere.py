@@ -25,7 +25,6 @@ WITHOUT = {
     "restore": ACTS,
     "standby": "it runs until it is stopped, one line for each thing that changes; --once ends with an exit code",
     "serve": "runs, and logs JSON where nobody is at a terminal",
-    "simulate": "a report for developers",
     "try": "a tour for a person",
     "uninstall": ACTS,
     **{f"alerts {act}": ACTS for act in ("delete", "disable", "enable", "pause", "resume")},

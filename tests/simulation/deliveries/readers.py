@@ -1,0 +1,118 @@
+"""Subscribers of the hub (WebSub, a W3C Recommendation): each asks for a feed, confirms, and takes what is posted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import trio
+
+from api.operations.publications import HUB
+from tests.simulation.clients import Caller, CutOff
+from tests.simulation.deliveries.receivers import TAKEN
+from tests.simulation.delivery_records import KeptReader, Receipt
+from tests.simulation.network import Host
+from tests.simulation.origins import troubles
+from tests.simulation.serving import Answer, Request
+from tests.simulation.trace import Trace
+
+SHARED: Final = "what readers share with the hub"
+RENEWED_AFTER = 7200.0
+"""Seconds after which a subscription is renewed, if its lease is not over much sooner."""
+AGAIN = 30.0
+"""Seconds between two tries to subscribe; the callback may be asked that much later."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """One subscriber on a machine of its own. learn: asks the service for a document, until it answers."""
+
+    kept: KeptReader
+    host: Host
+    trace: Trace
+    caller: Caller
+    learn: Callable[[], Any]
+    gone: float = 0.0
+    _wishes: set[str] = field(default_factory=set)
+
+    async def respond(self, request: Request) -> Answer:
+        """Confirm what was wished, or take what is new."""
+        await trio.lowlevel.checkpoint()
+        return self._confirm(request) if request.method == "GET" else self._take(request)
+
+    async def live(self) -> None:
+        """Subscribe, renew, and unsubscribe, all in time."""
+        plan = self.kept.plan
+        await trio.sleep_until(plan.at)
+        topic = await self.learn()
+        while trio.current_time() < plan.ends:
+            await self._wish("subscribe", topic, lambda: self.kept.told_since() < plan.ends)
+            if not plan.renewed:
+                await trio.sleep(plan.lease)
+                self.kept.ended.append(trio.current_time())
+                return
+            with trio.move_on_at(plan.ends):
+                await trio.sleep(min(plan.lease / 2, RENEWED_AFTER))
+        before = len(self.kept.ended)
+        await self._wish("unsubscribe", topic, lambda: len(self.kept.ended) > before)
+
+    async def _wish(self, mode: str, topic: str, done: Callable[[], bool]) -> None:
+        self._wishes.add(mode)
+        asked = trio.current_time()
+        fields = {
+            "hub.mode": mode,
+            "hub.topic": topic,
+            "hub.callback": f"https://{self.host.name}/in",
+            "hub.secret": SHARED,
+            "hub.lease_seconds": str(self.kept.plan.lease),
+        }
+        while True:
+            with suppress(*CutOff):
+                await self.caller.post_form(HUB, fields)
+            await trio.sleep(AGAIN)
+            if done() and (mode != "subscribe" or self.kept.confirmed[-1] > asked):
+                break
+        self._wishes.discard(mode)
+
+    def _confirm(self, request: Request) -> Answer:
+        query = {name: values[0] for name, values in parse_qs(urlsplit(request.path).query).items()}
+        answer = troubles.suffered(self.host, request, Answer(200, query.get("hub.challenge", "").encode()))
+        whole = answer.status == 200 and answer.pace == "at once" and answer.claims is None
+        if query["hub.mode"] not in self._wishes:
+            return Answer(404)
+        self.trace.note(self.host.name, f"confirms: {answer.status}", mode=query["hub.mode"])
+        if whole:
+            (self.kept.confirmed if query["hub.mode"] == "subscribe" else self.kept.ended).append(trio.current_time())
+        return answer
+
+    def _take(self, request: Request) -> Answer:
+        answer = self._answer(request)
+        status = 0 if answer.pace in ("lost", "never", "trickle") else answer.status
+        if status == 410:
+            self.kept.ended.append(trio.current_time())
+        receipt = Receipt(
+            trio.current_time(),
+            request.path,
+            request.headers,
+            request.body,
+            status,
+            clear=answer.pace == "at once",
+        )
+        self.kept.receipts.append(receipt)
+        self.trace.note(self.host.name, f"is told, {answer.status}", bytes=len(request.body))
+        return replace(answer, finished=lambda: _finish(receipt))
+
+    def _answer(self, request: Request) -> Answer:
+        if self.host.suffers("lost"):
+            return replace(TAKEN, pace="lost")
+        if self.host.suffers("gone") and self.gone != self.host.faults["gone"]:
+            self.gone = self.host.faults["gone"]
+            return Answer(410, b"gone")
+        return troubles.suffered(self.host, request, TAKEN)
+
+
+def _finish(receipt: Receipt) -> None:
+    receipt.until = trio.current_time()

@@ -1,0 +1,102 @@
+"""The parts of a correspondence on the stage of a run: what it is given, starts, waits for and gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import trio
+
+from storage.interface import Storage
+from storage.records.destination import EMAIL
+from storage.sqlite.in_loop import Disk
+from tests.simulation.chances import chance
+from tests.simulation.clients import Caller
+from tests.simulation.deliveries.mail import PostOffice
+from tests.simulation.deliveries.operator import Operator
+from tests.simulation.deliveries.publisher import Scribe, provision
+from tests.simulation.deliveries.readers import AGAIN as READERS_LOOK
+from tests.simulation.deliveries.readers import Reader
+from tests.simulation.deliveries.receivers import ReceiverHost
+from tests.simulation.deliveries.services import SERVICES
+from tests.simulation.delivery_ledger import Ledger
+from tests.simulation.delivery_plans import Correspondence
+from tests.simulation.delivery_records import KeptReader, Letters
+from tests.simulation.network import SimNetwork
+from tests.simulation.serving import serve_http
+from tests.simulation.trace import Trace
+from tests.simulation.world import POST, Life
+
+
+class Stage:
+    """A correspondence in a run; one without a plan does nothing."""
+
+    def __init__(
+        self,
+        plan: Correspondence | None,
+        seed: str,
+        network: SimNetwork,
+        trace: Trace,
+        *,
+        disk: Disk,
+        caller: Callable[[str], Caller],
+        life: Callable[[], Life | None],
+    ) -> None:
+        self._plan, self._network = plan, network
+        self.letters: Letters | None = None
+        if plan is not None:
+            self.letters = Letters(Ledger(disk), plan.hasty)
+            receipts = self.letters.receipts
+            mail = {each.host for each in plan.destinations if each.kind == EMAIL}
+            services = {each.name: SERVICES[each.kind] for each in plan.destinations if each.kind in SERVICES}
+            self._offices = [
+                PostOffice(network.add(host), trace, receipts, self.letters.invitations) for host in sorted(mail)
+            ]
+            self._hosts = [
+                ReceiverHost(network.add(host), trace, receipts, services) for host in plan.hosts if host not in mail
+            ]
+            self._readers = [
+                Reader(kept, network.add(kept.plan.host), trace, caller(kept.label), partial(self._feed, kept))
+                for kept in map(KeptReader, plan.readers)
+            ]
+            self.letters.readers += [reader.kept for reader in self._readers]
+            self._keeper = Operator(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
+            self._scribe = Scribe(life, self.letters.said)
+
+    async def provision(self, storage: Storage) -> None:
+        """Add what is there before the first start."""
+        if self._plan is not None:
+            await provision(storage, self._plan.sources)
+
+    async def start(self, nursery: trio.Nursery, ends: float) -> None:
+        if self._plan is not None:
+            for each in self._hosts:
+                listeners = await self._network.side(each.host.name).listen("", 443)
+                nursery.start_soon(serve_http, each.respond, listeners)
+            for office in self._offices:
+                listeners = await self._network.side(office.host.name).listen("", POST.port)
+                nursery.start_soon(office.serve, listeners)
+            for reader in self._readers:
+                listeners = await self._network.side(reader.host.name).listen("", 443)
+                nursery.start_soon(serve_http, reader.respond, listeners)
+                nursery.start_soon(reader.live)
+            nursery.start_soon(self._keeper.live, self._plan, ends)
+            nursery.start_soon(self._scribe.write, self._plan.sayings)
+
+    async def _feed(self, kept: KeptReader) -> str:
+        """Return the address of the published feed that a reader reads."""
+        while True:
+            feeds = await self._keeper.feeds()
+            if feeds:
+                return feeds[kept.plan.format]
+            await trio.sleep(READERS_LOOK)
+
+    async def put_right(self) -> None:
+        """Have users enable and replay everything, once nothing goes wrong any more."""
+        if self._plan is not None:
+            await self._keeper.put_right()
+
+    async def ask_at_last(self) -> None:
+        """Have users read what they need at the very end."""
+        if self._plan is not None:
+            await self._keeper.read_lines()

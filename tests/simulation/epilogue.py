@@ -1,0 +1,143 @@
+"""The epilogue, when all is at rest: a page of the database is bent, or a backup is put back.
+
+Nothing of what was promised before is judged by what happens here; it has promises of its own (`oracle.epilogues`).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import trio
+
+from storage.sqlite.in_loop import Disk
+from tests.simulation.afterwards import Afterwards
+from tests.simulation.bending import bend
+from tests.simulation.clients import Caller, CutOff, Frames
+from tests.simulation.trace import Trace
+from tests.simulation.world import REFUSED, Machine
+
+SOON = 60.0
+AFTERWARDS = 1800.0
+DAMAGED = "is damaged"
+
+
+@dataclass(slots=True)
+class Epilogue:
+    """An operator with bad luck. reborn: ends the life, does something, and waits for the next one to answer."""
+
+    machine: Machine
+    caller: Caller
+    trace: Trace
+    dice: random.Random
+    reborn: Callable[[Callable[[], None]], Awaitable[None]]
+    stands: Callable[[], bool]
+    copy: sqlite3.Connection | None = None
+
+    async def play(self, kind: str) -> Afterwards:
+        disk = self.machine.disk
+        seen = Afterwards(kind, _bodies(disk))
+        if kind == "restore":
+            await self._restore(seen)
+        else:
+            table = kind.rsplit(maxsplit=1)[-1]
+            if kind.startswith("at rest"):
+                await self.reborn(lambda: self._bend(table))
+            else:
+                self._bend(table)
+            await self._look_around(seen)
+        return seen
+
+    def back_up(self) -> None:
+        """Take a copy of the database."""
+        self.copy = sqlite3.connect(":memory:")
+        self.machine.disk.connection.backup(self.copy)
+
+    def _bend(self, table: str) -> None:
+        number = bend(self.machine.disk.connection, table, self.dice)
+        self.trace.note("disk", "has a bent page", page=number, table=table)
+
+    async def _look_around(self, seen: Afterwards) -> None:
+        """Read all there is and see who speaks of damage; wait, and see whether the service stands."""
+        await self._read_all(seen)
+        await trio.sleep(SOON)
+        seen.ready = await self._ask("/readyz")
+        loud = [event for _, event in self.machine.told]
+        if "storage.damaged" in loud:
+            seen.told["log"] = "storage.damaged"
+        if REFUSED in loud:
+            seen.told["start"] = REFUSED
+        await trio.sleep(AFTERWARDS)
+        status, _ = await self._ask("/healthz")
+        seen.stood = self.stands() and status == 200
+
+    async def _read_all(self, seen: Afterwards) -> None:
+        since = ""
+        while True:
+            status, text = await self._ask(f"/v1/events?limit=20&order=asc{since}")
+            if not status:
+                return
+            if status != 200:
+                if DAMAGED in text:
+                    seen.told["history"] = text
+                return
+            page = json.loads(text)
+            for event in page["events"]:
+                seen.read.append((event["id"], event))
+            if page["next_cursor"] is None:
+                seen.whole = True
+                return
+            since = f"&cursor={page['next_cursor']}"
+
+    async def _restore(self, seen: Afterwards) -> None:
+        """Put the copy back; resume after what is no more."""
+        disk = self.machine.disk
+        newest = max(seen.known)
+        await self.reborn(self._put_back)
+        seen.kept = _bodies(disk)
+        with trio.move_on_after(AFTERWARDS * 4):
+            await self._stream(seen, newest)
+        seen.new = {id: body for id, body in _bodies(disk).items() if id not in seen.kept}
+        seen.stood = self.stands()
+
+    def _put_back(self) -> None:
+        disk = self.machine.disk
+        epoch = disk.epoch
+        assert self.copy is not None, "the program was too short for a backup"
+        self.copy.backup(disk.connection)
+        self.copy.close()
+        disk.connection.execute("UPDATE fact SET value=? WHERE name='epoch'", (epoch,))
+        self.machine.step_clock(-2 * 3600.0)
+        self.trace.note("operator", "puts a backup back")
+
+    async def _stream(self, seen: Afterwards, newest: str) -> None:
+        while True:
+            since = seen.streamed[-1][0] if seen.streamed else newest
+            try:
+                async with self.caller.stream(f"/v1/stream?since={since}", {}) as response:
+                    headers = {name.lower(): value for name, value in response.headers}
+                    seen.replay_from = seen.replay_from or headers.get(b"sanderling-replay-from", b"").decode()
+                    frames = Frames("sse")
+                    async for chunk in response.aiter_stream():
+                        seen.streamed += frames.feed(chunk)
+            except CutOff:
+                pass
+            await trio.sleep(3)
+
+    async def _ask(self, path: str) -> tuple[int, str]:
+        for _ in range(20):
+            try:
+                status, content = await self.caller.ask("GET", path)
+            except CutOff:
+                await trio.sleep(5)
+            else:
+                return status, content.decode()
+        return 0, ""
+
+
+def _bodies(disk: Disk) -> dict[str, bytes]:
+    """Return the log, by id."""
+    return {json.loads(event.body)["id"]: event.body for event in disk.events()}

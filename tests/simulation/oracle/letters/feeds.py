@@ -1,0 +1,105 @@
+"""The promises of the hub: whoever has confirmed is told of each event, signed, once, until the subscription ends."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import re
+from collections.abc import Iterator
+
+from tests.simulation.deliveries.readers import SHARED
+from tests.simulation.delivery_records import KeptReader, Receipt
+from tests.simulation.facts import Facts
+from tests.simulation.oracle.letters.clock import disturbed, stepped
+from tests.simulation.program import SERVICE
+
+_TITLE = re.compile(rb"saying \d+")
+SETTLES = 60.0
+"""Seconds between a reader's word and its subscription, and between its end and the last request under way."""
+
+
+STEPS = 12 * 3600.0
+"""More than all clock steps of a world together."""
+
+
+def owed(facts: Facts) -> Iterator[str]:
+    """Yield what readers must still be told, once nothing goes wrong any more."""
+    letters = facts.letters
+    for kept in () if letters is None else letters.readers:
+        assert letters is not None
+        there = {title.decode() for receipt in kept.receipts if receipt.taken for title in _titles(receipt)}
+        since = _surely_since(facts, kept)
+        if not kept.confirmed:
+            yield f"{kept.label} could not subscribe"
+        for logged in facts.log:
+            said = letters.said.get(title := logged.event["title"])
+            if said is not None and said.offered > since and title not in there:
+                yield f"{kept.label} was not told of {title}"
+
+
+def _surely_since(facts: Facts, kept: KeptReader) -> float:
+    """Return since when a subscription is surely stored: a crash may have come between the word and the commit."""
+    since = kept.told_since()
+    later = [at for at in kept.confirmed if at >= since and not disturbed(facts, at - 1, at + SETTLES)]
+    return min(later, default=math.inf) + SETTLES
+
+
+def signed(facts: Facts) -> Iterator[str]:
+    """Each request is signed with the reader's secret (WebSub, 8), and names its topic and the hub."""
+    for kept, receipt in _all(facts):
+        token = hmac.digest(SHARED.encode(), receipt.body, "sha256").hex()
+        if receipt.headers.get("x-hub-signature") != f"sha256={token}":
+            yield f"{kept.label} was told at {receipt.at:.0f} without its signature"
+        if 'rel="hub"' not in receipt.headers.get("link", "") or f".{kept.plan.format}>" not in receipt.headers["link"]:
+            yield f"{kept.label} was told at {receipt.at:.0f} without the topic"
+
+
+def once(facts: Facts) -> Iterator[str]:
+    """Who has taken an event is not told again, but after a crash; JSON Feed is told whole each time."""
+    for kept in () if facts.letters is None else facts.letters.readers:
+        first: dict[bytes, Receipt] = {}
+        for receipt in kept.receipts if kept.plan.format != "json" else ():
+            for title in _titles(receipt):
+                before = first.get(title)
+                if before is not None and not _excused(facts, kept, before.at):
+                    yield f"{kept.label} was told of {title.decode()} at {before.at:.0f} and {receipt.at:.0f}"
+                if receipt.taken and receipt.clear:
+                    first.setdefault(title, receipt)
+
+
+def ended(facts: Facts) -> Iterator[str]:
+    """Who has not said that it wants to be told, or says so no more, is told nothing."""
+    for kept, receipt in _all(facts):
+        begun = [at for at in kept.confirmed if at <= receipt.at]
+        over = [at for at in kept.ended if at <= receipt.at]
+        since = max(over, default=-SETTLES)
+        if not begun or (
+            max(begun) < since and receipt.at > since + SETTLES and not _unsure(facts, kept, since, receipt.at)
+        ):
+            yield f"{kept.label} was told at {receipt.at:.0f}, and wants to be told no more since {since:.0f}"
+
+
+def _unsure(facts: Facts, kept: KeptReader, since: float, at: float) -> bool:
+    """Whether the hub may not know of an end: it has not heard of it, or its clock, which was set, counts a lease."""
+    if not kept.plan.renewed:
+        return at < since + 2 * SETTLES or (at < since + STEPS and stepped(facts, 0, at))
+    return disturbed(facts, since - 60, since + SETTLES) or _faults(facts, kept, since)
+
+
+def _excused(facts: Facts, kept: KeptReader, at: float) -> bool:
+    return disturbed(facts, at - 5, at + SETTLES) or _faults(facts, kept, at)
+
+
+def _faults(facts: Facts, kept: KeptReader, at: float) -> bool:
+    there = [*facts.program.faults_at(kept.plan.host), *facts.program.faults_at(SERVICE)]
+    return any(fault.at < at + SETTLES and fault.ends > at - SETTLES and fault.kind != "gone" for fault in there)
+
+
+def _titles(receipt: Receipt) -> list[bytes]:
+    return list(dict.fromkeys(_TITLE.findall(receipt.body)))
+
+
+def _all(facts: Facts) -> Iterator[tuple[KeptReader, Receipt]]:
+    for kept in () if facts.letters is None else facts.letters.readers:
+        for receipt in kept.receipts:
+            yield kept, receipt

@@ -1,0 +1,109 @@
+"""The promises of a stream to a client that holds a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tests.simulation.clients import Connection, Taken, position
+from tests.simulation.facts import Facts, Logged
+from tests.simulation.program import SERVICE, Wish
+
+AT_ONCE = 60.0
+"""Virtual seconds within which an event reaches whoever is connected, when nothing is wrong; mute commits may be."""
+CUT_WITHIN = 5.0
+"""Virtual seconds within which the service's last words reach a client, beside what it takes to look at its key."""
+
+
+def wants(facts: Facts, name: str, logged: Logged) -> bool:
+    """Return whether a client has asked for an event."""
+    wish = next(plan.wish for plan in facts.program.clients if plan.name == name)
+    return wish == Wish() or _passes(facts, wish, logged)
+
+
+def cursors(facts: Facts) -> Iterator[str]:
+    """A client gets the log from its first event on, or all of it that it asked for, without gap or repetition, unless
+    it is told that there is one.
+    """
+    bodies = {logged.event["id"]: logged.body for logged in facts.log}
+    for name, taken in facts.taken.items():
+        ids = [logged.event["id"] for logged in facts.log if wants(facts, name, logged)]
+        cuts = facts.expired.get(name, ())
+        for index, floor in cuts:
+            if index and position(taken[index - 1].id) >= floor:
+                yield f"{name} was told that the log has lost what comes after {taken[index - 1].id}, which it has not"
+        ends = [index for index, _ in cuts]
+        for begins, over in pairwise(dict.fromkeys((0, *ends, len(taken)))):
+            yield from _joined(name, taken[begins:over], ids)
+        yield from (
+            f"{name}: other bytes than the log's for {e.id}" for e in taken if bodies.get(e.id, e.body) != e.body
+        )
+
+
+def prompt(facts: Facts) -> Iterator[str]:
+    """What comes into the log while a client is connected and reads, it gets at once."""
+    if facts.program.steps or facts.program.season:
+        return  # who sets our clock knows no more when an event came
+    for plan in facts.program.clients:
+        got = {taken.id: taken.at for taken in facts.taken.get(plan.name, ())} if not plan.rests else {}
+        for connection in facts.connections.get(plan.name, ()) if got else ():
+            for logged in facts.log:
+                if _calm(facts, connection, logged.at) and wants(facts, plan.name, logged):
+                    late = got.get(logged.event["id"], facts.ends) - logged.at
+                    if late > AT_ONCE:
+                        yield f"{plan.name} is given {logged.event['id']} {late:.0f} s after it came"
+
+
+def revoked(facts: Facts) -> Iterator[str]:
+    """Who has a key that was deleted is told nothing more, and opens nothing."""
+    for name, gone in facts.revoked.items():
+        for connection in facts.connections.get(name, ()):
+            if connection.key >= len(gone):
+                continue  # it was not deleted
+            over = gone[connection.key]
+            if connection.at > over + CUT_WITHIN:
+                yield f"{name} has opened a stream {connection.at - over:.0f} s after its key was deleted"
+            elif min(connection.until, facts.ends) > (due := over + facts.program.key_check + CUT_WITHIN):
+                if _partitioned(facts, due, connection.until):
+                    continue  # its end cannot reach the client
+                yield f"{name} has a stream that goes on although its key was deleted at {over:.0f} s"
+
+
+def _partitioned(facts: Facts, due: float, until: float) -> bool:
+    """Return whether nothing could pass to the clients between a moment and the end of a connection."""
+    faults = (fault for fault in facts.program.faults if (fault.kind, fault.where) == ("partition", SERVICE))
+    return any(fault.at < due and until < fault.ends + CUT_WITHIN for fault in faults)
+
+
+def _calm(facts: Facts, connection: Connection, at: float) -> bool:
+    """Return whether whoever has a connection gets at once what comes at a moment."""
+    late = at + AT_ONCE
+    return (
+        connection.at < at
+        and late < min(connection.until, facts.ends)
+        and not facts.restless(at - 1, late, but=("disk mute",))
+    )
+
+
+def _passes(facts: Facts, wish: Wish, logged: Logged) -> bool:
+    event, added = logged.event, facts.added.get(wish.source)
+    if wish.source and (added is None or event["source_id"] != added.id):
+        return False
+    if wish.word and ("alert_type" in event or wish.word not in f"{event['title']} {event['content']}".lower()):
+        return False
+    return not wish.tier or bool(event["source_type"] == wish.tier)
+
+
+def _joined(name: str, taken: Sequence[Taken], ids: Sequence[str]) -> Iterator[str]:
+    """Yield where a part of what a client took is not a part of the log."""
+    got = [event.id for event in taken]
+    if got[0] not in ids:
+        yield f"{name} was given {got[0]}, which is not in the log, or which it has not asked for"
+        return
+    first = ids.index(got[0])
+    expected = ids[first : first + len(got)]
+    wrong = next((n for n, (had, due) in enumerate(zip(got, expected, strict=False)) if had != due), None)
+    if wrong is not None:
+        yield f"{name} was given {got[wrong]} where {expected[wrong]} was due, as its event {wrong}"
+    elif len(expected) < len(got):
+        yield f"{name} was given {got[len(expected)]}, which is not in the log"

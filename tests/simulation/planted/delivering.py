@@ -1,0 +1,47 @@
+"""Bugs between the log and a receiver: the matcher, the outbox, the deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from actors.delivery import schedule
+from actors.destination_kinds.answer import Answer
+from storage.append import Lease
+from storage.records.delivery import Match
+from storage.records.identity import Seq
+from storage.sql.stores.outbox import SqlOutbox
+
+
+def claimed_for_ever() -> AbstractContextManager[Any]:
+    """Deliveries that were under way at a crash stay claimed by the dead life."""
+
+    async def wrong(self: SqlOutbox, lease: Lease, **more: Any) -> int:
+        return 0
+
+    return patch.object(SqlOutbox, "release", wrong)
+
+
+def matches_after_the_cursor() -> AbstractContextManager[Any]:
+    """The matcher's cursor is durable before the rows that its step caused."""
+    right = SqlOutbox.advance
+
+    async def wrong(  # as the method that it stands for
+        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+    ) -> None:
+        await right(self, name, expect, to, (), lease, **more)
+        if matches:
+            await right(self, name, to, to, matches, lease)
+
+    return patch.object(SqlOutbox, "advance", wrong)
+
+
+def given_up_after_two() -> AbstractContextManager[Any]:
+    """A delivery is given up after its second failure."""
+
+    def wrong(answer: Answer, attempt: int) -> str:
+        return "sent" if answer.delivered else "given_up" if attempt >= 2 else "retry"
+
+    return patch.object(schedule, "verdict", wrong)

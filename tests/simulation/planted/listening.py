@@ -1,0 +1,88 @@
+"""Bugs that show to those who ask for some of the events, or whose keys are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from actors.matcher import actor as matching
+from api.streams.reader import Reader
+from api.streams.streams import Streams
+from storage.append import Lease
+from storage.records.delivery import Match
+from storage.records.identity import Seq
+from storage.records.key import ApiKey
+from storage.sql.stores.keys import SqlKeys
+from storage.sql.stores.outbox import SqlOutbox
+
+
+def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
+    """A filtered reader's cursor goes one further than the page that it has read."""
+    right = Reader._read_page
+
+    async def wrong(self: Reader) -> None:
+        before = self.cursor
+        await right(self)
+        if not self._filter.everything and before < self.cursor < self._tail.head:
+            self.cursor = Seq(self.cursor + 1)
+
+    return patch.object(Reader, "_read_page", wrong)
+
+
+def filtered_pages_overlap() -> AbstractContextManager[Any]:
+    """A filtered reader's cursor moves by what has passed, and not by what it has looked at: what was last is next."""
+    right = Reader._read_page
+
+    async def wrong(self: Reader) -> None:
+        await right(self)
+        if not self._filter.everything and len(self._page) > 1:
+            self.cursor = Seq(self._page[0].seq - 1)
+
+    return patch.object(Reader, "_read_page", wrong)
+
+
+def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
+    """Who has caught up is given whatever comes, whichever source it asked for."""
+    right = Reader._of_ring
+
+    async def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
+        asked, everything = self._filter.where, self._filter.everything
+        self._filter.everything = everything or bool(asked.sources)
+        try:
+            return await right(self, recent)
+        finally:
+            self._filter.everything = everything
+
+    return patch.object(Reader, "_of_ring", wrong)
+
+
+def rows_cut_off() -> AbstractContextManager[Any]:
+    """Of one event's match only as many rows are written as one transaction is meant to have."""
+    right = SqlOutbox.advance
+
+    async def wrong(  # as the method that it stands for
+        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+    ) -> None:
+        await right(self, name, expect, to, matches[: matching.MOST_ROWS], lease, **more)
+
+    return patch.object(SqlOutbox, "advance", wrong)
+
+
+def revoked_streams_go_on() -> AbstractContextManager[Any]:
+    """The stream of a key that is deleted stays open until its client goes."""
+    return patch.object(Streams, "_end_key", lambda self, hashed: None)
+
+
+def look_ups_cached() -> AbstractContextManager[Any]:
+    """A key that was once found is not looked up again."""
+    right = SqlKeys.by_hash
+    found: dict[str, ApiKey | None] = {}
+
+    async def wrong(self: SqlKeys, sha256: str) -> ApiKey | None:
+        if sha256 not in found:
+            found[sha256] = await right(self, sha256)
+        return found[sha256]
+
+    return patch.object(SqlKeys, "by_hash", wrong)

@@ -1,0 +1,142 @@
+"""Bugs of several nodes on one database: of what is compared, of who is inside, of what others have written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import trio
+from msgspec.structs import replace
+
+from actors.members.membership import Membership
+from actors.members.ownership import Ownership
+from storage.following import Follower
+from storage.records.event import Stored
+from storage.records.identity import Seq
+from storage.records.member import LEASE, LEFT, View
+from storage.sql.stores.keys import SqlKeys
+from storage.sql.stores.outbox import SqlOutbox
+from storage.sqlite.in_loop_nodes import InLoopNode, LoopMembers
+from tests.simulation.planted.meddled import harvests_of_any_version
+
+
+def versions_not_compared() -> AbstractContextManager[Any]:
+    """A node that was stopped writes what it found before that, whatever others have written meanwhile."""
+    return harvests_of_any_version()
+
+
+def own_commits_shown_at_once() -> AbstractContextManager[Any]:
+    """A node shows its own commit, and passes over what others have committed before it."""
+    right = Follower.committed
+
+    def wrong(self: Follower, after: Seq, events: Sequence[Stored]) -> None:
+        right(self, self._tail.head, events)
+
+    return patch.object(Follower, "committed", wrong)
+
+
+def wake_ups_lost_and_nothing_read() -> AbstractContextManager[Any]:
+    """What another node commits is read when a notice comes, and only then."""
+
+    async def wrong(self: InLoopNode) -> None:
+        await self.log.follower.run()
+
+    return patch.object(InLoopNode, "follow", wrong)
+
+
+def everything_is_mine() -> AbstractContextManager[Any]:
+    """Every node watches every source."""
+    return patch.object(Ownership, "watches", lambda self, source: True)
+
+
+def leaving_nodes_beat_on() -> AbstractContextManager[Any]:
+    """A beat that was under way when a node left lets it in again, for a whole lease."""
+    right = LoopMembers.leave
+
+    async def wrong(self: LoopMembers) -> None:
+        await right(self)
+        row = self._disk.members.get(self._me)
+        if row is not None and row.until == LEFT:
+            now = trio.current_time()
+            self._disk.members[self._me] = replace(row, since=now, until=now + LEASE)
+            self._change()
+
+    return patch.object(LoopMembers, "leave", wrong)
+
+
+def the_first_one_back_puts_out_the_rest() -> AbstractContextManager[Any]:
+    """After an outage of the database all leases are over, and whoever returns first finds everybody late."""
+    right = View.due
+
+    def wrong(self: View, me: str, lease: float = LEASE) -> Any:
+        eager = [replace(each, since=self.at - lease) if each.id == me else each for each in self.members]
+        return right(replace(self, members=tuple(eager)), me, lease)
+
+    return patch.object(View, "due", wrong)
+
+
+def leases_by_their_own_clocks() -> AbstractContextManager[Any]:
+    """Each node says by its own clock until when its lease is good, and one's clock is ten seconds behind."""
+    right = LoopMembers.beat
+
+    async def wrong(self: LoopMembers, says: Any) -> View:
+        await right(self, says)
+        row = self._disk.members.get(self._me)
+        if row is not None and row.until != LEFT and int(self._me.rpartition("-")[2]) % 2:
+            self._disk.members[self._me] = replace(row, until=row.until - 2 * LEASE)
+        self._change()
+        return self._view()
+
+    return patch.object(LoopMembers, "beat", wrong)
+
+
+def parked_nodes_go_on() -> AbstractContextManager[Any]:
+    """A node that can't reach the database looks on, while others do in its place."""
+
+    async def wrong(self: Membership) -> None:
+        await trio.sleep_forever()
+
+    return patch.object(Membership, "_watch_silence", wrong)
+
+
+def keys_kept_by_each() -> AbstractContextManager[Any]:
+    """Each node keeps the keys that it has looked up."""
+    right = SqlKeys.by_hash
+    found: dict[tuple[int, str], Any] = {}
+
+    async def wrong(self: SqlKeys, sha256: str) -> Any:
+        if (id(self), sha256) not in found:
+            found[id(self), sha256] = await right(self, sha256)
+        return found[id(self), sha256]
+
+    return patch.object(SqlKeys, "by_hash", wrong)
+
+
+def all_claims_released() -> AbstractContextManager[Any]:
+    """Whoever takes over a destination puts back the claims of all."""
+    right = SqlOutbox.release
+
+    async def wrong(self: SqlOutbox, lease: Any, *, destination: str | None = None, held: Any = ()) -> int:
+        return await right(self, lease)
+
+    return patch.object(SqlOutbox, "release", wrong)
+
+
+@contextmanager
+def two_matchers() -> Iterator[None]:
+    """Every node matches, and the cursor is moved from wherever it is."""
+    everything = Ownership.mine
+
+    def mine(self: Ownership, key: str) -> bool:
+        return key == "matcher" or everything(self, key)
+
+    right = SqlOutbox.advance
+
+    async def wrong(self: SqlOutbox, name: str, expect: Any, to: Seq, *given: Any, **more: Any) -> None:
+        at = await self.cursor(name)
+        await right(self, name, at, to, *given, **more)
+
+    with patch.object(Ownership, "mine", mine), patch.object(SqlOutbox, "advance", wrong):
+        yield
