@@ -22,6 +22,7 @@ from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavai
 from storage.interface import Storage
 from storage.interface.command_keys import CommandKeys
 from storage.postgres.address import Address, BadAddress, read_address
+from storage.postgres.shared_clock import SharedClock
 from storage.secrets.vault import Vault
 from storage.sqlite.database import open_keys, open_sqlite
 from storage.sqlite.engine.folder import prepare
@@ -108,6 +109,7 @@ async def open_storage(
         doing=doing,
         shares=shares,
         listen_url=None if listen is None else listen.url,
+        shared=clock if isinstance(clock, SharedClock) else None,
     )
 
 

@@ -34,6 +34,7 @@ from sanderling.passwords import Argon2
 from sanderling.program import holder_command, worker_command, worker_environment
 from sanderling.replica_place import replica_of
 from storage.interface import Storage
+from storage.postgres.shared_clock import SharedClock
 from storage.records.identity import Millis
 
 BACKLOG = 1024
@@ -157,18 +158,19 @@ def real_world(
     dice = chance()  # one for all: it has no state that consumers could disturb for each other
 
     named = named_vault(environ())
+    clock = SharedClock(wall, monotonic)
 
     async def open_storage() -> Storage:
         return await engines.open_storage(
             settings,
-            clock=wall,
+            clock=clock,
             warn=lambda sentence: log("storage.warning", level="warning", says=sentence),
             named=named,
             doing=doing,
         )
 
     return World(
-        wall=wall,
+        wall=clock,
         chance=lambda _name: dice,
         entropy=entropy,
         resolver=SystemResolver(),
@@ -190,7 +192,7 @@ def real_world(
         reach=lambda _point: None,
         log=log,
         certificate=certificate,
-        replica=replica_of(settings, wall) if settings.replica else None,
+        replica=replica_of(settings, clock) if settings.replica else None,
         browser=real_browser(settings, log),
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),

@@ -22,6 +22,7 @@ from storage.postgres.engine.steps import FENCE, STEPS, all_steps, lock_of, upgr
 from storage.postgres.engine.watch import Watch
 from storage.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
 from storage.postgres.server import SETTINGS, ServerFacts, judge
+from storage.postgres.shared_clock import SharedClock
 from storage.records.identity import START, Seq
 from storage.secrets.mark import mark, opens_mark, read_mark
 from storage.secrets.sealing import examine_boxes
@@ -55,6 +56,7 @@ async def open_postgres(
     safe: Collection[str] = SETTINGS,
     shares: bool = False,
     listen_url: str | None = None,
+    shared: SharedClock | None = None,
 ) -> Storage:
     """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
 
@@ -62,7 +64,7 @@ async def open_postgres(
     `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the
     settings that must not be off; only a cluster of the tests does with fewer. `shares`: whether other starts may work
     on the data at the same time; without it, this one fences off every start before it. `listen_url`: the server's own
-    address, where `url` is a pooler's.
+    address, where `url` is a pooler's. `shared`: the clock that the database sets.
 
     Raises Unavailable (also for a server that is too old, or may lose what it has committed), NoKey, NewerSchema,
     Corrupt, Unopened.
@@ -73,7 +75,7 @@ async def open_postgres(
     for sentence in opened.warnings:
         warn(sentence)
     lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url, Lineage())
-    return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn)
+    return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn, shared=shared)
 
 
 class _Lines(NamedTuple):
@@ -116,7 +118,16 @@ class _Opened(NamedTuple):
 class PostgresStorage(Stores):
     """One opened engine; see `storage.interface.Storage`."""
 
-    def __init__(self, lines: _Lines, known: Seq, lease: Lease, vault: Vault, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        lines: _Lines,
+        known: Seq,
+        lease: Lease,
+        vault: Vault,
+        warn: Callable[[str], None],
+        *,
+        shared: SharedClock | None = None,
+    ) -> None:
         self._appender = PostgresWriter(APPENDER, lines.to("append"), warn, vault)
         self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
         self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
@@ -124,7 +135,7 @@ class PostgresStorage(Stores):
         places = Places(self._appender, self._writer, self._readers, self._lookups)
         super().__init__(places, SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)
-        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget)
+        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
         self.sharing = SqlChanges(self._readers, vault) if lines.shares else None
         self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()

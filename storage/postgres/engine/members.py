@@ -13,6 +13,7 @@ import msgspec
 
 from storage.postgres.engine.connection import PostgresConnection
 from storage.postgres.engine.readers import LinePool
+from storage.postgres.shared_clock import SharedClock
 from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
 
@@ -42,13 +43,21 @@ _decode = msgspec.json.Decoder(Says).decode
 class PostgresMembers:
     """See `storage.interface.Members`. shown: the newest position that readers have seen here. lease: seconds.
 
-    forget: called after a failover, as what was shown may not be in the log any more.
+    forget: called after a failover, as what was shown may not be in the log any more. clock: hears the database's time
+    with each beat.
     """
 
     def __init__(
-        self, pool: LinePool, me: str, shown: Callable[[], Seq], forget: Callable[[], None], lease: float = LEASE
+        self,
+        pool: LinePool,
+        me: str,
+        shown: Callable[[], Seq],
+        forget: Callable[[], None],
+        lease: float = LEASE,
+        *,
+        clock: SharedClock | None = None,
     ) -> None:
-        self._pool, self._me, self._shown, self._lease = pool, me, shown, lease
+        self._pool, self._me, self._shown, self._lease, self._clock = pool, me, shown, lease, clock
         self._left = False
         self._timeline = ""
         self._failover: Failover | None = None
@@ -74,7 +83,7 @@ class PostgresMembers:
 
         def visit(connection: PostgresConnection) -> tuple[View, Sequence[Any] | None]:
             beaten = None if self._left else connection.execute(_BEAT, row).fetchone()
-            view = _view(connection)
+            view = self._look(connection)
             if self._left or view.due(self._me, self._lease) is None:
                 return view, beaten
             return self._change(connection), beaten
@@ -82,6 +91,14 @@ class PostgresMembers:
         view, beaten = await self._pool.visit(visit)
         if beaten is not None:
             self._lives_on(beaten[0], beaten[1], shown)
+        return view
+
+    def _look(self, connection: PostgresConnection) -> View:
+        if self._clock is None:
+            return _view(connection)
+        asked = self._clock.own()
+        view = _view(connection)
+        self._clock.hear(asked, view.at, self._clock.own())
         return view
 
     def _lives_on(self, timeline: str, ends: int, shown: Seq) -> None:

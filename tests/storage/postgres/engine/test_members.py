@@ -10,11 +10,12 @@ import psycopg
 import pytest
 import trio
 
-from sanderling.real_world import wall
+from sanderling.real_world import monotonic, wall
 from storage.errors import Fenced
 from storage.interface import Storage
 from storage.postgres import database
 from storage.postgres.engine.members import PostgresMembers
+from storage.postgres.shared_clock import SharedClock
 from storage.records.identity import Seq
 from storage.records.member import KEPT, LEASE, LEFT, Says
 from storage.secrets.vault import SIZE, Vault
@@ -201,3 +202,15 @@ async def test_a_drain_is_in_the_view_of_all_until_it_is_ended(
     await first.members.drain(on=True)
     await third.members.drain(on=False)
     assert not (await first.members.beat(SAYS)).drained
+
+
+async def test_nodes_whose_clocks_differ_count_the_time_of_the_database(
+    url: str, three: tuple[Storage, Storage, Storage]
+) -> None:
+    first, second, _ = three
+    clocks = [SharedClock(lambda off=off: wall() + off, monotonic) for off in (-40.0, 3.5)]
+    for storage, clock in zip((first, second), clocks, strict=True):
+        pool, me = storage._beats, storage.members.me  # type: ignore[attr-defined]
+        view = await PostgresMembers(pool, me, lambda: Seq(0), lambda: None, clock=clock).beat(SAYS)
+        assert abs(clock() - view.at) < 30
+    assert abs(clocks[0]() - clocks[1]()) < 30, "their own differ by more"
