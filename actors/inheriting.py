@@ -24,6 +24,8 @@ from storage.records.tag_defaults import Inheritable, TagDefaults
 
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)
 _ONE_VALUE: Final[tuple[Inheritable, ...]] = ("schedule", "hours", "bar", "selector")
+OTHER_PART: Final = b"other"
+"""The mark of a memory whose part is watched no longer; no part has it."""
 Origins = Mapping[Inheritable, tuple[str, ...]]
 """The tags that each inherited setting is from; one, but for `ignore`."""
 

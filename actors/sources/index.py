@@ -554,5 +554,5 @@ def renewed(live: LiveSource, source: Source) -> LiveSource:
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally
     after.doubted = live.doubted or not live.source.enabled
-    after.cookies = live.cookies
+    after.cookies, after.read_as = live.cookies, live.read_as
     return after

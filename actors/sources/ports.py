@@ -104,6 +104,7 @@ class LiveSource:
     `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
     It is found when the record, its tags' defaults or the table of these (`inherit`) change, not at each look.
     `memory` is `hot` without newly renewed cookies. A walk over all sources reads it: an attribute, no call.
+    `read_as`: the settings by which its memory was last compared, None before the first look of this process.
     `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
     `rests_until`: until when its actor rests, by the loop's clock, which nobody can set; None: it does not rest.
     """
@@ -119,6 +120,7 @@ class LiveSource:
         "owed",
         "push",
         "ranking",
+        "read_as",
         "rests_until",
         "saved_tally",
         "source",
@@ -140,6 +142,7 @@ class LiveSource:
         self.asked_at = Millis(0)
         self.rests_until: float | None = None
         self.ranking: Ranking | None = None
+        self.read_as: Source | None = None
         self.states: StateCounts | None = None
         self.push: PushView | None = None
         self.window: DedupWindow | None = None

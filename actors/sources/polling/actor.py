@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 import trio
 from msgspec.structs import replace
@@ -51,6 +52,7 @@ from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
 _DAY = 86_400_000
+_OF_PAGE = ("type", "watch_url", "headers", "headers_for", "follow", "render", "wait_for")
 
 
 class NotPolled(Exception):
@@ -110,6 +112,7 @@ class PolledSource:
         source = live.effective
         if source is planned:
             return
+        self._note_part(source)
         hot, before, after = live.hot, self._limits, limits_of(source, self._ports.settings)
         self._planned, self._limits = source, after
         paced = after.schedule in (None, hot.interval) if planned is None else after == before
@@ -117,6 +120,11 @@ class PolledSource:
             hurried = progress.hurried(hot, self._ports.world.now(), after, self._chance.random())
             if hurried is not hot:
                 live.hot, live.unsaved = hurried, True
+
+    def _note_part(self, source: Source) -> None:
+        """Note by which settings the memory was made, if it was by these."""
+        if self._live.hot.part == part_of(source):
+            self._live.read_as = source
 
     async def _rest(self, child: Child) -> SourceMessage | None:
         """Wait until the next look is due, or for what somebody wants meanwhile."""
@@ -250,6 +258,7 @@ class PolledSource:
         live.count(at, row.verdict, _mark(fetched, looked))
         picture = picture_to_keep(live.source, fetched, reading, found, at)
         await self._settle(_trailed(after, row), at, found, base, picture=picture)
+        self._note_part(source)
 
     def _doubts(self, before: SourceRuntime) -> bool:
         """Return whether a check asks without conditions, as one a day does: some servers answer 304 for ever."""
@@ -357,29 +366,26 @@ class PolledSource:
 
         Beside it what is told at once: of a source that follows, new items wait for their pages.
         """
-        known = self._live.hot.validators.body_hash
-        same = self._live.hot.lent is lent
+        live, known = self._live, self._live.hot.validators.body_hash
+        same, other_part = live.hot.lent is lent, live.hot.part != part_of(source)
         if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
             return None, ()
-        stored = await self._ports.storage.sources.get(self._live.source.id)
+        stored = await self._ports.storage.sources.get(live.source.id)
         kept = note.opened(stored.base if stored is not None else b"")
-        if (fetched.rendered is not None) is not self._live.hot.rendered or not same:
+        if (fetched.rendered is not None) is not live.hot.rendered or not same:
             kept = kept._replace(tier=b"")  # a page as it is sent and as it is shown, or to members, are two pages
-        if self._live.hot.part != part_of(source):
-            kept = kept._replace(tier=b"")  # and so are two parts of it
-        since = self._live.hot.last_success_at
-        number = self._live.hot.looks + 1
-        jail = self._ports.world.jail
+        jail = self._ports.world.jail if steps is None else NotedJail(self._ports.world.jail, steps)
+        read = partial(self._readers[source.type].read, jail, since=live.hot.last_success_at, number=live.hot.looks + 1)
         with step(steps, "judge"):
-            reading = await self._readers[source.type].read(
-                jail if steps is None else NotedJail(jail, steps),
-                source,
-                kept.tier,
-                fetched,
-                at,
-                since=since,
-                number=number,
-            )
+            last = None
+            if other_part:  # two parts of a page are two pages, and the old one may have changed before the edit
+                if kept.tier and live.read_as is not None and _same_page(live.read_as, source):
+                    with suppress(LookFailed):
+                        last = await read(live.read_as, kept.tier, fetched, at)
+                kept = kept._replace(tier=b"")
+            reading = await read(source, kept.tier, fetched, at)
+            if last is not None and last.drafts:
+                reading = replace(reading, drafts=last.drafts, changed=True, note=last.note)
         after = stored_of(source, kept, reading, at)
         return replace(reading, base=after.base), after.told
 
@@ -427,6 +433,11 @@ class PolledSource:
         self._live.version = self._live.version if stored is None else stored.version
         self._live.hot = replace(hot, next_look_at=self._soon())
         self._hops.ask_soon()
+
+
+def _same_page(was: Source, source: Source) -> bool:
+    """Return whether two records watch parts of one page, as the same visitor sees it."""
+    return all(getattr(was, name) == getattr(source, name) for name in _OF_PAGE)
 
 
 def body_hash(fetched: FetchedResponse) -> str:

@@ -22,7 +22,7 @@ from actors.errors import (
     Stale,
     Unprocessable,
 )
-from actors.inheriting import part_of
+from actors.inheriting import OTHER_PART
 from actors.locks import KeyedLocks
 from actors.messages.recorder import Record
 from actors.messages.requests import SourcePatch
@@ -53,7 +53,7 @@ from actors.sources.registry.checks import (
 from actors.sources.registry.opening import opening, tried_as
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
-from storage.records import note, trail
+from storage.records import trail
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.kept_cookies import parted
@@ -270,7 +270,7 @@ class SourceService:
         return self._table.describe(source)
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
-        """Store a source as it is to be, without its memory if another part is watched, and return it.
+        """Store a source as it is to be, for a new baseline if another part is watched, and return it.
 
         A harvest of its stopped actor that still waits is refused from then on: it came from the state before.
         """
@@ -279,9 +279,10 @@ class SourceService:
         kept = live.cookies if after.headers == before.headers else live.cookies.of_other_headers()
         cookies = kept.text
         if _part(after) != _part(before):  # what its tags choose instead is for the actor, at its next look
-            now, part = self._ports.world.now(), part_of(watched)
-            hot = replace(live.hot, validators=Validators(), next_look_at=now, part=part, cookies=cookies)
-            state = SourceState(after.id, hot, await self._forgotten(after.id), version=version)
+            # The memory stays for one more look, which compares with it first: a change may be under way.
+            now = self._ports.world.now()
+            hot = replace(live.hot, validators=Validators(), next_look_at=now, part=OTHER_PART, cookies=cookies)
+            state = SourceState(after.id, hot, version=version)
         elif after.headers != before.headers:  # whoever gives new ones waits for what they open
             soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
@@ -323,11 +324,6 @@ class SourceService:
         except LookFailed as failure:
             raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
         return msgspec.msgpack.decode(answer, type=list[str])
-
-    async def _forgotten(self, source: SourceId) -> bytes:
-        """Return a base that remembers nothing of what was watched but the notes of the looks at it."""
-        stored = await self._ports.storage.sources.get(source)
-        return b"" if stored is None else note.sealed(note.opened(stored.base)._replace(tier=b""))
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
         """Stop watching and let it rest; a look under way ends first, so no event comes after the answer.

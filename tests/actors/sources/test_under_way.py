@@ -175,6 +175,33 @@ async def test_r3_a_lesson_while_a_pages_harvest_waits_behind_a_slow_commit_tell
         assert [event["content"].count(news) for event in await service.events()] == [1]
 
 
+async def other_part(service: Watching, source: SourceId, **part: Any) -> None:
+    await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**part), reply))
+
+
+@pytest.mark.parametrize("seconds", [0, 8])
+@pytest.mark.parametrize("part", [{"selector": "main"}, {"ignore": (".advert",)}])
+async def test_another_part_of_a_page_whose_change_waits_behind_a_slow_commit_swallows_no_change(
+    autojump_clock: object, seconds: float, part: dict[str, Any]
+) -> None:
+    first = "A first paragraph that is long enough to be text of the page in any case."
+    news = "A second paragraph of this page that is long enough to be told as news by itself."
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(first)
+        source = (await service.add(f"https://{SITE}/page")).view.source.id
+        await trio.sleep(5)
+        begun = slow_commits(service, seconds)
+        origin.bodies["/page"] = page(first, news)
+        if seconds:
+            with trio.fail_after(7200):
+                await begun.wait()
+        await other_part(service, source, **part)
+        await other_part(service, source, title="Fares")
+        await other_part(service, source, **(dict.fromkeys(part) if "selector" in part else {"ignore": ()}))
+        await trio.sleep(4 * 3600)
+        assert [event["content"].count(news) for event in await service.events()] == [1]
+
+
 async def test_r3_after_a_delete_nothing_of_the_source_is_told(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/f1"] = rss("x1")
