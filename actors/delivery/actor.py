@@ -17,13 +17,13 @@ from collections.abc import Awaitable, Callable
 import trio
 from msgspec.structs import replace
 
-from actors.clock import Steps
+from actors.clock import EVERY, Steps
 from actors.delivery.attempt import Sender
 from actors.delivery.claims import Claims
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.gathering import Gathering
 from actors.delivery.quiet import quiet_until
-from actors.delivery.schedule import latest, outcome, verdict
+from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, verdict
 from actors.delivery.status import (
     Standing,
     after,
@@ -94,6 +94,7 @@ class DestinationActor:
         self._news: Notice | None = None
         self._notice_after = 0
         self._steps = Steps(lambda: world.now() / 1000)
+        self._set_back = False
         self._begin()
 
     def _begin(self) -> None:
@@ -137,6 +138,7 @@ class DestinationActor:
 
     async def _fill(self) -> bool:
         """Claim what is due before the queue runs dry; return whether there is something to deliver."""
+        self._move_on()
         self._hush()
         if len(self._queue) < MOST_IN_FLIGHT or not self._width() or self._parked or self._stale:
             try:
@@ -170,12 +172,14 @@ class DestinationActor:
             return
         now = self._world.now()
 
+        wish = 0.0 if self._set_back else LONGEST_RETRY_AFTER
+
         def longest(attempts: int) -> Millis:
-            due = latest(attempts, now)
+            due = latest(attempts, now, wish)
             return self._quiet_at(due) or due
 
         rows = await self._storage.outbox.clamp(self._id, now, longest, self._storage.lease)
-        self._clamp_at = tick + LONGEST_SLEEP
+        self._clamp_at, self._set_back = tick + LONGEST_SLEEP, False
         if rows:
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
 
@@ -230,8 +234,12 @@ class DestinationActor:
             await self._write()
 
     def _move_on(self) -> None:
-        """Before a row of failures is measured: take out of it what did not pass."""
-        self._standing = moved_on(self._standing, self._steps.since_last_asked())
+        """Before a row of failures is measured: take out of it what did not pass. After a step back, clamp again."""
+        step = self._steps.since_last_asked()
+        self._standing = moved_on(self._standing, step)
+        if step < -BREATHER:
+            self._set_back = True
+            self.stepped()
 
     def _changed(self, standing: Standing, news: Notice | None) -> None:
         self._standing, self._news = standing, news or self._news
@@ -251,24 +259,23 @@ class DestinationActor:
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        times = [next_news(self._standing, self._notice_after)]
+        times, longest = [next_news(self._standing, self._notice_after)], LONGEST_SLEEP
         if self._parked:
             return PARKED
         if self._quiet is not None:
             times += [self._quiet]
         elif self._width():
             try:
-                times += [
-                    await self._storage.outbox.next_due(self._id, digests=self._gathers()),
-                    self._gathering.closes,
-                ]
+                waits = await self._storage.outbox.next_due(self._id, digests=self._gathers())
+                times += [waits, self._gathering.closes]
+                longest = LONGEST_SLEEP if waits is None else EVERY
             except STANDSTILL as error:
                 self._park(error)
                 return PARKED
         else:
             return LONGEST_SLEEP
         due = min((at for at in times if at is not None), default=None)
-        return LONGEST_SLEEP if due is None else min(LONGEST_SLEEP, max(0.0, (due - self._world.now()) / 1000))
+        return longest if due is None else min(longest, max(0.0, (due - self._world.now()) / 1000))
 
     def _says(self) -> str:
         if self._parked:

@@ -41,14 +41,16 @@ def wait(answer: Answer, attempt: int, draw: float) -> float:
     return max(seconds, min(answer.retry_after or 0.0, LONGEST_RETRY_AFTER))
 
 
-def latest(attempts: int, now: Millis) -> Millis:
+def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER) -> Millis:
     """Return when a delivery is due at the latest that has had so many attempts, quiet hours aside.
+
+    retry_after: the seconds that a receiver may have asked for.
 
     >>> latest(1, Millis(0)), latest(9, Millis(0))
     (3600000, 103680000)
     """
     longest = WAITS[min(attempts, len(WAITS)) - 1] * (1 + JITTER) if attempts else 0.0
-    return Millis(now + round(1000 * max(longest, BREATHER, LONGEST_RETRY_AFTER if attempts else 0.0)))
+    return Millis(now + round(1000 * max(longest, BREATHER, retry_after if attempts else 0.0)))
 
 
 def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outcome:

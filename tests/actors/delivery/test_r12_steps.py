@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 
 from actors.delivery.actor import LONGEST_SLEEP
-from actors.delivery.schedule import WAITS, latest
+from actors.delivery.schedule import BREATHER, WAITS, latest
 from storage.records.delivery import Match
 from storage.records.identity import Millis
 from tests.actors.delivery.rig import Rig, answers
@@ -35,6 +36,38 @@ async def test_r12_a_retry_that_a_clock_ahead_has_put_off_comes_within_the_hour(
         rig.ahead = 0
         await trio.sleep(LONGEST_SLEEP + 60)
         assert len(rig.arrivals) == 2
+
+
+@pytest.mark.parametrize(("ahead", "failures", "hears"), [(1800, 1, False), (3594, 2, False), (3594, 1, True)])
+async def test_a_clock_that_is_set_right_again_leaves_no_retry_waiting_for_longer_than_its_schedule(
+    autojump_clock: object, ahead: int, failures: int, hears: bool
+) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(*[500] * failures, 200)
+    async with rig.running():
+        rig.ahead = 1000 * ahead
+        await rig.match("hook", "a")
+        await trio.sleep(2 if failures == 1 else 10)
+        assert len(rig.arrivals) == failures
+        rig.ahead = 0
+        if hears:
+            rig.registry.stepped()
+        await trio.sleep(1.2 * WAITS[failures - 1] + 2 * BREATHER)
+        assert len(rig.arrivals) == failures + 1
+
+
+async def test_a_step_of_seconds_leaves_a_wish_of_the_receiver_as_it_is(autojump_clock: object) -> None:
+    rig = Stepping()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(429, 200, retry_after=3000)
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(60)
+        rig.ahead = -10_000
+        rig.registry.stepped()
+        await trio.sleep(2900)
+        assert len(rig.arrivals) == 1
 
 
 async def test_r12_after_a_step_that_was_noticed_it_comes_at_once(autojump_clock: object) -> None:
