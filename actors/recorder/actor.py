@@ -36,14 +36,14 @@ from supervision import Child, Mailbox, MailboxFull
 _OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}
 MOST_MESSAGES = 512
 """What events are counted by."""
-PARKED = 5.0
+PARKED = 2.0
 """Seconds between two tries while storage takes nothing."""
 TOLD_FOR = 120.0
 """Seconds for which a refusal is told: whoever was refused has tried again by then, and cleared it."""
 FULL = "the disk is full, and nothing is recorded: free some room"
 AWAY = "the storage does not answer, and nothing is recorded"
-STUCK_AFTER = 30.0
-"""Seconds in one commit after which the service is not ready any more."""
+STUCK_AFTER = 3.0
+"""Seconds in one commit after which the service is not ready any more: a lock refuses it after 5 or 10 s."""
 
 
 class Recorder:
@@ -70,6 +70,7 @@ class Recorder:
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
         self._refused: tuple[float, str] | None = None
+        self._is_away = False
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a polite stop first commits what waits."""
@@ -77,7 +78,7 @@ class Recorder:
             nursery.start_soon(self._wake_at_stop, child.stopping)
             child.ready()
             while not child.stopping.is_set():
-                await self._commit(self._waiting([await self._mailbox.receive()]))
+                await self._commit(self._waiting([await self._next()]))
             while batch := self._waiting([]):
                 await self._commit(batch)
 
@@ -85,6 +86,12 @@ class Recorder:
         await stopping.wait()
         with contextlib.suppress(MailboxFull):  # full: it is about to be read anyway
             self._mailbox.send_nowait(SaveStates(()))
+
+    async def _next(self) -> RecorderMessage:
+        """Wait for a message. While storage does not answer, ask it with an empty one: nobody else may write."""
+        with trio.move_on_after(PARKED if self._is_away else float("inf")):
+            return await self._mailbox.receive()
+        return SaveStates(())
 
     def _waiting(self, batch: list[RecorderMessage]) -> list[RecorderMessage]:
         """Add whatever waits, without waiting for more: that is the group of a group commit."""
@@ -119,9 +126,9 @@ class Recorder:
         try:
             if records:
                 await self._append(records)
-            if states or jars:
+            if states or jars or (self._is_away and not records):
                 await self._storage.log.save_states(states, self._storage.lease, jars)
-            if records or states or jars:
+            if records or states or jars or self._is_away:
                 self._goes_on()
             _tell(sweeps, stored=True)
         except STANDSTILL as error:
@@ -129,7 +136,7 @@ class Recorder:
             full = isinstance(error, DiskFull)
             event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
             self._world.log(event, level="debug" if self._refused else "error", error=str(error), harvests=len(records))
-            self._refused = (trio.current_time(), says)
+            self._refused, self._is_away = (trio.current_time(), says), not full
             for record in records:
                 record.reply.fail(error)
             _tell(sweeps, stored=False)
@@ -141,7 +148,7 @@ class Recorder:
 
     def _goes_on(self) -> None:
         if self._refused is not None:
-            self._refused = None
+            self._refused, self._is_away = None, False
             self._world.log("recorder.goes_on")
 
     async def _append(self, records: Sequence[Record]) -> None:

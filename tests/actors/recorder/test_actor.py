@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages.recorder import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
-from actors.recorder.actor import TOLD_FOR, Recorder
+from actors.recorder.actor import PARKED, STUCK_AFTER, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
 from storage.errors import DiskFull, Fenced, Unavailable
@@ -199,6 +199,31 @@ async def test_r8_storage_that_does_not_answer_parks_the_recorder_and_is_said_at
         await bench.record(a_harvest(a_source_id(), "kept"))
         assert await bench.titles() == ["kept"]
         assert bench.recorder.says() == "" and bench.logged == ["recorder.parked", "recorder.goes_on"]
+
+
+async def test_a_parked_recorder_is_said_within_three_seconds_and_no_longer_than_storage_is_away(
+    autojump_clock: object,
+) -> None:
+    disk, busy = Disk(), [0.0]
+
+    async def sync() -> None:
+        await trio.sleep(busy[0])
+
+    async with running(disk=disk, sync=sync) as bench:
+        busy[0] = 10  # a lock that SQLite waits for
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(bench.record, a_harvest(a_source_id(), "waits"))
+            await trio.sleep(STUCK_AFTER + 0.1)
+            assert bench.recorder.says()
+        busy[0] = 0
+        disk.silent = "before"
+        with pytest.raises(Unavailable):
+            await bench.record(a_harvest(a_source_id(), "lost"))
+        await trio.sleep(600)
+        assert "does not answer" in bench.recorder.says()
+        disk.silent = "no"
+        await trio.sleep(2 * PARKED + 0.1)
+        assert bench.recorder.says() == "" and bench.logged[-1] == "recorder.goes_on"
 
 
 async def test_r8_what_was_committed_without_an_answer_is_shown_before_the_next_event(autojump_clock: object) -> None:
