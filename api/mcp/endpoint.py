@@ -48,7 +48,8 @@ async def answer(call: Call) -> Answer:
     assert call.within is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
     subscriber = call.streams.subscribers.of(call.headers.get(SESSION, ""), call.key.id)
-    tools = Toolbox(Service(call.within.ask, call.context.world.now), subscriber)
+    world = call.context.world
+    tools = Toolbox(Service(call.within.ask, world.now, lambda: world.new_id()[-8:]), subscriber)
     answered = await Session(tools, call.context.overseer.version, INSTRUCTIONS).answer(message)
     if answered is None:
         return Answer(status=202)

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from api.mcp.protocol import Refused, Result, Unknown
-from api.mcp.quoting import PER_TOKEN, RULE, event_as_text, events_as_text, quoted
+from api.mcp.quoting import PER_TOKEN, RULE, as_data, event_as_text, events_as_text, marked, quoted
 from api.streams.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscriber
 from api.within import Reply
 from storage.records.identity import Millis
@@ -108,10 +108,10 @@ Ask = Callable[[str, str, Mapping[str, Any] | None, Any], Awaitable[Reply]]
 
 
 class Service:
-    """The service, for tools: its refusals are what a model reads."""
+    """The service, for tools: its refusals are what a model reads. mark: makes letters that nobody can foresee."""
 
-    def __init__(self, ask: Ask, now: Callable[[], Millis]) -> None:
-        self._ask, self.now = ask, now
+    def __init__(self, ask: Ask, now: Callable[[], Millis], mark: Callable[[], str]) -> None:
+        self._ask, self.now, self.mark = ask, now, mark
 
     async def get(self, path: str, **query: Any) -> Any:
         """Return what is at a path. Raises Refused."""
@@ -134,7 +134,7 @@ class Service:
             return str(found[0]["id"])
         if not found:
             raise Refused(f"No source has {name!r} in it; `sources` lists them.")
-        names = "".join(f"\n{one['id']} {one['url']}" for one in found[:_NAMED])
+        names = "".join(f"\n{one['id']} {quoted('', one['url'], 400)}" for one in found[:_NAMED])
         raise Refused(f"Several sources have {name!r} in them; name one by its id:{names}")
 
 
@@ -210,8 +210,9 @@ async def _search(api: Service, asked: Search) -> Result:
 
 def _brief(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a program wants of an event; `read_event` has the rest."""
-    names = ("id", "source_id", "url", "title", "summary", "emitted_at", "changes")
-    return {name: event[name] for name in names if name in event}
+    ours = {name: event[name] for name in ("id", "source_id", "emitted_at")}
+    theirs = {name: event[name] for name in ("title", "summary", "changes") if name in event}
+    return ours | {"quoted": as_data(event["url"], theirs)}
 
 
 async def _event(api: Service, asked: OneEvent) -> Result:
@@ -244,8 +245,9 @@ async def _values(api: Service, asked: OneSource) -> Result:
         if len(series["points"]) > 1:
             lines.append(f"{series['path'] or series['label']} ({series['unit'] or series['type']}): {course}")
     text = "\n".join(lines) or "It says no price, number, state, version or date, and none of it has changed."
-    found = {"current": answer["current"], "series": answer["series"]}
-    return Result(quoted(text, f"source {answer['id']}", 8_000), found)
+    by = f"source {answer['id']}"
+    found = as_data(by, {"current": answer["current"], "series": answer["series"]})
+    return Result(quoted(text, by, 8_000), {"id": answer["id"], "quoted": found})
 
 
 def _stood(point: Mapping[str, Any]) -> str:
@@ -347,10 +349,20 @@ class Toolbox:
             asked = msgspec.convert(arguments, tool.takes)
         except msgspec.ValidationError as error:
             raise Refused(f"{name}: {error}.") from None
-        return await tool.run(self._api, asked)
+        mark = self._api.mark()
+        try:
+            result = await tool.run(self._api, asked)
+        except Refused as refusal:
+            # What refuses a look may repeat what a page or a server has said.
+            said = quoted(str(refusal), asked.url, 2_000) if isinstance(asked, (OneUrl, Watched)) else str(refusal)
+            raise Refused(marked(said, mark)) from None
+        return result._replace(text=marked(result.text, mark))
 
     async def read(self, uri: str) -> str:
         """Return a resource's text. Raises Unknown, Refused."""
+        return marked(await self._read(uri), self._api.mark())
+
+    async def _read(self, uri: str) -> str:
         if uri == CHANGES:
             return (await _changes(self._api, Since())).text
         kind, _, id = uri.removeprefix("sanderling://").partition("/")
