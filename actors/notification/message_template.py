@@ -9,12 +9,16 @@ template alone. Templates that others than the user wrote are not read here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from math import isfinite, prod
 from typing import Any, Final
 
 import msgspec
 from jinja2 import ChainableUndefined, Template, TemplateError, Undefined, meta, nodes
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 from msgspec import Struct
 
 from actors.content.errors import ContentError
@@ -83,7 +87,13 @@ FILTERS: Final = (
 )
 TESTS: Final = ("defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", "lt", "ne", "none", "odd", "undefined")
 _OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
-
+_ATTRIBUTES: Final = PARTS | _OF_LOOPS | frozenset(OF_EVENTS)
+_MOST_HELD: Final = 16 * MOST_OUT
+"""Letters and members of one value while a template is filled in."""
+_MOST_MADE: Final = 64 * _MOST_HELD
+"""Letters that one filter could make of what it is given."""
+_TOO_MUCH: Final = "it can't be filled in: a value becomes too long"
+_ENDLESS: Final = "it can't be filled in: a number is too large"
 
 # A line that holds a tag alone makes no line of text: its end moves into the tag, so that lines keep their numbers.
 _ALONE: Final = re.compile(r"^[ \t]*(\{[%#](?:(?![%#]\}).)*?)([-+]?[%#]\})[ \t]*\n", re.MULTILINE)
@@ -177,19 +187,76 @@ def _compiled(source: str, escape: Callable[[str], str]) -> Template:
             return escape(str(value))
         raise ContentError("a value that has parts can't be written: name one of its parts")
 
-    environment = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, finalize=said, cache_size=0)
+    environment = _Environment(undefined=ChainableUndefined, finalize=lambda value: said(_bounded(value)), cache_size=0)
     environment.globals.clear()
-    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    environment.filters = {name: _filter(environment.filters[name]) for name in FILTERS}
     environment.tests = {name: environment.tests[name] for name in TESTS}
     try:
         tree = environment.parse(_ALONE.sub(r"\1\n\2", source))
         _check(tree)
-        return environment.from_string(tree)
+        return environment.from_string(_Joined().visit(tree))
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         raise ContentError(f"{f'line {line}: ' if line else ''}{error.message}") from None
     except RecursionError:
         raise ContentError("it is nested too deeply") from None
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """No attribute but those that a template may name is reached, whatever a filter is given; and no function."""
+
+    intercepted_binops = frozenset({"+", "-", "/"})
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return attr in _ATTRIBUTES and not callable(value)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        _bounded((left, right))
+        return _bounded(super().call_binop(context, operator, left, right))
+
+
+class _Joined(NodeTransformer):
+    """Has `a ~ b` done by a filter, so that the bounds of these hold."""
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802  # Jinja's name
+        parts = nodes.List([self.visit(each) for each in node.nodes], lineno=node.lineno)
+        return nodes.Filter(parts, "join", [], [], None, None, lineno=node.lineno)
+
+
+def _filter(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that is given and makes no more than the bounds allow, and leaves nothing to be made later."""
+
+    @wraps(run)
+    def bounded(*given: Any, **named: Any) -> Any:
+        # A separator or a replacement may come as often as the text has letters.
+        if prod(_size(_bounded(each)) or 1 for each in (*given, *named.values())) > _MOST_MADE:
+            raise ContentError(_TOO_MUCH)
+        made = run(*given, **named)
+        return _bounded(list(made) if isinstance(made, Iterator) else made)
+
+    return bounded
+
+
+def _bounded(value: Any) -> Any:
+    """Return a value. Raises ContentError: it is too large, or a number without end."""
+    if isinstance(value, float) and not isfinite(value):
+        raise ContentError(_ENDLESS)
+    if _size(value) > _MOST_HELD:
+        raise ContentError(_TOO_MUCH)
+    return value
+
+
+def _size(value: Any) -> int:
+    """Return how many letters and members a value has, counted no further than the bound."""
+    if isinstance(value, str):
+        return len(value)
+    size = 1
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            size += _size(each)
+            if size > _MOST_HELD:
+                break
+    return size
 
 
 def _check(tree: nodes.Template) -> None:
@@ -198,8 +265,11 @@ def _check(tree: nodes.Template) -> None:
         if not isinstance(node, _LANGUAGE):
             line = f"line {node.lineno}: " if node.lineno else ""
             raise ContentError(f"{line}{_WORDS.get(type(node), 'this is')} not a part of message templates")
-        if isinstance(node, nodes.Getattr) and node.attr not in PARTS | _OF_LOOPS | frozenset(OF_EVENTS):
-            raise ContentError(f"line {node.lineno}: there is no value called {node.attr}")
+        for name in _named(node):
+            if name not in _ATTRIBUTES:
+                raise ContentError(f"line {node.lineno}: there is no value called {name}")
+        if isinstance(node, nodes.Const) and isinstance(node.value, float) and not isfinite(node.value):
+            raise ContentError(f"line {node.lineno}: {_ENDLESS}")
     for written in tree.find_all((nodes.TemplateData, nodes.Const)):
         text = written.data if isinstance(written, nodes.TemplateData) else getattr(written, "value", None)
         if isinstance(text, str) and text.endswith("@") and not _ends_with(tree, written):
@@ -209,6 +279,15 @@ def _check(tree: nodes.Template) -> None:
     unknown = sorted(meta.find_undeclared_variables(tree) - NAMES)
     if unknown:
         raise ContentError(f"there is no value called {unknown[0]}; there are: {', '.join(sorted(NAMES))}")
+
+
+def _named(node: nodes.Node) -> Sequence[str]:
+    """Return the attributes that a part of a template names, itself or for a filter."""
+    if isinstance(node, nodes.Getattr):
+        return [node.attr]
+    if isinstance(node, nodes.Keyword) and node.key == "attribute":
+        return str(node.value.value).split(".") if isinstance(node.value, nodes.Const) else ["an expression"]
+    return []
 
 
 def _ends_with(tree: nodes.Template, written: nodes.Node) -> bool:

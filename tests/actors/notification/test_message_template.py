@@ -136,6 +136,47 @@ def test_what_is_not_of_the_language_is_refused_in_words(template: str, says: st
     assert says in refused(template)
 
 
+DOUBLING = "{% set a = 'x' %}" + "{% set a = a ~ a %}" * 40 + "{{ a }}"
+LONG = "{% set a = 'x' %}" + "{% set a = a ~ a %}" * 13
+NESTING = "{% set a = [title] %}" + "{% set a = [a, a] %}" * 40
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("{{ [title] | map(attribute='format') | join }}", "there is no value called format"),
+        ("{{ events | map(attribute='title.__class__') | join }}", "there is no value called __class__"),
+        ("{{ events | sort(attribute=tags[0]) | length }}", "there is no value called an expression"),
+        ("{{ '1e999' | float | int }}", "a number is too large"),
+        ("{{ 1e999 }}", "a number is too large"),
+        ("{{ 1e308 + 1e308 }}", "a number is too large"),
+        (DOUBLING, "a value becomes too long"),
+        (DOUBLING.replace("~", "+"), "a value becomes too long"),
+        ("{% set a = [title] %}" + "{% set a = a + a %}" * 40 + "{{ a | length }}", "a value becomes too long"),
+        (NESTING + "{{ a }}", "a value becomes too long"),
+        (NESTING + "{{ a | upper }}", "a value becomes too long"),
+        (NESTING + "{{ [a] | join }}", "a value becomes too long"),
+        ("{% set a = 'x' * 1 %}", "the operator * is not"),
+        (LONG + "{{ a | replace('x', a) }}", "a value becomes too long"),
+        (LONG + "{{ a | replace('x', a) | replace('x', a) | replace('x', a) }}", "a value becomes too long"),
+    ],
+)
+def test_what_grows_without_bound_or_reaches_into_python_is_refused_in_words(template: str, says: str) -> None:
+    assert says in refused(template)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "x{{ tags | sort(false, false, 'format') | join(',', 'format') }}",
+        "x{{ tags | map(attribute='title') | join }}{{ tags | join(',', 'count') }}",
+        "x{{ [tags | map('upper')] | join }}{{ tags | unique ~ '' }}{{ [tags | reverse] | join }}",
+    ],
+)
+def test_no_function_and_no_address_of_the_worker_becomes_text(template: str) -> None:
+    assert " at 0x" not in made(template)
+
+
 def test_a_value_that_is_not_there_writes_nothing() -> None:
     assert made("[{{ notice }}{{ author }}{{ removed[0] }}{{ changed[0].after }}]") == "[]"
     assert made("{{ changed[0].after | default('none') }}, {{ author | default('nobody', true) }}") == "none, nobody"
