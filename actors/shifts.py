@@ -128,9 +128,10 @@ class Shifts:
     async def _store(self) -> None:
         """Store what has changed; what fails is tried again the next time."""
         try:
-            if self._ahead is not None and self._ahead != self._crashed:
-                await self._storage.coverage.save(self._ahead)
-                self._crashed = self._ahead
+            ahead = self._ahead  # more may be heard of it while it is being stored
+            if ahead is not None and ahead != self._crashed:
+                await self._storage.coverage.save(ahead)
+                self._crashed = ahead
             for number, shift in enumerate(self._shifts):
                 if number == len(self._stored):
                     before = self._shifts[number - 1]  # a sweep may change it while the step is being stored

@@ -381,8 +381,9 @@ class DestinationActor:
         edit = self._storage.alerts.edit_destination
         self._record = await edit(self._id, lambda it: with_standing(it, standing, news, matched))
         if news is not None:
-            self._news = None
             self._owes(self._id)
+            if self._news is news:  # else there was more of it meanwhile
+                self._news = None
 
 
 def result_of(answer: Answer) -> TestResult:

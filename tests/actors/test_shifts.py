@@ -279,3 +279,29 @@ async def test_a_sweep_while_a_set_clock_is_being_stored_is_stored_after_it(
     record, _ = await shifts.record()
     (crash,) = [span for span in spans(record) if span[2] == "crash"]
     assert crash[0] == 1021, "what the sweep had stored is known"
+
+
+async def test_a_look_that_is_heard_of_while_the_one_before_it_is_being_stored_is_stored_after_it(
+    autojump_clock: object, nursery: trio.Nursery
+) -> None:
+    machine = Machine(nursery)
+    _, _, life = await machine.start()
+    await trio.sleep(1200)
+    looked = machine.now()
+    machine.ahead = -900.0
+    await trio.sleep(20)
+    life.cancel()
+    shifts, storage, life = await machine.start()
+    save = storage.coverage.save
+
+    async def slow(shift: Shift) -> None:
+        await save(shift)
+        shifts.looked(Millis(looked + 10_000))
+
+    storage.coverage.save = slow  # type: ignore[method-assign]
+    shifts.looked(looked)
+    await trio.sleep(2 * EVERY + 1)
+    life.cancel()
+    shifts, *_ = await machine.start()
+    record, _ = await shifts.record()
+    assert max(end for start, end, why in spans(record) if start <= 320) == 1210 + UNSTORED / 1000

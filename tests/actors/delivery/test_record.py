@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgspec
 import trio
 from trio.testing import MockClock
 
+from actors.delivery.status import Standing
 from actors.egress.posted import PostResult
 from storage.records.destination import Destination
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination
+from tests.support.build import NOW
 
 
 async def test_a_change_of_url_or_switch_is_seen_by_the_next_delivery(autojump_clock: MockClock) -> None:
@@ -103,3 +106,26 @@ async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_cloc
     record = await plain("hook")
     assert record is not None
     assert (record.state, record.label) == ("failing", "hook" + "!" * changes)
+
+
+async def test_news_that_comes_while_the_news_before_it_is_being_stored_is_stored_after_it(
+    autojump_clock: object,
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    async with rig.running():
+        await trio.sleep(1)
+        actor, edit = rig.registry._actors["hook"], rig.storage.alerts.edit_destination
+
+        async def slow(*given: Any) -> Any:
+            rig.storage.alerts.edit_destination = edit  # type: ignore[method-assign]
+            found = await edit(*given)
+            actor._changed(Standing("disabled", NOW, 21, 1), "destination_disabled")
+            return found
+
+        rig.storage.alerts.edit_destination = slow  # type: ignore[method-assign]
+        actor._changed(Standing("failing", NOW, 20, 1), "destination_failing")
+        for _ in range(2):
+            await actor._settle()
+        stored = await rig.storage.alerts.destination("hook")
+        assert stored is not None and (stored.state, stored.owes) == ("disabled", "destination_disabled")
