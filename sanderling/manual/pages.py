@@ -50,6 +50,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "backup",
             "standby",
             "postgresql",
+            "several-nodes",
             "moving",
             "upgrade",
             "troubleshooting",
@@ -85,7 +86,7 @@ def page(name: str) -> Page:
     """Return the page of this name; the beginning of one name is enough. Raises CommandFailed, naming the nearest."""
     names = [each for each_kind in contents().values() for each in each_kind]
     wanted = name.lower().removeprefix("docs/").removesuffix(".md")
-    fitting = [each for each in names if each == wanted or each == DECISIONS + wanted]
+    fitting = [each for each in (wanted, DECISIONS + wanted) if each in names][:1]
     fitting = fitting or [each for each in names if each.startswith(wanted) and wanted]
     if len(fitting) != 1:
         near = fitting or get_close_matches(wanted, [each.removeprefix(DECISIONS) for each in names], 3, 0.6)

@@ -56,6 +56,9 @@ _RUN = (
     *_run("tests/actors/templates/test_reading.py", "toml", "templates"),
     *_run("tests/e2e/test_proxies.py", "nginx", "proxies"),
     *_run("tests/e2e/test_proxies.py", "caddy", "proxies"),
+    *_run("tests/e2e/test_balancers.py", "haproxy", "several-nodes"),
+    *_run("tests/e2e/test_balancers.py", "nginx", "several-nodes"),
+    *_run("tests/e2e/test_balancers.py", "caddy", "several-nodes"),
     *_run("tests/sanderling/receiver/test_receivers.py", "python", "receivers"),
     *_run("tests/sanderling/receiver/test_receivers.py", "js", "receivers"),
     *_run("tests/sanderling/receiver/test_receivers.py", "go", "receivers"),
@@ -119,6 +122,13 @@ _ONE_BY_ONE = (
         "console",
         "",
         "it names a database of the reader's: tests/e2e/test_postgres.py does it to one of its own",
+    ),
+    Row("docs/several-nodes.md", "yaml", "", "it is for Kubernetes: tests/e2e/test_balancers.py asks the same paths"),
+    Row(
+        "docs/several-nodes.md",
+        "sh",
+        "",
+        "it installs packages or starts containers: tests/e2e/test_nodes_behind_a_balancer.py has its files",
     ),
     Row(
         "docs/postgresql.md",

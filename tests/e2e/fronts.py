@@ -67,6 +67,11 @@ def _printed(language: str, changes: Mapping[str, str]) -> str:
     return str(text)
 
 
+def plain_nginx(folder: Path, server: str) -> str:
+    """Return a whole configuration of nginx around some servers."""
+    return _NGINX.format(folder=folder, server=server)
+
+
 def _nginx(folder: Path, service: str, port: int, pair: tuple[Path, Path]) -> str:
     changes = {
         "listen 443 ": f"listen 127.0.0.1:{port} ",
@@ -75,7 +80,7 @@ def _nginx(folder: Path, service: str, port: int, pair: tuple[Path, Path]) -> st
         "/etc/letsencrypt/live/sanderling.example.org/privkey.pem": str(pair[1]),
         "proxy_read_timeout 1h": f"proxy_read_timeout {READ_TIMEOUT}s",
     }
-    return _NGINX.format(folder=folder, server=_printed("nginx", changes))
+    return plain_nginx(folder, _printed("nginx", changes))
 
 
 def _caddy(folder: Path, service: str, port: int, pair: tuple[Path, Path]) -> str:
