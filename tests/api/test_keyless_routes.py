@@ -1,4 +1,4 @@
-"""Every route is asked without a key, with drawn paths, queries, heads and bodies: no answer is a 500, no fault is logged."""
+"""Each route without a key gets drawn paths, queries, heads and bodies: no answer is a 500, no fault is logged."""
 
 from __future__ import annotations
 
