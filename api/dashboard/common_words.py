@@ -1,4 +1,7 @@
-"""Words that passwords are commonly made of, put together by hand for this project; `password_rules` combines them."""
+"""Words that passwords are commonly made of, put together by hand for this project; `password_rules` combines them.
+
+They are those of English and of each language of the dashboard, without accents, and the first few of others.
+"""
 
 from __future__ import annotations
 
@@ -55,4 +58,27 @@ jesuschrist godisgood bless blessed church family mother father mommy daddy mom 
 forever always never home house school college student teacher office work boss company business bank the and for you
 your my me is are i a in to qwerty qwertz azerty asdf zxcv abc abcd xyz
 """
-WORDS: Final = frozenset(" ".join((_PHRASES, _NATURE, _NAMES, _PASTIMES, _PLACES, _PLAIN)).split())
+_SWEDISH = """
+losenord losen hemligt hemlig hemlighet hej hejsan hejhej tjena valkommen valkomna jag du alskar dig mig min mitt mina
+alskardig jagalskardig alskling gumman gubben karlek hjarta puss kram vacker snygg sota bast basta skit fan helvete
+jaevla javla fitta kuk knulla sommar vinter host hosten var varen jul julafton midsommar pask nyar idag imorgon
+mandag tisdag onsdag torsdag fredag lordag sondag januari februari mars april maj juni juli augusti september oktober
+november december fotboll hockey ishockey innebandy handboll ridning hast hasten hastar hund hunden katt katten kanin
+fagel alg algen bjorn varg lejon haxan drake blomma blommor blomman solsken solen manen stjarna stjarnan regnbage sno
+snon skog skogen havet sjon vatten brand eld bulle bullar kaffe kakor choklad godis potatis pannkaka ost smor mjolk
+gurka banan apelsin jordgubbe blabar hallon mamma pappa mormor morfar farmor farfar bror syster familj familjen barn
+barnen vanner kompis tjejer killar skolan jobbet foretag arbete dator datorn telefon internet bilen bil volvo saab ikea
+svensk svenska stockholm goteborg malmo uppsala lund orebro vasteras linkoping norrkoping umea lulea gavle boras skane
+smaland dalarna gotland norrland aik djurgarden hammarby frolunda farjestad brynas leksand hv71 elfsborg kalmar
+ett tva tre fyra fem sex sju atta nio tio och ar en att som det ar inte med bra stor liten rod bla gron gul svart vit
+johan erik lars anders karl per nils lena kerstin birgitta karin elin ida emelie malin linnea astrid elsa alva ebba
+saga wilma maja agnes hugo liam noah elias filip viktor gustav axel oskar fredrik mikael magnus henrik jonas mattias
+jonathan sofia sara josefin hanna moa tindra nilsson karlsson eriksson larsson olsson persson pettersson gustafsson
+"""
+_ELSEWHERE = """
+motdepasse mdp jetaime salut soleil doudou chouchou loulou marseille contrasena contrasenia tequiero teamo amor hola
+estrella senha brasil passwort kennwort geheim hallo schatz ichliebedich sommer fussball schalke wachtwoord welkom
+geheim parola ciao amore juventus haslo kochamcie polska salasana kissa adgangskode passord sifre parol privet
+"""
+_ALL = (_PHRASES, _NATURE, _NAMES, _PASTIMES, _PLACES, _PLAIN, _SWEDISH, _ELSEWHERE)
+WORDS: Final = frozenset(" ".join(_ALL).split())

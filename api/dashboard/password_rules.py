@@ -2,7 +2,8 @@
 
 The commonest passwords of 10 characters and more are made of few common parts: a word or a name, digits, a year, a walk
 over the keyboard, a repetition. So no list of leaked passwords is kept: a password is read as the cheapest row of such
-parts, and one that costs as little as the commonest do is refused, with capitals and the usual signs for letters.
+parts, and one that costs as little as the commonest do is refused, with capitals, accents and the usual signs for
+letters.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from typing import Final
+from unicodedata import combining, normalize
 
 from api.dashboard.common_words import WORDS
 from api.dashboard.forms import Wrong
@@ -62,7 +64,8 @@ def is_common(password: str) -> bool:
     >>> is_common("gulls over the harbour wall")
     False
     """
-    return cost_of(password.lower()[:READ]) < CHEAPEST
+    plain = "".join(sign for sign in normalize("NFKD", password.lower()) if not combining(sign))
+    return cost_of(plain[:READ]) < CHEAPEST
 
 
 def cost_of(text: str) -> int:
@@ -79,6 +82,8 @@ def _cost_of_part(text: str, begin: int, end: int) -> int | None:
     """Return what a piece costs as one part, None where it is none."""
     part, size = text[begin:end], end - begin
     if size == 1:
+        if part == " ":  # between words it is where anybody puts it
+            return 0
         return _DIGIT if part.isdigit() else _LETTER if part.isalpha() else _SIGN
     if text[max(0, begin - size) : begin] == part or len(set(part)) == 1:
         return _AGAIN

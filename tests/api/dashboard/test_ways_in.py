@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from contextlib import AsyncExitStack, aclosing
+from pathlib import Path
 
 import pytest
 import trio
 
+import api.dashboard.language as catalogue_folder
 from api.dashboard.attempts import MOST_WAITING, OF_ONE, OF_STRANGERS, Attempts, browser_mark, known_browser
 from api.dashboard.entry import LINK_LIFE, new_link
 from api.dashboard.keys import FRESH
@@ -121,6 +123,24 @@ sanderling sanderling1 Sanderling!1 trustno1trustno1 superman123 chocolate1 1122
 @pytest.mark.parametrize("password", COMMON.split())
 def test_x14_s14_the_commonest_passwords_are_refused(password: str) -> None:
     assert is_common(password)
+
+
+SWEDISH = """
+sommar2026 fotboll123 hejhejhej1 lösenord12 Lösenord123! jag_älskar_dig stockholm1
+Vinter2025! älskling12 motdepasse1 contraseña1
+"""
+
+
+@pytest.mark.parametrize(
+    "password", [*(each.replace("_", " ") for each in SWEDISH.split()), "motdepasse1", "contraseña1"]
+)
+def test_the_commonest_passwords_of_the_dashboards_languages_are_refused(password: str) -> None:
+    assert is_common(password)
+
+
+def test_no_language_of_the_dashboard_is_without_words() -> None:
+    catalogues = Path(catalogue_folder.__file__).parent.glob("*.po")
+    assert [each.stem for each in catalogues] == ["sv"], "give common_words.py those of the new language"
 
 
 @pytest.mark.parametrize(
