@@ -62,14 +62,17 @@ class _Owners:
         return any(True for _ in availability_in(text.lower()))
 
 
-def with_assigned(apart: Apart, memory: PageMemory, now: SettledState) -> Apart:
-    """Return a difference with the blocks whose owner changed, as gone from the old one and come to the new one."""
+def with_assigned(apart: Apart, memory: PageMemory, before: SettledState, now: SettledState) -> Apart:
+    """Return a difference with the blocks whose owner changed, as gone from the old one and come to the new one.
+
+    before: the told state, whose places are those of the memory where it has none.
+    """
     known, spans = (frozenset(apart.went.positions), frozenset(apart.came.positions)), apart.spans
     if sum(b - a for a, b, _, _ in spans) == len(known[0]) or sum(d - c for _, _, c, d in spans) == len(known[1]):
         return apart
     # Of two texts that change places one stays in its order, between the gaps.
     ranges = range(spans[0][0], spans[-1][1]), range(spans[0][2], spans[-1][3])
-    sides = _Owners(placed(memory)), _Owners(now)
+    sides = _Owners(before if before.places else placed(memory)), _Owners(now)
     owned = [
         {i: side.of(i) for i in span if i not in aside and not side.state.traits[i] & HEADING}
         for side, span, aside in zip(sides, ranges, known, strict=True)

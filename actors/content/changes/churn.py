@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes import boxes, dated_rows, restless, swaps, withheld
+from actors.content.changes import boxes, dated_rows, members, restless, swaps, withheld
 from actors.content.changes.assigned import steps_of, with_assigned
 from actors.content.changes.contexts import StateContexts
 from actors.content.changes.diff import Unsaid, Where, compare
@@ -109,6 +109,7 @@ class _Look(Struct, frozen=True):
     known: Known
     narrowed: bool
     early: bool
+    made: members.Masked
 
 
 def judge(
@@ -146,7 +147,14 @@ def judge(
         memory = with_more_read(memory, now, difference.spans)
         before = replace(settled_of(memory), json=reading.json)
         difference = apart(before, now)
-    difference = with_assigned(difference, memory, now)
+    few = chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW
+    made = members.Masked(before, now, memory.slots)
+    if reading.json and not few:
+        told = replace(placed(memory), keys=before.keys, json=True)
+        made = members.masked(memory, told, now, difference, when.number)
+        before, now = made.before, made.now
+        difference = apart(before, now)
+    difference = with_assigned(difference, memory, before, now)
     recent = unpack_keys(memory.recent)
     arrived, missing = (
         (now.keys[i] for i in difference.came.positions),
@@ -162,11 +170,11 @@ def judge(
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,
-        chosen=chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW,
+        chosen=few or reading.json,
     )
     early = not memory.gone and when.number - memory.told <= boxes.EARLY
     look = _Look(
-        reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early
+        reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early, made
     )
     return _compared(memory, look)
 
@@ -177,11 +185,15 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # What lies beyond the depth or the length that is read is missing, and need not be gone.
         says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
-        settled = replace(_grown(memory, look, ()), held=HeldPage(), doubts=0)
-        return Verdict("unchanged", settled, None, None, 0.0, says, _withheld(look, []))
+        settled = replace(_grown(memory, look, ()), held=HeldPage(), doubts=0, slots=look.made.slots)
+        why = _withheld(look, [])
+        if look.made.waits:
+            churn = Verdict("churn", settled, None, None, 0.0, f"{withheld.MADE.capitalize()}.", why, unsettled=True)
+            return replace(churn, soon=look.made.soon)
+        return Verdict("unchanged", settled, None, None, 0.0, says, why)
     gone = frozenset(unpack_keys(memory.gone))
     swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
-    if look.known.chosen or not swap.is_one():
+    if (look.narrowed and look.known.chosen) or not swap.is_one():
         return _decide(memory, look)
     match swap.stays(memory.held, look.when.at):
         case swaps.Stay.WAITS:
@@ -277,7 +289,9 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)
-    slots = restless.after(memory, difference.replaced, came, look.when.number)
+    slots = look.made.slots
+    if not look.known.chosen:
+        slots = restless.after(memory, difference.replaced, came, look.when.number)
     rotates = turn.rotates and not look.known.chosen
     if score >= look.bar and not rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
@@ -286,6 +300,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         where = Where(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where, _unsaid(memory, look, blocks))
         if diff.added or diff.removed or diff.changed:
+            slots = members.told(slots)
             remembered = replace(_settled(memory, look, after, difference, state), turns=turn.turns, slots=slots)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
             counted = withheld.counted(blocks)
@@ -299,7 +314,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     grown = replace(_grown(memory, look, shaped), held=HeldPage(), slots=slots)
     if rotates:
         grown = replace(grown, turns=turn.turns)
-    unsettled = rotates or any(block.waits for block in blocks)
+    unsettled = rotates or look.made.waits or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
@@ -353,7 +368,7 @@ def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory
 
 def _weighed(look: _Look) -> Difference:
     difference = weighed(look.before, look.now, look.apart, look.known)
-    if look.narrowed:
+    if look.narrowed or look.reading.json:
         return difference
     difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
     untold = look.known.recent.union(look.pending.flickered)

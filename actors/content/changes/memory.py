@@ -71,12 +71,13 @@ class PageIdentity(Struct, frozen=True, array_like=True):
 class Slot(Struct, frozen=True, array_like=True):
     """A place whose block has been replaced by something new: how often in a row after a brief stay, and when last.
 
-    since: the number of that look.
+    since: the number of that look. value: of a member of JSON, a digest of what is there and not told.
     """
 
     key: str
     brief: int
     since: int
+    value: str = ""
 
 
 class PageMemory(Struct, frozen=True, array_like=True):

@@ -94,7 +94,7 @@ class Known(Struct, frozen=True):
     absent: Mapping[str, int] = {}
     today: int = 0
     chosen: bool = False
-    """The user has chosen so few blocks that each of them is content."""
+    """Each block is content: the user has chosen so few, or the document is JSON."""
 
 
 class WeighedBlock(Struct, frozen=True):
@@ -321,7 +321,7 @@ class _Scales:
 
     @property
     def is_chosen(self) -> bool:
-        """Return whether the user has chosen so few blocks that each of them is content."""
+        """Return whether each block is content."""
         return self._known.chosen
 
     @property
@@ -448,13 +448,13 @@ class _Scales:
         state, known = self._state, self._known
         if known.noise and is_noise(state.texts[i], canonical_text, state.keys[i], known.noise):
             return "marked as noise"
-        if known.chosen:
-            return ""
         if state.json and state.texts[i].endswith(": null"):
             return NULL
+        if known.chosen:
+            return ""
         if len(canonical_text) > _MOVED_LENGTH and f" {canonical_text} " in self._across.words:
             return "moved: its words stand together elsewhere"
-        if bag in self._across.bags and not state.json:
+        if bag in self._across.bags:
             return "moved: the same words in another order"
         if state.keys[i] in known.shared:
             return "shared by other pages of this site"

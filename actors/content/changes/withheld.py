@@ -12,12 +12,16 @@ from actors.content.messages.requests import Withheld
 from actors.content.pages.furniture import words_of
 from actors.content.pages.traits import CELL, FURNITURE
 from actors.content.wording.canonical import canonical
+from actors.content.wording.canonical import key as canonical_key
+from actors.content.wording.json_text import form
 
 MOST = 24
 LONGEST = 200
 _COUNTED = 0.2
 """A block that weighs less hardly counts for a change that is told."""
 _MASK = re.compile(r"⟨(\w+)⟩")
+MADE = "only members differ that are made anew at each check, or may be until they stay"
+_SPELLING = "only its spelling or punctuation differs"
 _MASKED = {
     "stamp": "when the page was made",
     "copyright": "a copyright year",
@@ -57,9 +61,9 @@ def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
         if text not in worded and key in known:
             names = _MASK.findall(canonical(text, cell=bool(trait & CELL)))
             what = " and ".join(dict.fromkeys(_MASKED[name] for name in names if name in _MASKED))
-            rule = (
-                f"only what changes by itself differs: {what}" if what else "only its spelling or punctuation differs"
-            )
+            rule = f"only what changes by itself differs: {what}" if what else _SPELLING
+            if now.json and canonical_key(form(text), cell=True) != key:
+                rule = MADE
             yield Withheld(text[:LONGEST], rule, key, came=True)
 
 

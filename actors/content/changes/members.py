@@ -1,0 +1,183 @@
+"""Members of JSON that are made anew at each request: ids, clocks, durations, counters. Each value is masked by itself.
+
+A value is known by its place and name. One that looks made by a machine and changes at the check after its last change
+waits for the next check: it is told when it stays, and is noise when it changes again, until it stays the longer the
+more often it changed. What changes together with content is content. A word, a price and a version never wait.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from actors.content.changes.memory import PageMemory, SettledState, Slot, states_in
+from actors.content.changes.sides import Apart, Side
+from actors.content.values.amounts import Writing
+from actors.content.values.reading import values_in
+from actors.content.wording import json_text
+from actors.content.wording.canonical import key
+from actors.content.wording.fingerprint import digest16
+
+_WRITING: Final = Writing(exact=True)
+_MOST_SLOTS: Final = 500
+_LONGEST_STAY: Final = 8
+PROVEN: Final = 2
+"""Changes, each soon after the last, that make a value noise."""
+_CONTENT: Final = frozenset({"money", "version", "availability", "percent"})
+_MOMENT: Final = r'"?[12]\d{9}(?:\d{3}){0,3}(?:\.\d+)?"?|".*\d\d:\d\d:\d\d.*"'
+_DRAWN: Final = r'"(?=\S*\d)[\w+/=.:-]{8,}"|"(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"'
+_LIKELY: Final = re.compile(f"{_MOMENT}|{_DRAWN}")
+"""Of a value as it is compared: a moment, or what is drawn by chance."""
+_MADE: Final = re.compile(rf'{_MOMENT}|{_DRAWN}|\d\S*|"\S*\d\S*"')
+"""The same, or any figure, as of a counter."""
+_ITEM: Final = re.compile(r"\[[^\]]*\]")
+_MASK: Final = "⟨made⟩"
+
+Path = tuple[str, ...]
+
+
+class Masked(NamedTuple):
+    """Both states with their keys as they are without what is masked. waits: something is masked that differs from what
+    was told; soon: for the first time, so that another check settles it.
+    """
+
+    before: SettledState
+    now: SettledState
+    slots: tuple[Slot, ...]
+    waits: bool = False
+    soon: bool = False
+
+
+def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: Apart, number: int) -> Masked:
+    """Mask what is made anew at each request, at the look of this number.
+
+    before: the told state, with places; apart: what of the two states differs.
+    """
+    old, new = _members(before, apart.went), _members(now, apart.came)
+    differ = {path: (old[path], new[path]) for path in old.keys() & new.keys() if old[path] != new[path]}
+    content = any(value != "null" for path, value in (*old.items(), *new.items()) if (path in old) != (path in new))
+    slots, seen = {slot.key: slot for slot in memory.slots}, dict[Path, Slot]()
+    masks, unproven = set[Path](), dict[Path, Slot]()
+    for path, slot, limit, stay in _known(memory, slots, differ, number):
+        seen[path] = slot
+        if limit and slot.brief and stay < min(max(slot.brief + limit - 2, 1), _LONGEST_STAY):
+            masks.add(path)
+            if not stay and slot.brief <= PROVEN:
+                unproven[path] = replace(slot, brief=slot.brief - 1)
+        else:
+            content = True
+    if content:
+        seen |= unproven
+        masks -= unproven.keys()
+    back = (replace(slot, since=number, value="") if slot.value else slot for slot in slots.values())
+    return Masked(
+        _without(before, apart.went, masks),
+        _without(now, apart.came, masks),
+        (*back, *seen.values())[-_MOST_SLOTS:],
+        bool(masks),
+        not masks.isdisjoint(unproven),
+    )
+
+
+def _known(
+    memory: PageMemory, slots: dict[str, Slot], differ: Mapping[Path, tuple[str, str]], number: int
+) -> Iterator[tuple[Path, Slot, int, int]]:
+    """Take from `slots` each value that differs from what was told; yield it as it is known after this look, its limit
+    (see `_limit`), and for how many checks it has stayed.
+
+    Of a new item of a list the others know what is noise in it. What stays where nothing has moved, as in an answer
+    that is kept for a while, has stayed for half as long.
+    """
+    first = memory.told if len(states_in(memory.states)) == 1 else 0
+    names = {path: digest16(f"member {path}") for path in differ}
+    kin = {_ITEM.sub("[]", str(path)): slots[name].brief for path, name in names.items() if name in slots}
+    before = dict[Path, Slot]()
+    for path, name in names.items():
+        brief = kin.get(_ITEM.sub("[]", str(path)), 0)
+        unknown = Slot(name, brief, number - 1 if brief else first)
+        before[path] = slots.pop(name) if name in slots else unknown
+    digests = {path: digest16(now) for path, (_, now) in differ.items()}
+    moves = any(digests[path] != slot.value for path, slot in before.items())
+    idle = 0 if moves else number - max((slot.since for slot in before.values()), default=number)
+    for path, slot in before.items():
+        limit = min(_limit(path[-1].rpartition(".")[2], said) for said in differ[path])
+        stay = number - slot.since - (idle + 1) // 2 * (slot.brief >= PROVEN)
+        if limit and digests[path] != slot.value:
+            brief = slot.brief + 1 if stay <= max(slot.brief, limit) else 0
+            yield path, Slot(slot.key, brief, number, digests[path]), limit, 0
+        else:
+            yield path, slot, limit, stay
+
+
+def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
+    """Return what is known of members whose values have all been told."""
+    return tuple(replace(slot, value="") for slot in slots)
+
+
+def _members(state: SettledState, side: Side) -> dict[Path, str]:
+    """Return each value of these lines, as it is compared; of places that are called the same the last."""
+    return {path: value for i in side.positions for path, value in _values(state, i)}
+
+
+def _values(state: SettledState, i: int) -> Iterator[tuple[Path, str]]:
+    name, value, path = _parsed(state, i)
+    if value is json_text.NO_VALUE:
+        yield (*path, name or "", state.texts[i]), ""
+    else:
+        yield from _below(value, path)
+
+
+def _parsed(state: SettledState, i: int) -> tuple[str | None, Any, Path]:
+    name, said = json_text.named(state.texts[i])
+    place = state.places[i] if i < len(state.places) else None
+    value = json_text.loaded(said)
+    above = (place.row if place else "",)
+    return name, value, above if name is None or isinstance(value, (dict, list)) else (*above, name)
+
+
+def _below(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    for step, item in _items(value):
+        yield from _below(item, (*path, step))
+    if not isinstance(value, (dict, list)) or not value:
+        yield path, json_text.form_of(value)
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        learned = json_text.key_of(value)
+        yield from ((json_text.item_of(value, at, learned), item) for at, item in enumerate(value))
+
+
+def _limit(name: str, said: str) -> int:
+    """Return the checks within which a stay of such a value is brief, 0 for what is content however it changes."""
+    bare = said.removeprefix("minus ")
+    if not _MADE.fullmatch(bare):
+        return 0
+    if any(found.value.type in _CONTENT for found in values_in(f'"{name}": {said}', _WRITING)):
+        return 0
+    return 2 if _LIKELY.fullmatch(bare) else 1
+
+
+def _without(state: SettledState, side: Side, masks: Collection[Path]) -> SettledState:
+    """Return a state with the keys of these lines as they are without what is masked."""
+    keys = list(state.keys)
+    for i in side.positions:
+        name, value, path = _parsed(state, i)
+        if value is not json_text.NO_VALUE:
+            left = json_text.form_of(_taken(value, path, masks))
+            keys[i] = key(left if name is None else f"{name}: {left}", cell=True)
+    return replace(state, keys=tuple(keys))
+
+
+def _taken(value: Any, path: Path, masks: Collection[Path]) -> Any:
+    if path in masks:
+        return _MASK
+    steps = [(step, _taken(item, (*path, step), masks)) for step, item in _items(value)]
+    if isinstance(value, dict):
+        return dict(steps)
+    return [item for _, item in steps] if isinstance(value, list) else value

@@ -1,0 +1,105 @@
+"""Members of JSON that are made anew at each check, beside members that say something."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from actors.content.changes.churn import judge
+from actors.content.changes.memory import decode_memory, encode
+from actors.content.pages.page import read_page
+from tests.actors.content.changes.json_histories import history, play, shown
+
+_QUICK = range(3, 45)
+_LONG = range(45, 945)
+
+
+def told_of(*documents: Any) -> list[str]:
+    """Return what is told of a document at each check after the first, "" for nothing."""
+    memory, told = None, list[str]()
+    for document in documents:
+        body = json.dumps(document).encode()
+        reading = read_page(body, "application/json", "https://shore.example/api", None, ())
+        verdict = judge(memory, reading)
+        memory = decode_memory(encode(verdict.memory))
+        told.append(shown(verdict))
+    return told[1:]
+
+
+def _measured(seeds: range) -> tuple[float, float]:
+    """Return the share of changes that were told by the next check, and that of quiet checks with a report."""
+    played = [play(history(seed)) for seed in seeds]
+    told, late = sum(one.told for one in played), sum(len(one.late) for one in played)
+    false, quiet = sum(len(one.false) for one in played), sum(one.quiet for one in played)
+    return told / (told + late), false / (false + quiet)
+
+
+def test_changes_beside_noise_are_told_by_the_next_check_and_noise_is_not() -> None:
+    recall, false = _measured(_QUICK)
+    assert recall >= 0.99 and false <= 0.01
+
+
+def test_many_changes_beside_noise_are_told_by_the_next_check_and_noise_is_not() -> None:
+    recall, false = _measured(_LONG)
+    assert recall >= 0.99 and false <= 0.01
+
+
+def answer(number: int, **data: object) -> dict[str, object]:
+    made = {"requestId": f"{number * 7919:08x}-aa", "generated_at": 1_764_300_000 + 61 * number, "took": 3 + number % 5}
+    return {**made, "server": f"web-{number % 3:02}", "nonce": f"{number * 19919:x}", "data": data}
+
+
+def test_what_is_made_anew_is_never_told_and_a_change_beside_it_at_once() -> None:
+    quiet = [answer(n, open=True, price=12.5) for n in range(6)]
+    assert told_of(*quiet) == [""] * 5
+    for at in range(1, 6):
+        *before, told, after = told_of(
+            *quiet[:at], answer(at, open=True, price=14), answer(at + 1, open=True, price=14)
+        )
+        assert before == [""] * (at - 1) and '"price": 14' in told and after == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("price", 12.5, 13),
+        ("version", "1.4.2", "1.4.3"),
+        ("status", "operational", "degraded"),
+        ("open", True, False),
+        ("note", "Closed on Monday", "Closed on 2 Mondays"),
+        ("state", None, "sold"),
+    ],
+)
+def test_a_word_a_price_and_a_version_do_not_wait(name: str, before: object, after: object) -> None:
+    told = told_of({name: before, "x": "y"}, {name: after, "x": "y"})
+    assert json.dumps(after) in told[0]
+
+
+def test_what_may_be_made_anew_waits_for_one_check_only_right_after_the_first() -> None:
+    assert told_of({"seats": 5}, {"seats": 6}, {"seats": 6})[0] == ""
+    assert '"seats": 6' in told_of({"seats": 5}, {"seats": 6}, {"seats": 6})[1]
+    assert '"seats": 6' in told_of({"seats": 5}, {"seats": 5}, {"seats": 6})[1]
+
+
+def test_a_hash_that_changes_with_its_content_is_no_noise() -> None:
+    releases = [{"version": f"1.{n}.0", "sha": f"{n * 7919 * 10**20:040x}"} for n in (1, 1, 2, 3, 4, 4)]
+    alone = {**releases[-1], "sha": "f" * 39 + "0"}
+    told = told_of(*releases, alone, alone)
+    assert [bool(one) for one in told] == [False, True, True, True, False, False, True]
+
+
+def test_noise_that_stays_is_told() -> None:
+    builds = [{"build": f"{n * 7919 * 10**8:016x}", "state": "ready"} for n in (1, 2, 3, 3, 3, 3, 3)]
+    told = told_of(*builds)
+    assert told[:2] == ["", ""] and sum(map(bool, told)) == 1
+
+
+def test_a_new_item_of_a_list_has_the_noise_of_the_others() -> None:
+    def listed(number: int, *names: str) -> dict[str, object]:
+        items = [{"name": name, "price": 5, "token": f"{ord(name) * 7919**number * 10**8:x}"} for name in names]
+        return {"items": items}
+
+    told = told_of(*(listed(n, "a", "b") for n in range(4)), *(listed(n, "a", "b", "c") for n in range(4, 8)))
+    assert [bool(one) for one in told] == [False, False, False, True, False, False, False]
