@@ -49,7 +49,8 @@ async def answer(call: Call) -> Answer:
     message = msgspec.to_builtins(call.body)
     subscriber = call.streams.subscribers.of(call.headers.get(SESSION, ""), call.key.id)
     world = call.context.world
-    tools = Toolbox(Service(call.within.ask, world.now, lambda: world.new_id()[-8:]), subscriber)
+    service = Service(call.within.ask, world.now, lambda: world.new_id()[-8:], call.context.is_private)
+    tools = Toolbox(service, subscriber)
     answered = await Session(tools, call.context.overseer.version, INSTRUCTIONS).answer(message)
     if answered is None:
         return Answer(status=202)

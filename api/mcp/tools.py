@@ -59,6 +59,7 @@ class OneEvent(Struct, forbid_unknown_fields=True):
     """Which event."""
 
     id: Annotated[str, Meta(max_length=100)]
+    source: Annotated[str, Meta(max_length=200, description="Its source, if that is private")] = ""
     max_tokens: _Tokens = 4_000
 
 
@@ -108,10 +109,15 @@ Ask = Callable[[str, str, Mapping[str, Any] | None, Any], Awaitable[Reply]]
 
 
 class Service:
-    """The service, for tools: its refusals are what a model reads. mark: makes letters that nobody can foresee."""
+    """The service, for tools: its refusals are what a model reads.
 
-    def __init__(self, ask: Ask, now: Callable[[], Millis], mark: Callable[[], str]) -> None:
-        self._ask, self.now, self.mark = ask, now, mark
+    mark: makes letters that nobody can foresee. is_private: whether a source is to be named before it is shown.
+    """
+
+    def __init__(
+        self, ask: Ask, now: Callable[[], Millis], mark: Callable[[], str], is_private: Callable[[str], bool]
+    ) -> None:
+        self._ask, self.now, self.mark, self.is_private = ask, now, mark, is_private
 
     async def get(self, path: str, **query: Any) -> Any:
         """Return what is at a path. Raises Refused."""
@@ -217,6 +223,10 @@ def _brief(event: Mapping[str, Any]) -> dict[str, Any]:
 
 async def _event(api: Service, asked: OneEvent) -> Result:
     event = await api.get(f"/v1/events/{quote(asked.id, safe='')}")
+    if api.is_private(event["source_id"]) and (
+        not asked.source or await api.source(asked.source) != event["source_id"]
+    ):
+        raise Refused("This event is of a private source: name its `source`, too.")
     return Result(event_as_text(event, asked.max_tokens * PER_TOKEN))
 
 
@@ -277,7 +287,11 @@ async def _watch(api: Service, asked: Watched) -> Result:
 
 async def _try(api: Service, asked: Tried) -> Result:
     answer = await api.post("/v1/alerts/preview", {"filter_query": asked.query, "language": asked.language, "limit": 5})
-    found = [f"{one['id']}: {quoted(one['title'], one['url'], 300)}" for one in answer["matches"]]
+    found = [
+        f"{one['id']}: {quoted(one['title'], one['url'], 300)}"
+        for one in answer["matches"]
+        if not api.is_private(one["source_id"])
+    ]
     volume = "" if answer["per_day"] is None else f", about {answer['per_day']:g} a day"
     says = f"{answer['matches_found']} of the newest {answer['looked_at']} events would match{volume}."
     return Result("\n".join([says, *answer["warnings"], *found]))

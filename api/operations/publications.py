@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from msgspec import UNSET
@@ -164,10 +164,9 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
     )
 
 
-async def private_sources(call: OperationContext, publication: Publication) -> tuple[list[Source], list[Source]]:
-    """Return the private sources that a publication shows, and those that it leaves out; some hundred at most."""
+async def private_sources(call: OperationContext, named: Collection[str]) -> tuple[list[Source], list[Source]]:
+    """Return the private sources that are named, and those that are not; some hundred at most."""
     found = (await sources.page(call, MOST_NAMED, where=SourceSelection(private=True))).views
-    named = {*publication.source_ids, *publication.private_source_ids}
     shown = [view.source for view in found if view.source.id in named]
     return shown, [view.source for view in found if view.source.id not in named]
 

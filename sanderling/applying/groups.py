@@ -19,7 +19,8 @@ from actors.templates.template import MOST_SOURCES, Slug
 from sanderling.applying.kinds import alerts, sources
 from sanderling.applying.kinds.alerts import ALERTS, DestinationName
 from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS
-from sanderling.applying.kinds.kind import Wanted, flaw_of_name
+from sanderling.applying.kinds.kind import Values, Wanted, flaw_of_name
+from sanderling.applying.kinds.publications import PRIVATE
 from sanderling.applying.kinds.sources import SOURCES, url_of
 from sanderling.applying.sides import Group, Wish
 from storage.records.source import OWN_NAMESPACES
@@ -125,11 +126,7 @@ class Making:
         for group in self._groups:  # a source may be one that the files describe under a name of their own
             members |= {_member(group, url): [name] for name, url in group.members}
         for some in self._wanted.values():
-            for index, one in enumerate(some):
-                named = one.values.get(SOURCES, ())
-                if not members.keys().isdisjoint(named):
-                    every = tuple(dict.fromkeys(name for given in named for name in members.get(given, [given])))
-                    some[index] = one._replace(values={**one.values, SOURCES: every})
+            some[:] = [one._replace(values={**one.values, **_spelt_out(one.values, members)}) for one in some]
         return self._wish._replace(wanted=self._wanted, groups=tuple(self._groups))
 
     def _source(self, group: Group, one: SourceSeen) -> str:
@@ -164,3 +161,12 @@ def _short(text: str) -> str:
 
 def flaw_in(group: Group, says: str) -> Flaw:
     return Flaw(group.place.file, group.line, f"{group.place.table}: {says}")
+
+
+def _spelt_out(values: Values, members: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return those fields of a thing that name groups, with the sources of these in their places."""
+    return {
+        field: tuple(dict.fromkeys(name for given in values[field] for name in members.get(given, [given])))
+        for field in (SOURCES, PRIVATE)
+        if not members.keys().isdisjoint(values.get(field, ()))
+    }

@@ -109,6 +109,8 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {label:<8}  {plain(', '.join(values))}"
     if one["channel"]:
         yield f"  channel   {plain(one['channel'])}"
+    if one["private_source_ids"]:
+        yield f"  private   {plain(', '.join(one['private_source_ids']))}: whoever has an address sees what they report"
     yield f"  page      {plain(one['url'] or hinted(LOST))}"
     for label, address in (one["feeds"] or {}).items():
         yield f"  {label:<8}  {plain(address)}"

@@ -38,6 +38,7 @@ class _Choices(NamedTuple):
 
     alerts: Sequence[tuple[str, str, str]]
     channels: Sequence[tuple[str, str]]
+    private: Sequence[tuple[str, str, str]]
 
 
 async def new(visit: Visit) -> Page:
@@ -86,6 +87,7 @@ async def _page(visit: Visit, form: PublicationForm, publication: Publication | 
         "chosen": chosen,
         "alerts": choices.alerts,
         "channels": choices.channels,
+        "private": choices.private,
     }
     title = say("Edit %(name)s", name=publication.title) if publication else say("New publication")
     return Page("publications/form.html", title, shows)
@@ -101,7 +103,14 @@ async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
     ]
     if form.channel and form.channel not in dict(channels):
         channels.append((form.channel, form.channel))
-    return _Choices([(each.id, each.name, "") for each in alerts[:MOST_ALERTS]], [("", say("Any")), *channels])
+    named, others = await acts.private_sources(visit, form.private_source_ids)
+    private = {each.id: each.called for each in (*named, *others)}
+    private |= {id: id for id in form.private_source_ids if id not in private}  # else they would be lost
+    return _Choices(
+        [(each.id, each.name, "") for each in alerts[:MOST_ALERTS]],
+        [("", say("Any")), *channels],
+        [(id, name, "") for id, name in private.items()],
+    )
 
 
 async def _title(visit: Visit, query: NewQuery) -> str:

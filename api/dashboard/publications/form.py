@@ -18,6 +18,7 @@ class PublicationForm(Form, frozen=True, kw_only=True):
     channel: wire.ChannelName | None = None
     alert_ids: wire.AlertIds = ()
     source_ids: wire.Sources = ()
+    private_source_ids: wire.PrivateSources = ()
     find: str = ""
 
 
@@ -55,6 +56,7 @@ def form_of(publication: Publication) -> PublicationEdit:
         channel=publication.channel,
         alert_ids=publication.alert_ids,
         source_ids=publication.source_ids,
+        private_source_ids=publication.private_source_ids,
         revision=revision_of(publication),
     )
 
@@ -67,4 +69,5 @@ def _typed(form: PublicationForm) -> dict[str, Any]:
         "channel": form.channel,
         "alert_ids": form.alert_ids,
         "source_ids": form.source_ids,
+        "private_source_ids": form.private_source_ids,
     }

@@ -20,7 +20,7 @@ async def show(visit: Visit) -> Page:
     url = acts.address(visit, publication)
     feeds = [] if url is None else [(each.label, f"{url}.{ending}") for ending, each in FORMATS.items()]
     subscribers = await visit.context.storage.subscriptions.count(publication.id)
-    shown, left_out = await acts.private_sources(visit, publication)
+    shown, left_out = await acts.private_sources(visit, {*publication.source_ids, *publication.private_source_ids})
     shows = {
         "private": shown,
         "left_out": left_out,

@@ -15,7 +15,7 @@ from sanderling.applying.kinds.sources import SOURCES
 from storage.records.alert import MOST_SOURCES
 from storage.records.managed import Managed
 
-PUBLICATIONS = "publications"
+PUBLICATIONS, PRIVATE = "publications", "private_sources"
 AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The name of an alert in these files")]
 
 
@@ -27,6 +27,7 @@ class PublicationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     tags: Annotated[tuple[Tag, ...], Meta(max_length=50)] | UnsetType = UNSET
     channel: ChannelName | UnsetType = UNSET
     alerts: Annotated[tuple[AlertName, ...], Meta(max_length=50)] | UnsetType = UNSET
+    private_sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
 
 
 class PublicationSeen(Struct):
@@ -42,33 +43,39 @@ class PublicationSeen(Struct):
     updated_at: str
     revision: str
     updated_by: str = ""
+    private_source_ids: tuple[str, ...] = ()
     managed: Managed | None = None
 
 
-DEFAULTS: Values = {"sources": (), "tags": (), "channel": None, "alerts": ()}
+DEFAULTS: Values = {"sources": (), "tags": (), "channel": None, "alerts": (), PRIVATE: ()}
+_IDS: Mapping[str, tuple[str, str]] = {
+    "sources": ("source_ids", SOURCES),
+    "alerts": ("alert_ids", ALERTS),
+    PRIVATE: ("private_source_ids", SOURCES),
+}
+"""What the API calls a field of names, and of which kind they are."""
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a publication in the one spelling in which they are compared."""
     values["title"] = " ".join(values["title"].split())
-    for name in ("sources", "alerts", "tags"):
+    for name in (*_IDS, "tags"):
         values[name] = tuple(sorted(set(values[name])))
     return values
 
 
 def _there(record: PublicationSeen, names: Names) -> There:
-    sources = tuple(names.name_of(SOURCES, id) for id in record.source_ids)
-    alerts = tuple(names.name_of(ALERTS, id) for id in record.alert_ids)
-    values = {"title": record.title, "tags": record.tags, "channel": record.channel}
-    return There(record, spelt(values | {"sources": sources, "alerts": alerts}))
+    values: dict[str, Any] = {"title": record.title, "tags": record.tags, "channel": record.channel}
+    for field, (ids, of) in _IDS.items():
+        values[field] = tuple(names.name_of(of, id) for id in getattr(record, ids))
+    return There(record, spelt(values))
 
 
 def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
-    body = {name: value for name, value in values.items() if name not in (SOURCES, ALERTS)}
-    if SOURCES in values:
-        body["source_ids"] = [ids(SOURCES, name) for name in values[SOURCES]]
-    if ALERTS in values:
-        body["alert_ids"] = [ids(ALERTS, name) for name in values[ALERTS]]
+    body = {name: value for name, value in values.items() if name not in _IDS}
+    for field, (called, of) in _IDS.items():
+        if field in values:
+            body[called] = [ids(of, name) for name in values[field]]
     return body
 
 
@@ -87,5 +94,5 @@ KIND = Kind(
     make=lambda _values, _ids: "/v1/publications",
     called=lambda values: values["title"],
     file="publications.toml",
-    refers={"sources": SOURCES, "alerts": ALERTS},
+    refers={field: of for field, (_, of) in _IDS.items()},
 )

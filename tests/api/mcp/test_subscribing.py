@@ -192,7 +192,7 @@ def test_who_was_not_heard_of_for_longest_is_forgotten_first() -> None:
 async def test_the_number_of_resources_is_bounded() -> None:
     subscriber = Subscriber("key", Seq(0))
     subscriber.resources = {f"{OF_SOURCE}{number}": None for number in range(MOST_RESOURCES)}
-    box = Toolbox(Service(nobody, lambda: Millis(0), str), subscriber)
+    box = Toolbox(Service(nobody, lambda: Millis(0), str, lambda source: False), subscriber)
     with pytest.raises(Refused, match=str(MOST_RESOURCES)):
         await box.subscribe(of(1))
     await box.subscribe(CHANGES)

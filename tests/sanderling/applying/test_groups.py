@@ -123,6 +123,7 @@ async def test_a_source_that_the_files_describe_themselves_is_the_groups_as_they
 ) -> None:
     own = '[sources.blog]\nurl = "https://acme.example/blog"\nschedule = "1h"\n'
     over = '[alerts.all]\nquery = "x"\nsources = ["rivals"]\n[publications.p]\ntitle = "P"\nsources = ["rivals"]'
+    over += '\nprivate_sources = ["rivals"]'
     folder = files(tmp_path, rivals=FEWER, own=own + over)
     await service.apply(folder)
     found = {one["url"]: one for one in await service.ask("GET", "/v1/sources")}
@@ -131,7 +132,13 @@ async def test_a_source_that_the_files_describe_themselves_is_the_groups_as_they
     alerts = {one["name"]: one for one in await service.ask("GET", "/v1/alerts")}
     (publication,) = await service.ask("GET", "/v1/publications")
     every = {one["id"] for one in found.values()}
-    assert set(alerts["all"]["source_ids"]) == set(publication["source_ids"]) == every and len(every) == 3
+    assert (
+        set(alerts["all"]["source_ids"])
+        == set(publication["source_ids"])
+        == set(publication["private_source_ids"])
+        == every
+        and len(every) == 3
+    )
     assert (await service.plan(folder)).empty
 
 

@@ -45,6 +45,12 @@ def test_one_is_named_by_its_title_listed_moved_and_deleted(capsys: pytest.Captu
     assert RECORD["url"] in capsys.readouterr().out
 
 
+def test_a_private_source_that_becomes_visible_is_named() -> None:
+    told = "\n".join(publication_page(RECORD | {"private_source_ids": ["s-1", "s-2"]}))
+    assert "private   s-1, s-2: whoever has an address sees what they report" in told
+    assert "private" not in "\n".join(publication_page(RECORD))
+
+
 def test_a_title_reaches_the_terminal_escaped_and_a_lost_address_says_what_to_do() -> None:
     lost = RECORD | {"title": "\x1b[2J", "url": None, "feeds": None, "channel": "feed", "source_ids": ["s"]}
     told = "\n".join(publication_page(lost))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from actors.messages.views import SourceView
@@ -59,6 +61,22 @@ async def test_one_is_made_with_all_that_can_be_chosen_and_shows_its_addresses(b
     assert browser.path == f"/publications/{made.id}"
     await browser.get("/publications")
     assert "1 publication" in browser.text and "Prices" in browser.text
+
+
+async def test_a_private_source_is_chosen_in_the_form_and_stays_when_it_is_private_no_more(
+    browser: Browser, house: House
+) -> None:
+    members = a_source_id(2)
+    await house.publish("Tariff", source=2)
+    view = SourceView(a_source(2), SourceRuntime(), private=True)
+    house.registry.views[members] = view
+    made = await published(browser, private_source_ids=[members])
+    assert made.private_source_ids == (members,)
+    house.registry.views[members] = replace(view, private=False)
+    await browser.get(f"/publications/{made.id}/edit")
+    await browser.submit(f"/publications/{made.id}/edit", {"title": "Fares"})
+    changed = await the_only_one(house)
+    assert (changed.title, changed.private_source_ids) == ("Fares", (members,))
 
 
 @pytest.mark.parametrize(
