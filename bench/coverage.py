@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         ms, length = trio.run(_asked, Path(name), days, counted)
     key = Signer(new_signing_key(bytes(32), START))
-    yield Row("receipt", ms, _best(lambda: key.sign_document({"a": "b" * 1_200}, START)))
+    yield Row("receipt", ms, _best(lambda: key.sign_document({"type": "coverage", "a": "b" * 1_200}, START)))
     yield Row("size", length)
     yield Row("tally", us)
     yield Row("day", sum(len(day.body) for day in days) / len(days))

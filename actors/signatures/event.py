@@ -3,6 +3,9 @@
 It belongs to the content and not to the transport: it holds on a stream, in a delivery, in a digest and in an export,
 and after any re-serialisation of the JSON. `key_id` and `signed_at` are covered. Keys are published as a JWK Set
 (RFC 7517, RFC 8037); a key's id is its thumbprint (RFC 7638).
+
+The same keys sign documents of other kinds. What is signed of these begins with a context, which names the kind and is
+no JSON: so no signature of one kind ever is one of another.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
@@ -25,6 +29,8 @@ from storage.records.key import PublicKey, SigningKey
 from storage.records.times import rfc3339
 
 _ENCODER = msgspec.json.Encoder()
+_ONCE_WITHOUT = ("coverage",)
+"""Kinds that were signed without a context before there was one."""
 
 
 class Signer:
@@ -49,9 +55,12 @@ class Signer:
         return _ENCODER.encode(msgspec.structs.replace(event, signature=signature))
 
     def sign_document(self, document: Mapping[str, Any], at: Millis) -> bytes:
-        """Return a JSON object, signed as an event is, its members in their order. Raises ValueError for no I-JSON."""
+        """Return a JSON object of the kind that its `type` names, signed, its members in their order.
+
+        Raises ValueError for no I-JSON, KeyError for no `type`.
+        """
         signed = {**document, "signed_at": rfc3339(at), "key_id": self.key_id}
-        signature = _b64url(self._key.sign(canonical_json(signed)).signature)
+        signature = _b64url(self._key.sign(_context(document["type"]) + canonical_json(signed)).signature)
         return _ENCODER.encode({**signed, "signature": signature})
 
     def __repr__(self) -> str:
@@ -138,12 +147,27 @@ def check(event: object, keys: KeySet | bytes) -> Verdict:
         return Verdict(Cause.UNKNOWN_KEY, f"key {key_id[:80]} is not in the key set", key_id)
     try:
         signed = canonical_json({name: value for name, value in event.items() if name != "signature"})
-        key.verify(signed, _from_b64url(signature))
+        kind = event.get("type")  # no event has one
+        contexts = [_context(kind) if isinstance(kind, str) else b"", *([b""] if kind in _ONCE_WITHOUT else [])]
+        _verify_any(key, [context + signed for context in contexts], _from_b64url(signature))
     except BadSignatureError:
         return Verdict(Cause.CHANGED, "the signature does not match the event's content", key_id)
     except (ValueError, RecursionError) as error:
         return Verdict(Cause.UNREADABLE, str(error)[:200], key_id)
     return Verdict(Cause.VERIFIED, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
+
+
+def _context(kind: str) -> bytes:
+    return f"sanderling {kind}\n".encode()
+
+
+def _verify_any(key: nacl.signing.VerifyKey, forms: Sequence[bytes], signature: bytes) -> None:
+    """Raise BadSignatureError unless a signature is one of any of these."""
+    for form in forms[:-1]:
+        with suppress(BadSignatureError):
+            key.verify(form, signature)
+            return
+    key.verify(forms[-1], signature)
 
 
 def decode(body: bytes | str) -> Any:

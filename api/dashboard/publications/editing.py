@@ -104,7 +104,7 @@ async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
     if form.channel and form.channel not in dict(channels):
         channels.append((form.channel, form.channel))
     named, others = await acts.private_sources(visit, form.private_source_ids)
-    private = {each.id: each.called for each in (*named, *others)}
+    private: dict[str, str] = {each.id: each.called for each in (*named, *others)}
     private |= {id: id for id in form.private_source_ids if id not in private}  # else they would be lost
     return _Choices(
         [(each.id, each.name, "") for each in alerts[:MOST_ALERTS]],

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 
 import msgspec
+import nacl.signing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.signatures.canonical import canonical_json
 from actors.signatures.event import Signer, jwks, new_signing_key, verify
+from actors.signatures.verdict import Cause
 from storage.records.event import Event
 from storage.records.identity import Millis
 from tests.actors.signatures.events import EVENTS, an_event
@@ -130,3 +134,29 @@ def test_a_useless_key_set_is_named_as_that(keys: bytes, reason: str) -> None:
     verdict = verify(SIGNED, keys)
     assert (verdict.valid, verdict.key_id) == (False, KEY.key_id)
     assert reason in verdict.reason
+
+
+def resigned(document: dict[str, object], context: bytes) -> bytes:
+    """Return a document with the key's signature of a context and its canonical form."""
+    signed = {**document, "key_id": KEY.key_id}
+    signature = nacl.signing.SigningKey(KEY.seed).sign(context + canonical_json(signed)).signature
+    return json.dumps(signed | {"signature": urlsafe_b64encode(signature).rstrip(b"=").decode()}).encode()
+
+
+def test_no_signature_of_one_kind_of_document_is_one_of_another() -> None:
+    keys = SET
+    one = json.loads(Signer(KEY).sign_document({"type": "coverage", "says": "All is well."}, AT))
+    assert verify(json.dumps(one).encode(), keys).valid
+    for other in ({"type": "lease"}, {"type": 5}, {"type": None}):
+        assert verify(json.dumps(one | other).encode(), keys).cause is Cause.CHANGED
+    del one["type"]
+    assert verify(json.dumps(one).encode(), keys).cause is Cause.CHANGED
+    assert not verify(resigned({"type": "lease"}, b""), keys).valid
+    assert verify(resigned({"type": "lease"}, b"sanderling lease\n"), keys).valid
+    assert not verify(resigned({"id": "1"}, b"sanderling event\n"), keys).valid
+
+
+def test_events_and_receipts_that_were_signed_before_there_was_a_context_verify() -> None:
+    keys = SET
+    for document in ({"id": "1", "title": "Fares"}, {"type": "coverage", "says": "All is well."}):
+        assert verify(resigned(document, b""), keys).valid
