@@ -13,6 +13,7 @@ from actors.browser.look import HIDDEN, Look, context_behind
 from actors.browser.wire import BadMessage, Command, Message, packed, read
 from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.leases import Lease
+from actors.egress.url import parse_url
 from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
 
 HUNG_AFTER: Final = 1.6
@@ -129,6 +130,7 @@ class Engine:
             most_bytes=request.most_bytes,
             marker=marker,
             ports=[*ports],
+            host=parse_url(request.url, schemes=("http", "https")).host,
         )
         self.looks += 1
         self.busy += 1

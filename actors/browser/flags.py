@@ -41,14 +41,14 @@ _WALLS: Final = (
     "--disable-quic",
     "--disable-features=WebTransport,DnsOverHttps,AsyncDns,NetworkTimeServiceQuerying,Translate,MediaRouter,"
     "DialMediaRouteProvider,OptimizationHints,InterestFeedContentSuggestions,AutofillServerCommunication,"
-    "CertificateTransparencyComponentUpdater,IsolateOrigins,site-per-process",
+    "CertificateTransparencyComponentUpdater",
+    "--site-per-process",  # a context may have secrets; a shell asks for it, a whole browser does so by itself
     "--block-new-web-contents",
     "--deny-permission-prompts",
 )
 """Where there is a namespace these are the second wall, where there is none the only one."""
 _FRUGAL: Final = (
     "--js-flags=--max-old-space-size=384",
-    "--disable-site-isolation-trials",  # a context has no secret that one site's script could steal of another
     "--disable-back-forward-cache",
     "--window-size=1280,1024",
 )

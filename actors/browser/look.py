@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.utils import formatdate
 from enum import Enum
@@ -69,6 +70,9 @@ of a tab that is not hidden.
 NO_WINDOWS: Final = "window.open = () => null"
 """As a browser answers whose user wants no pop-ups; those that come all the same are closed, at more cost."""
 SHOT_WIDTH, SHOT_HEIGHT, SHOT_QUALITY = 1280, 4000, 60
+_OF_PARENT: Final = frozenset({"about:blank", "about:srcdoc"})
+"""Documents that are of the origin of what embeds them; a sandboxed one has a target of its own, which is not heard."""
+_SAFE: Final = frozenset({"GET", "HEAD"})
 _DROPPED: Final = frozenset({"Image", "Font", "Media", "TextTrack", "Ping", "CSPViolationReport"})
 _SHOWN_DROPPED: Final = frozenset({"Media", "TextTrack", "Ping", "CSPViolationReport"})
 _ENDLESS: Final = frozenset({"EventSource", "WebSocket", "Ping", "CSPViolationReport", "Media", "Prefetch"})
@@ -135,6 +139,13 @@ class Look:
         self.context = self.target = self.session = ""
         self.requests = 0
         self._frame = ""
+        self._given = [*_cookies_of(request)]
+        self._own_frames: set[str] = set()
+        """Frames that show a document of the own origin, the top's among them; none when the top shows another."""
+        self._abroad = False
+        """Whether the top has shown a document of another origin."""
+        self._strayed: set[str] = set()
+        """Requests that went to other origins, and may be redirected back. Bound: the page's requests."""
         self.status: int | None = None
         self._failed = ""
         self._heading = request.url
@@ -241,6 +252,8 @@ class Look:
             yield from self._not_done(tag, message.failed, now)
         elif tag == "context":
             yield Command("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.context})
+            if self._given:
+                yield Command("Storage.setCookies", self._jar(), tag="given")
             shape = {} if self.request.screenshot else self._unseen()
             url = self._url.text if self._held_back else "about:blank"
             tab = {"url": url, "browserContextId": self.context, **shape}
@@ -259,7 +272,8 @@ class Look:
             self._world = int(params.get("executionContextId", 0))
             yield from self._in_world(now)
         elif tag == "cookies":
-            self.set_cookies, self.state = tuple(kept_by(self._url, params.get("cookies", ()))), State.OVER
+            new = [one for one in params.get("cookies", ()) if not (one.get("session") and _pair(one) in self._given)]
+            self.set_cookies, self.state = tuple(kept_by(self._url, new)), State.OVER
         elif tag in ("waited", "read", "shown"):
             self._asking = False
             if (tag == "read") != (self.state is State.READING):
@@ -270,6 +284,8 @@ class Look:
         """A command failed. One to a page that has moved on is sent again; at the start it is the browser's fault."""
         if tag in ("context", "target", "session", "prepared", "let go"):
             self._fail(f"the browser would not open a page: {why}", "local")
+        elif tag == "given":
+            self._fail(f"the browser takes no such cookie: {why}", "remote")
         elif tag == "navigated":
             self._fail(f"the browser would not go there: {why}", "remote")
         elif tag == "shown":
@@ -301,8 +317,9 @@ class Look:
             self._fail("this is a file to be downloaded, no page", "remote")
         elif error := params.get("errorText"):
             self._fail_loading(str(error), self._heading)
-        else:
-            self._committed = True  # also told by an event, which is lost where the tab changes its process meanwhile
+        elif not self._committed:  # also told by an event, which is lost where the tab changes its process meanwhile
+            self._committed = True
+            self._place(self._frame, own=self._is_own(self._heading))
 
     # --- events of the page ------------------------------------------------------------------------------------------
 
@@ -369,12 +386,16 @@ class Look:
     def _navigated(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """The tab shows another document. Ours are those of the top: what frames inside it do is theirs."""
         frame = params.get("frame", {})
-        if frame.get("parentId"):
+        url, parent = str(frame.get("url", "")), frame.get("parentId")
+        own = self._is_own(url) or (url in _OF_PARENT and parent in self._own_frames)
+        self._place(frame.get("id"), own=own)
+        if parent:
             return
+        self._abroad |= not own
         self._navigations += 1
         self._committed, self._loaded = True, False
         self._frame = str(frame.get("id", self._frame))
-        self.at = str(frame.get("url", self.at))
+        self.at = url or self.at
         self._moved_at, self._world = now, 0
         if unreachable := frame.get("unreachableUrl"):
             self._fail_loading(self._failed or "net::ERR_FAILED", str(unreachable))
@@ -395,7 +416,7 @@ class Look:
         if kind in dropped or self.requests > self.request.most_requests:
             yield self._told("Fetch.failRequest", requestId=number, errorReason="BlockedByClient")
             return
-        more = self._headers_for(params.get("request", {}))
+        more = self._headers_for(params)
         yield self._told("Fetch.continueRequest", requestId=number, **more)
 
     def _challenged(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
@@ -405,19 +426,69 @@ class Look:
             answer = {"response": "ProvideCredentials", "username": USER, "password": self._door.secret}
         yield self._told("Fetch.continueWithAuth", requestId=params.get("requestId"), authChallengeResponse=answer)
 
-    def _headers_for(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the headers of a request anew, when there are any that only one origin may get.
+    def _headers_for(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the headers of a request anew, where the source has headers: with them, or without its cookies.
 
         What was given to a request stays with it when it is redirected, so those that lead elsewhere are rid of it.
         """
         if not self.request.headers:
             return {}
-        ours = {name.lower() for name, _ in self.request.headers}
+        ours = [(name, value) for name, value in self.request.headers if name.lower() != "cookie"]
+        named, request = {name.lower() for name, _ in ours}, params.get("request", {})
+        lends = self._lends(params)
+        sent = [(name, value) for name, value in request.get("headers", {}).items() if name.lower() not in named]
+        sent = [(name, self._kept(str(value), lends) if name.lower() == "cookie" else value) for name, value in sent]
+        acts = request.get("method", "GET") in _SAFE or params.get("frameId") == self._frame
+        if lends and acts and params.get("networkId"):  # a worker's has none
+            sent += ours
+        return {"headers": [{"name": name, "value": str(value)} for name, value in sent if value != ""]}
+
+    def _lends(self, params: Mapping[str, Any]) -> bool:
+        """Return whether a request may have the source's credentials: it leads to the own origin, and a document of
+        that asks, by `Origin` and `Referer`, which a page can hide but not forge, and by the frame. Others may not
+        redirect it. Only the top document is had from wherever, as by a link.
+        """
+        request, frame, number = params.get("request", {}), params.get("frameId"), params.get("networkId")
+        document, top = params.get("resourceType") == "Document", frame == self._frame
+        if not self._is_own(str(request.get("url", ""))):
+            self._strayed.add(str(number))
+            if document:
+                self._place(frame, own=False)
+            return False
+        if document and top and request.get("method", "GET") in _SAFE:
+            return True
         sent = {name.lower(): str(value) for name, value in request.get("headers", {}).items()}
-        kept = [(name, value) for name, value in request.get("headers", {}).items() if name.lower() not in ours]
-        if self._is_own(str(request.get("url", ""))):
-            kept += [(name, _renewed(name, value, sent.get("cookie", ""))) for name, value in self.request.headers]
-        return {"headers": [{"name": name, "value": str(value)} for name, value in kept]}
+        asker = sent.get("origin") or sent.get("referer") or ""
+        strayed = number in self._strayed if number else "redirectedRequestId" in params
+        if strayed or (asker and not self._is_own(asker)):
+            return False
+        if document:
+            return asker != ""
+        return {frame, self._frame} <= self._own_frames and (asker != "" or not self._abroad)
+
+    def _place(self, frame: object, *, own: bool) -> None:
+        """Remember whether a frame shows a document of the own origin."""
+        if frame == self._frame:
+            self._own_frames.clear()
+        self._own_frames.discard(str(frame))
+        if own and len(self._own_frames) < MOST_TRACKED:
+            self._own_frames.add(str(frame))
+
+    def _jar(self) -> Mapping[str, Any]:
+        """Return the source's cookies for the context, so that the browser's own rules say who gets them."""
+        given = dict(pair.split("=", 1) for pair in self._given)
+        kept = {"url": self._url.text, "path": "/", "secure": self._url.secure, "httpOnly": True, "sameSite": "Lax"}
+        cookies = [{"name": name, "value": value, **kept} for name, value in given.items()]
+        return {"cookies": cookies, "browserContextId": self.context}
+
+    def _kept(self, cookie: str, lends: bool) -> str:
+        """Return a `Cookie` header with the source's emptied where they are not lent: a browser adds those that are
+        left out. Of two of a name the one that the page has set counts.
+        """
+        pairs = [(pair.partition("=")[0], pair) for pair in cookie.split("; ")]
+        count = Counter(name for name, _ in pairs)
+        kept = [(name, pair) for name, pair in pairs if pair not in self._given or count[name] == 1]
+        return "; ".join(pair if lends or pair not in self._given else f"{name}=" for name, pair in kept)
 
     def _is_own(self, url: str) -> bool:
         try:
@@ -556,7 +627,7 @@ class Look:
 
     def _last(self) -> Iterator[Command]:
         """End, or ask first what has become of the cookies, where some were given."""
-        if any(name.lower() == "cookie" for name, _ in self.request.headers):
+        if self._given:
             self.state, self._asking = State.COOKIES, True
             yield Command("Storage.getCookies", {"browserContextId": self.context}, tag="cookies")
         else:
@@ -592,15 +663,16 @@ def context_behind(door: Door) -> Command:
     return Command("Target.createBrowserContext", {"disposeOnDetach": True, **way})
 
 
-def _renewed(name: str, value: str, own: str) -> str:
-    """Return a header of the request's; of a `Cookie` with what the page's answers have set since. own: what is sent
-    of those by the browser itself.
-    """
-    if name.lower() != "cookie" or not own:
-        return value
-    theirs = {part.partition("=")[0].strip() for part in own.split(";")}
-    ours = [part.strip() for part in value.split(";") if part.partition("=")[0].strip() not in theirs]
-    return "; ".join((*ours, own))
+def _cookies_of(request: RenderRequest) -> Iterator[str]:
+    """Yield the cookies that a request has, each as `name=value`."""
+    for name, value in request.headers:
+        if name.lower() == "cookie":
+            pairs = (pair.strip().partition("=") for pair in value.split(";") if pair.strip())
+            yield from (f"{key.strip()}={text.strip()}" for key, _, text in pairs)
+
+
+def _pair(cookie: Mapping[str, Any]) -> str:
+    return f"{cookie.get('name', '')}={cookie.get('value', '')}"
 
 
 def kept_by(url: Url, cookies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -611,7 +683,7 @@ def kept_by(url: Url, cookies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             continue
         if port not in (url.port, -1):
             continue  # browsers share them among the ports of a host
-        line = f"{cookie.get('name', '')}={cookie.get('value', '')}; Path={cookie.get('path', '/')}"
+        line = f"{_pair(cookie)}; Path={cookie.get('path', '/')}"
         if domain.startswith("."):
             line += f"; Domain={domain}"
         if not cookie.get("session", True):

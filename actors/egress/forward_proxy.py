@@ -8,7 +8,7 @@ nobody takes our own answer for a page.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -21,7 +21,8 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 
 Event = h11.Request | h11.Response | h11.InformationalResponse | h11.Data | h11.EndOfMessage | h11.ConnectionClosed
-Connect = Callable[[str, int], Awaitable[trio.abc.Stream]]
+Judge = Callable[[str, Sequence[str]], None]
+Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
 
 REFUSED: Final = b"Sanderling-Refused"
 _HEAD_LIMIT: Final = 64 << 10
@@ -162,7 +163,7 @@ class _Exchanges:
         if trouble is not None:
             return trouble
         try:
-            return await self._connect(host, port)
+            return await self._connect(host, port, lease.judge)
         except LookRefused as error:
             trouble = Trouble("refused", error.reason)
         except LookFailed as error:

@@ -83,12 +83,16 @@ class Guard:
         stream = await self.connect(url.host, url.port)
         return await self.secure(stream, url.host) if url.secure else stream
 
-    async def connect(self, host: str, port: int) -> trio.abc.Stream:
-        """Connect to a checked address of a host; when one does not answer, to the next. Raises LookRefused,
-        LookFailed.
+    async def connect(
+        self, host: str, port: int, judge: Callable[[str, Sequence[str]], None] = lambda host, addresses: None
+    ) -> trio.abc.Stream:
+        """Connect to a checked address of a host; when one does not answer, to the next. judge: may raise UrlRefused at
+        a host and all its addresses. Raises LookRefused, LookFailed.
         """
         try:
-            addresses = (await self._addresses(host))[:MOST_ATTEMPTS]
+            addresses = await self._addresses(host)
+            judge(host, addresses)
+            addresses = addresses[:MOST_ATTEMPTS]
         except UrlRefused as refusal:
             raise LookRefused(refusal) from None
         deadline = trio.current_time() + self._connect_timeout

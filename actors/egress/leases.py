@@ -7,8 +7,11 @@ requests and bytes, and when one of them is used up nothing more is let out. Pur
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final, Literal, NamedTuple
+
+from actors.egress.address import is_public
+from actors.errors import UrlRefused
 
 WEB_PORTS: Final = frozenset({80, 443})
 MOST_TROUBLES: Final = 200
@@ -32,11 +35,15 @@ class Trouble(NamedTuple):
 class Lease:
     """One page's share of the proxy. marker: a word that no page knows, which tells our own answers from a host's.
 
-    ports: that may be asked besides 80 and 443.
+    ports: that may be asked besides 80 and 443. host: the page's own.
     """
 
-    def __init__(self, *, most_requests: int, most_bytes: int, marker: str, ports: Collection[int] = ()) -> None:
-        self.marker = marker
+    def __init__(
+        self, *, most_requests: int, most_bytes: int, marker: str, ports: Collection[int] = (), host: str = ""
+    ) -> None:
+        self.marker, self._host = marker, host
+        self._inside: frozenset[str] | None = None
+        """The addresses that the own host had first, if all are in opened networks; None before it was asked."""
         self._most_requests, self._most_bytes = most_requests, most_bytes
         self._ports = WEB_PORTS | frozenset(ports)
         self._troubles: OrderedDict[tuple[str, int], Trouble] = OrderedDict()
@@ -69,6 +76,19 @@ class Lease:
             reason = f"port {port} of {host}: a page may ask at 80, 443 and its own port only (setting browser_ports)"
             return self.note(host, port, Trouble("refused", reason))
         return None
+
+    def judge(self, host: str, addresses: Sequence[str]) -> None:
+        """Raise UrlRefused unless the page may reach a host: public ones, and its own where that is not.
+
+        The addresses that the own host has first stay its own, until it has a public one, as a name that moves inside
+        would have a stranger's page act there.
+        """
+        inside = frozenset(address for address in addresses if not is_public(address))
+        if host == self._host and (self._inside is None or len(inside) < len(addresses)):
+            self._inside = inside if len(inside) == len(addresses) else frozenset()
+        if not inside <= (self._inside or frozenset()):
+            detail = f"{host} is not public: a page reaches public addresses and its own host"
+            raise UrlRefused("address-inside", detail)
 
     def note(self, host: str, port: int, trouble: Trouble) -> Trouble:
         """Remember what became of a request to a host; return it."""

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import base64
+from itertools import count
+from typing import Any
 
 import pytest
 
@@ -212,22 +214,84 @@ def test_beyond_its_requests_a_page_gets_nothing() -> None:
     assert words == ["Fetch.continueRequest"] * 2 + ["Fetch.failRequest"] * 2
 
 
+BESIDE = "https://a.example/other"
+NUMBERS = count()
+
+
+def lent(script: Script, url: str = BESIDE, frame: str = "T", kind: str = "XHR", **given: Any) -> dict[str, str]:
+    """Return the headers that a request leaves with; headers: those that it comes with."""
+    request = {"url": url, "headers": given.pop("headers", {}), "method": given.pop("method", "GET")}
+    paused = {"requestId": "i", "networkId": str(next(NUMBERS)), "resourceType": kind, "frameId": frame, **given}
+    command = script.say("Fetch.requestPaused", **paused, request=request)[-1]
+    return {pair["name"]: pair["value"] for pair in command.params["headers"]}
+
+
+def shows(script: Script, frame: str, url: str) -> None:
+    script.say("Page.frameNavigated", frame={"id": frame, "url": url, "parentId": "T"})
+
+
 def test_given_headers_go_to_the_origin_alone_also_behind_a_redirect() -> None:
     script = Script(headers=(("Authorization", "secret"),)).opened().loaded()
-
-    def sent_to(url: str, **headers: str) -> dict[str, str]:
-        request = {"url": url, "headers": {"Accept": "*/*", **headers}}
-        command = script.say("Fetch.requestPaused", requestId="i", resourceType="XHR", request=request)[-1]
-        return {pair["name"]: pair["value"] for pair in command.params["headers"]}
-
-    assert sent_to("https://a.example/other") == {"Accept": "*/*", "Authorization": "secret"}
+    assert lent(script, headers={"Accept": "*/*"}) == {"Accept": "*/*", "Authorization": "secret"}
     for elsewhere in (
         "http://a.example/",
         "https://a.example:8443/",
         "https://b.a.example/",
         "blob:https://a.example/1",
     ):
-        assert sent_to(elsewhere, authorization="secret") == {"Accept": "*/*"}
+        assert lent(script, elsewhere, headers={"Accept": "*/*", "authorization": "secret"}) == {"Accept": "*/*"}
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind", "given", "whose"),
+    [
+        ("T", "XHR", {"method": "POST", "headers": {"Origin": "https://a.example"}}, "all"),
+        ("T", "Document", {}, "all"),
+        ("T", "Document", {"headers": {"Referer": "https://b.example/"}}, "all"),
+        ("T", "Document", {"method": "POST", "headers": {"Origin": "https://b.example"}}, "none"),
+        ("T", "XHR", {"headers": {"Referer": "https://b.example/"}}, "none"),
+        ("T", "XHR", {"networkId": None}, "cookie"),
+        ("own", "XHR", {}, "all"),
+        ("own", "XHR", {"method": "POST"}, "cookie"),
+        ("blank", "XHR", {}, "all"),
+        ("foreign", "XHR", {}, "none"),
+        ("foreign", "XHR", {"method": "POST"}, "none"),
+        ("data", "XHR", {}, "none"),
+        ("unheard", "XHR", {}, "none"),
+        ("foreign", "Document", {}, "none"),
+        ("new", "Document", {"headers": {"Referer": URL}}, "all"),
+        ("new", "Document", {"headers": {"Referer": "https://b.example/"}}, "none"),
+        ("T", "XHR", {"networkId": "strayed"}, "none"),
+    ],
+)
+def test_x26_a_sources_credentials_go_where_its_own_documents_ask(
+    frame: str, kind: str, given: dict[str, Any], whose: str
+) -> None:
+    script = Script(headers=(("Authorization", "secret"), ("Cookie", "s=1"))).opened().loaded()
+    shown = {"own": BESIDE, "blank": "about:blank", "foreign": "https://b.example/", "data": "data:,x"}
+    for name, url in shown.items():
+        shows(script, name, url)
+    lent(script, "https://b.example/", networkId="strayed")
+    headers = {"Cookie": "s=1", **given.get("headers", {})}
+    found = lent(script, frame=frame, kind=kind, **{**given, "headers": headers})
+    assert (found["Cookie"], found.get("Authorization")) == {
+        "all": ("s=1", "secret"),
+        "cookie": ("s=1", None),
+        "none": ("s=", None),
+    }[whose]
+
+
+def test_x26_where_the_tab_shows_another_origin_nobody_has_the_credentials_until_it_is_back() -> None:
+    script = Script(headers=(("Authorization", "secret"),)).opened().loaded()
+    shows(script, "own", BESIDE)
+    lent(script, "https://b.example/", kind="Document")
+    assert lent(script) == lent(script, frame="own") == {}
+    script.say("Page.frameNavigated", frame={"id": "T", "url": "https://b.example/"})
+    assert lent(script) == lent(script, kind="Document", method="POST") == {}
+    assert lent(script, kind="Document") == {"Authorization": "secret"}
+    script.say("Page.frameNavigated", frame={"id": "T", "url": URL})
+    assert lent(script) == {}, "it may come from the document before"
+    assert lent(script, headers={"Referer": URL})["Authorization"] == "secret"
 
 
 def test_a_refusal_of_the_proxy_is_a_refusal_whatever_the_browser_makes_of_it() -> None:
@@ -389,17 +453,22 @@ def test_a_context_that_comes_after_the_end_is_thrown_away_too() -> None:
     assert script.look.end()[-1].params == {"browserContextId": "late"}
 
 
-def test_of_given_cookies_the_page_goes_on_with_what_its_answers_have_set() -> None:
-    script = Script(headers=(("Cookie", "session=old; theme=dark"),)).opened().loaded()
+def test_given_cookies_are_the_browsers_and_the_page_goes_on_with_what_its_answers_have_set() -> None:
+    script = Script(headers=(("Cookie", "session=old; theme=a=b"),)).opened().loaded()
+    methods = [command.method for command in script.sent]
+    assert methods.index("Storage.setCookies") < methods.index("Target.createTarget")
+    given = script.last("Storage.setCookies").params
+    kept = {"url": URL, "path": "/", "secure": True, "httpOnly": True, "sameSite": "Lax"}
+    cookies = [{"name": "session", "value": "old", **kept}, {"name": "theme", "value": "a=b", **kept}]
+    assert given == {"browserContextId": "C", "cookies": cookies}
+    assert lent(script, headers={"Cookie": "session=old; session=new; theme=a=b"})["Cookie"] == "session=new; theme=a=b"
+    assert Script().opened().count("Storage.setCookies") == 0
 
-    def sent_to(url: str, cookie: str) -> str | None:
-        request = {"url": url, "headers": {"Cookie": cookie} if cookie else {}}
-        command = script.say("Fetch.requestPaused", requestId="i", resourceType="XHR", request=request)[-1]
-        return {pair["name"]: pair["value"] for pair in command.params["headers"]}.get("Cookie")
 
-    assert sent_to(URL, "") == "session=old; theme=dark"
-    assert sent_to(f"{URL}/more", "session=new; seen=1") == "theme=dark; session=new; seen=1"
-    assert sent_to("https://b.example/", "") is None
+def test_a_cookie_that_the_browser_does_not_take_is_said() -> None:
+    script = Script(headers=(("Cookie", "session=old"),)).opened()
+    script.answer("given", failed="Invalid cookie fields")
+    assert failure(script) == ("remote", "the browser takes no such cookie: Invalid cookie fields")
 
 
 def test_the_browser_is_asked_at_the_end_what_has_become_of_given_cookies_and_of_no_others() -> None:
@@ -407,7 +476,8 @@ def test_the_browser_is_asked_at_the_end_what_has_become_of_given_cookies_and_of
     assert not script.look.over and script.last("Storage.getCookies").params == {"browserContextId": "C"}
     kept = {"name": "session", "value": "new", "domain": "a.example", "path": "/p", "session": True, "secure": True}
     dated = {"name": "b", "value": "2", "domain": ".example", "path": "/", "session": False, "expires": 86_400.5}
-    others = [{**kept, "domain": "b.example"}, {**kept, "domain": "aa.example"}, {**kept, "sourcePort": 8443}]
+    given = {**kept, "value": "old"}
+    others = [given, {**kept, "domain": "b.example"}, {**kept, "domain": "aa.example"}, {**kept, "sourcePort": 8443}]
     script.answer("cookies", cookies=[*others, {**kept, "sourcePort": 443}, dated])
     assert script.look.over and script.look.html == "<p>new</p>"
     assert script.look.set_cookies == (

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import ip_network
 
 import pytest
 import trio
@@ -9,22 +10,25 @@ from trio.testing import memory_stream_pair
 from actors.egress.forward_proxy import ForwardProxy, Slot
 from actors.egress.guard import Guard
 from actors.egress.leases import MOST_STREAMS, Lease
+from actors.settings import Network
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
 
 PUBLIC = "93.184.216.34"
 MARKER = "q7"
 
 
-def a_lease(requests: int = 50, size: int = 1_000_000, ports: Sequence[int] = ()) -> Lease:
-    return Lease(most_requests=requests, most_bytes=size, marker=MARKER, ports=ports)
+def a_lease(requests: int = 50, size: int = 1_000_000, ports: Sequence[int] = (), host: str = "") -> Lease:
+    return Lease(most_requests=requests, most_bytes=size, marker=MARKER, ports=ports, host=host)
 
 
 class House:
     """A proxy on a network in memory, asked on connections that are opened one by one."""
 
-    def __init__(self, nursery: trio.Nursery, network: MemoryNetwork, lease: Lease | None = None) -> None:
+    def __init__(
+        self, nursery: trio.Nursery, network: MemoryNetwork, lease: Lease | None = None, opened: Sequence[Network] = ()
+    ) -> None:
         self.nursery, self.network = nursery, network
-        self.proxy = ForwardProxy(Guard(network, network, ()).connect)
+        self.proxy = ForwardProxy(Guard(network, network, opened).connect)
         self.lease = lease or a_lease()
         self.slot = Slot()
 
@@ -70,6 +74,20 @@ async def test_a_plain_request_goes_out_in_origin_form_with_the_host_that_was_ch
     assert seen[0].target == "/p?q=1" and seen[0].headers["host"] == "a.example" and seen[0].headers["x-mine"] == "2"
     assert not {"proxy-connection", "x-hop"} & seen[0].headers.keys()
     assert house.lease.requests == 1 and house.lease.wire_bytes > 50
+
+
+async def test_x26_a_public_page_does_not_reach_an_opened_network(
+    nursery: trio.Nursery, network: MemoryNetwork
+) -> None:
+    seen: list[Asked] = []
+    network.add("router.example", "192.168.0.1", web(lambda asked: Answer(body=b"hello"), seen))
+    ask, opened = "GET http://router.example/ HTTP/1.1\nHost: x\nConnection: close\n\n", [ip_network("192.168.0.0/16")]
+    answers = {
+        host: await House(nursery, network, a_lease(host=host), opened).ask(ask)
+        for host in ("a.example", "router.example")
+    }
+    assert b"403" in answers["a.example"] and b"not public: a page reaches" in answers["a.example"]
+    assert answers["router.example"].endswith(b"hello") and len(seen) == 1
 
 
 async def test_one_connection_carries_requests_to_several_hosts_and_a_body_each_way(

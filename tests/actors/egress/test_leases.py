@@ -1,10 +1,43 @@
 from __future__ import annotations
 
+import pytest
+
 from actors.egress.leases import MOST_TROUBLES, Lease, Trouble
+from actors.errors import UrlRefused
+
+PUBLIC, INSIDE, BESIDE = "93.184.216.34", "192.168.0.1", "192.168.0.2"
 
 
-def a_lease(requests: int = 3, size: int = 100, ports: tuple[int, ...] = ()) -> Lease:
-    return Lease(most_requests=requests, most_bytes=size, marker="m", ports=ports)
+def a_lease(requests: int = 3, size: int = 100, ports: tuple[int, ...] = (), host: str = "") -> Lease:
+    return Lease(most_requests=requests, most_bytes=size, marker="m", ports=ports, host=host)
+
+
+def judged(lease: Lease, *asked: tuple[str, str]) -> str:
+    """Return a sign for each host and its addresses: + where the page reaches it."""
+    signs = ""
+    for host, addresses in asked:
+        try:
+            lease.judge(host, addresses.split())
+            signs += "+"
+        except UrlRefused:
+            signs += "-"
+    return signs
+
+
+@pytest.mark.parametrize(
+    ("asked", "signs"),
+    [
+        ((("own", PUBLIC), ("other", PUBLIC), ("other", INSIDE), ("other", f"{PUBLIC} {INSIDE}")), "++--"),
+        ((("own", INSIDE), ("other", PUBLIC), ("other", BESIDE), ("alias", INSIDE), ("own", INSIDE)), "++-++"),
+        ((("own", PUBLIC), ("own", INSIDE)), "+-"),
+        ((("own", INSIDE), ("own", BESIDE)), "+-"),
+        ((("own", INSIDE), ("own", PUBLIC), ("own", INSIDE)), "++-"),
+        ((("own", f"{PUBLIC} {INSIDE}"), ("own", PUBLIC)), "-+"),
+        ((("other", INSIDE), ("own", INSIDE), ("own", "::ffff:192.168.0.1")), "-+-"),
+    ],
+)
+def test_x26_a_page_reaches_public_addresses_and_its_own_host(asked: tuple[tuple[str, str], ...], signs: str) -> None:
+    assert judged(a_lease(host="own"), *asked) == signs
 
 
 def test_x26_a_page_may_ask_at_the_webs_ports_and_those_that_are_opened() -> None:
