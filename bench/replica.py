@@ -80,9 +80,11 @@ async def _shipped(storage: Storage, objects: FolderObjects) -> AsyncIterator[No
 async def _behind(folder: Path) -> list[float]:
     """Return for each event how long after its commit it was in the replica, in seconds."""
     (folder / "replica").mkdir()
-    objects, copy = NotingObjects(folder / "replica"), StandbyCopy(folder / "standby")
+    objects, copy = NotingObjects(folder / "replica"), StandbyCopy(folder / "standby", [])
     committed: list[tuple[float, int]] = []
     async with opened(seeded(folder / "data")) as storage, _shipped(storage, objects):
+        assert storage.shipping is not None
+        copy.keys = [storage.shipping.key]
         await Follower(objects, copy).step()
         send = sender(storage)
 
@@ -103,7 +105,7 @@ def _had(copy: StandbyCopy, objects: NotingObjects, folder: Path) -> list[tuple[
         if name not in objects.times:
             break
         body = (folder / name).read_bytes()
-        copy.put(read_change(body, applied.hash, name), body)
+        copy.put(read_change(body, applied.hash, name, copy.keys[0]), body)
         with closing(sqlite3.connect(f"{copy.database.as_uri()}?immutable=1", uri=True)) as connection:
             found.append((objects.times[name], connection.execute("SELECT max(seq) FROM log").fetchone()[0]))
     return found

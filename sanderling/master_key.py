@@ -16,13 +16,13 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
-from storage.secrets.vault import Vault, read_master
+from storage.secrets.vault import REPLICA, Vault, read_master
 from storage.sqlite.ownership import as_root
+from storage.sqlite.secrets.own_key import own_keys
 
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"
 CREDENTIAL = "sanderling.master-key"
-_PERSON = b"sanderling mac"  # BLAKE2b's "person" keeps this use of the key apart from any other
 
 
 class MasterKey:
@@ -32,7 +32,7 @@ class MasterKey:
     """
 
     def __init__(self, secret: bytes) -> None:
-        self._secret, self._box, self.vault = secret, SecretBox(secret), Vault(secret)
+        self._box, self.vault = SecretBox(secret), Vault(secret)
 
     def __repr__(self) -> str:
         return "MasterKey(...)"
@@ -43,8 +43,7 @@ class MasterKey:
 
     def mac(self, data: bytes) -> str:
         """Return what only who has this key can say of data: hex of 32 bytes, by a key derived for this use."""
-        key = blake2b(key=self._secret, digest_size=32, person=_PERSON).digest()
-        return blake2b(data, key=key, digest_size=32).hexdigest()
+        return blake2b(data, key=self.vault.mac_key(""), digest_size=32).hexdigest()
 
     def open(self, sealed: bytes) -> bytes | None:
         """Return what was sealed; None when it was sealed with another key, or is altered."""
@@ -73,6 +72,15 @@ def named_vault(variables: Mapping[str, str]) -> Vault | None:
     """Return what the named master key does in a database; None when none is named. Raises CommandFailed."""
     master = find_master_key(variables)
     return None if master is None else master.vault
+
+
+def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
+    """Return the keys that a replica's MACs may be made with: of the named master key, and of the folder's own.
+
+    Raises CommandFailed, NoKey, OSError.
+    """
+    vaults = (named_vault(variables), *own_keys(folder).values())
+    return [vault.mac_key(REPLICA) for vault in vaults if vault is not None]
 
 
 def master_in(path: Path) -> MasterKey:

@@ -6,8 +6,9 @@
     chain-<time>-<chance>/whole               says that all parts of the copy are there
     chain-<time>-<chance>/change/<number>     what was committed since, from 1
 
-Each object names the SHA-256 of what it holds; that of a change covers that of the change before it, so that a gap, a
-mix of two chains and a torn file are all found. Nothing here keeps somebody out who may write there.
+Each record and each change carries a MAC by a key derived from the master key. A record's covers its name, `whole` has
+the SHA-256 of each part, and the MAC of a change covers that of the change before it. So a gap, a mix of two chains, a
+torn file and what somebody else wrote are all found. Who may write there can delete, or put an earlier state back.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
+from collections.abc import Iterable
+from hmac import compare_digest
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -34,6 +37,10 @@ _HASH = 32
 _HEAD = struct.Struct(">QII")
 _NUMBER = struct.Struct(">I")
 _LEVEL = 1
+_UNSIGNED = (
+    "was not made with the master key that is here: another instance or an earlier version made it, or it is torn or "
+    "altered (docs/standby.md)"
+)
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 
 
@@ -98,25 +105,46 @@ def start_of(chain: str) -> bytes:
     return hashlib.sha256(chain.encode()).digest()
 
 
-def written_record(record: Struct) -> bytes:
-    """Return a record as an object: the hash of its JSON, then that."""
+def written_record(name: str, record: Struct, key: bytes) -> bytes:
+    """Return a record as the object of that name: its MAC, then its JSON."""
     body = msgspec.json.encode(record)
-    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+    return _mac_of_record(name, body, key) + b"\n" + body
 
 
-def read_owner(body: bytes) -> Owner:
+def key_that_made(body: bytes, name: str, keys: Iterable[bytes]) -> bytes:
+    """Return which of these keys a record was made with. Raises BadPart."""
+    mac, _, rest = body.partition(b"\n")
+    for key in keys:
+        if compare_digest(mac, _mac_of_record(name, rest, key)):
+            return key
+    raise BadPart(f"{name}: {_UNSIGNED}")
+
+
+def read_owner(body: bytes, key: bytes) -> Owner:
     """Return who owns a replica. Raises BadPart."""
-    return _read(body, Owner, OWNER)
+    return _read(body, Owner, OWNER, key)
 
 
-def read_current(body: bytes) -> Current:
+def is_of_earlier_version(body: bytes, id: int, number: int) -> bool:
+    """Return whether an `owner` is what a version without MACs wrote for this instance, and nobody took over since."""
+    hash, _, rest = body.partition(b"\n")
+    if hashlib.sha256(rest).hexdigest().encode() != hash:
+        return False
+    try:
+        owner = msgspec.json.decode(rest, type=Owner)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return owner.id == id and owner.number <= number
+
+
+def read_current(body: bytes, key: bytes) -> Current:
     """Return what a replica says of itself. Raises BadPart."""
-    return _read(body, Current, CURRENT)
+    return _read(body, Current, CURRENT, key)
 
 
-def read_whole(body: bytes, name: str) -> Whole:
+def read_whole(body: bytes, name: str, key: bytes) -> Whole:
     """Return what a copy says of itself. Raises BadPart."""
-    whole = _read(body, Whole, name)
+    whole = _read(body, Whole, name, key)
     if whole.size < 0 or len(whole.parts) != -(-whole.size // PART):
         raise BadPart(f"{name}: its parts are not as many as its size asks for")
     return whole
@@ -135,19 +163,19 @@ def read_part(body: bytes, hash: str, name: str) -> bytes:
     return found
 
 
-def packed_change(change: Change, before: bytes, at: Millis) -> tuple[bytes, bytes]:
+def packed_change(change: Change, before: bytes, at: Millis, key: bytes) -> tuple[bytes, bytes]:
     """Return a change as an object, and the hash that the next one begins with."""
     pages = b"".join(_NUMBER.pack(number) + page for number, page in sorted(change.pages.items()))
     rest = _HEAD.pack(at, change.size, len(change.pages)) + zlib.compress(pages, _LEVEL)
-    hash = hashlib.sha256(before + rest).digest()
+    hash = _mac(before + rest, key)
     return hash + rest, hash
 
 
-def read_change(body: bytes, before: bytes, name: str) -> ReadChange:
+def read_change(body: bytes, before: bytes, name: str, key: bytes) -> ReadChange:
     """Return a change that follows what has the hash `before`. Raises BadPart."""
     hash, rest = body[:_HASH], body[_HASH:]
-    if hashlib.sha256(before + rest).digest() != hash or len(rest) < _HEAD.size:
-        raise BadPart(f"{name}: has another checksum than it says, or does not follow the change before it")
+    if not compare_digest(_mac(before + rest, key), hash) or len(rest) < _HEAD.size:
+        raise BadPart(f"{name}: has another MAC than it says, or does not follow the change before it")
     at, size, count = _HEAD.unpack_from(rest)
     if not 0 < count <= MOST_PAGES:
         raise BadPart(f"{name}: has {count} pages")
@@ -172,11 +200,17 @@ def _inflated(body: bytes, most: int, name: str) -> bytes:
     return found
 
 
-def _read(body: bytes, type: type[T], name: str) -> T:
-    hash, _, rest = body.partition(b"\n")
-    if hashlib.sha256(rest).hexdigest().encode() != hash:
-        raise BadPart(f"{name}: is torn")
+def _mac(body: bytes, key: bytes) -> bytes:
+    return hashlib.blake2b(body, key=key, digest_size=_HASH).digest()
+
+
+def _mac_of_record(name: str, body: bytes, key: bytes) -> bytes:
+    return _mac(name.encode() + b"\n" + body, key).hex().encode()
+
+
+def _read(body: bytes, type: type[T], name: str, key: bytes) -> T:
+    key_that_made(body, name, [key])
     try:
-        return msgspec.json.decode(rest, type=type)
+        return msgspec.json.decode(body.partition(b"\n")[2], type=type)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadPart(f"{name}: {error}") from None

@@ -5,8 +5,9 @@ grows meanwhile; when it has grown too large the chain is given up, and a new on
 A new chain also begins at each start, and when the changes of the last one have become more than its copy: the chain
 before it is told on until the copy of the new one is whole.
 
-Before each look at the log it reads who owns the replica. Another number than its own means that a standby has taken
-over: this service may write no more.
+Before each look at the log it reads who owns the replica. A higher number than its own means that a standby has taken
+over: this service may write no more. An owner without a MAC of the master key is no word of a standby's: the service
+goes on, nothing is shipped, and the state says why.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from actors.replica.parts import (
     chain_name,
     change_name,
     copy_name,
+    is_of_earlier_version,
     packed_change,
     packed_part,
     read_owner,
@@ -58,6 +60,9 @@ FOREIGN = (
     "it holds the replica of another instance, or of this one before a restore: choose an empty folder, or delete "
     "what is in it"
 )
+
+
+UNFINISHED = "; {} copies in a row were not finished: no standby can begin with one until the place is quicker"
 
 
 class _Foreign(Exception):
@@ -105,6 +110,7 @@ class Shipper:
         self._chance = world.chance("replica")
         self._failed: Exception | None = None
         self._gone = False
+        self._unfinished = 0
         self._limiter = trio.CapacityLimiter(2)
         self.state = ReplicaState(place=place)
 
@@ -142,6 +148,10 @@ class Shipper:
 
     async def _ends(self, child: Child, says: str) -> None:
         """Give up all chains; a new one begins later."""
+        if self._chains:
+            self._unfinished = 0 if any(chain.whole for chain in self._chains) else self._unfinished + 1
+        if self._unfinished > 1:
+            says += UNFINISHED.format(self._unfinished)
         self._fails(says)
         child.note(f"waiting: {says}"[:200])
         self._chains.clear()
@@ -168,8 +178,8 @@ class Shipper:
 
     async def _look_at_owner(self, origin: Origin) -> None:
         body = await self._objects.get(OWNER)
-        if body is not None:
-            owner = read_owner(body)
+        if body is not None and not is_of_earlier_version(body, origin.id, origin.number):
+            owner = read_owner(body, self._shipping.key)
             if owner.id != origin.id:
                 raise _Foreign(FOREIGN)
             if owner.number > origin.number:
@@ -177,7 +187,7 @@ class Shipper:
             if owner.number == origin.number:
                 return
         owner = Owner(origin.id, origin.number, self._by, self._world.now())
-        await self._objects.put(OWNER, written_record(owner))
+        await self._objects.put(OWNER, written_record(OWNER, owner, self._shipping.key))
 
     async def _give_way(self, why: str) -> None:
         self._gone = True
@@ -243,7 +253,9 @@ class Shipper:
     async def _put_change(self, change: Change) -> None:
         at = self._world.now()
         for chain in self._chains:
-            body, hash = await trio.to_thread.run_sync(packed_change, change, chain.hash, at, limiter=self._limiter)
+            body, hash = await trio.to_thread.run_sync(
+                packed_change, change, chain.hash, at, self._shipping.key, limiter=self._limiter
+            )
             await self._until_it_is_there(change_name(chain.name, chain.number + 1), body)
             chain.number, chain.hash, chain.bytes = chain.number + 1, hash, chain.bytes + len(body)
             self._world.metrics.shipped.add(by=len(body))
@@ -268,7 +280,8 @@ class Shipper:
             self._world.metrics.shipped.add(by=len(body))
         await self._shipping.copied()
         whole = Whole(chain.begun.size, chain.begun.schema, self._version, self._world.now(), tuple(hashes))
-        await self._until_it_is_there(whole_name(chain.name), written_record(whole))
+        name = whole_name(chain.name)
+        await self._until_it_is_there(name, written_record(name, whole, self._shipping.key))
         chain.whole = True
         self._chains = self._chains[self._chains.index(chain) :]
         self._world.log("replica.chain", chain=chain.name, bytes=chain.begun.size)
@@ -287,7 +300,8 @@ class Shipper:
         if chain is None or not (now or trio.current_time() - self._told_at >= IDLE * self._objects.every):
             return
         at = self._world.now()
-        await self._objects.put(CURRENT, written_record(Current(chain.name, chain.number, at)))
+        current = Current(chain.name, chain.number, at)
+        await self._objects.put(CURRENT, written_record(CURRENT, current, self._shipping.key))
         self._told_at = trio.current_time()
         if not self.state.untold:
             self._well(at)

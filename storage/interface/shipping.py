@@ -32,7 +32,9 @@ class Change(NamedTuple):
 
 
 class Shipping(Protocol):
-    """See above."""
+    """See above. key: derived from the master key, of 32 bytes: the copy's MACs are made with it."""
+
+    key: bytes
 
     async def origin(self, drawn: int) -> Origin:
         """Return whose copy it is; `drawn` becomes the id where there is none yet. Raises StorageError."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import re
 from hashlib import blake2b
+from typing import Final
 
 from nacl.exceptions import CryptoError
 from nacl.secret import Aead
@@ -21,6 +22,9 @@ from storage.errors import Unopened
 SIZE = 32
 NONCE = Aead.NONCE_SIZE
 _PERSON = b"sanderling at"  # at rest; BLAKE2b's "person" keeps this use of the key apart from any other
+_MAC = b"sanderling mac"
+REPLICA: Final = "replica"
+"""The context of the key that a replica's MACs are made with."""
 _FORM = b"\x01"
 """The first byte of a box. There is one form so far."""
 _WRITTEN = re.compile(r"smk_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -67,6 +71,10 @@ class Vault:
         except Unopened:
             return False
         return True
+
+    def mac_key(self, context: str) -> bytes:
+        """Return a key of 32 bytes for what only who has the master key can say, another one for each context."""
+        return blake2b(context.encode(), key=self._master, digest_size=SIZE, person=_MAC).digest()
 
     def _box(self, kind: str) -> Aead:
         if kind not in self._boxes:

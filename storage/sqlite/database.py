@@ -24,7 +24,7 @@ from storage.records.session import Password, SetUpLink
 from storage.records.times import rfc3339
 from storage.secrets.mark import mark as note_key
 from storage.secrets.sealing import examine_boxes
-from storage.secrets.vault import Vault
+from storage.secrets.vault import REPLICA, Vault
 from storage.sql.stores import scan
 from storage.sql.stores.keys import (
     all_keys,
@@ -85,7 +85,7 @@ async def open_sqlite(
         undo.callback(own.close)
         wal = Wal(database, clock)
         writer = WriterThread(opened.mark, wal, clock, warn, opened.vault)
-        shipping = SqliteShipping(writer, wal.shipped, database)
+        shipping = SqliteShipping(writer, wal.shipped, database, opened.vault.mac_key(REPLICA))
         parts = _Parts(lock, own, ReaderPool(database), writer, shipping, database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
         parts.writer.start(opened.connection, opened.newest)

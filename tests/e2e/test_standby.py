@@ -27,7 +27,9 @@ pytestmark = pytest.mark.real
 
 
 @asynccontextmanager
-async def a_follower(replica: Path, data: Path) -> AsyncIterator[trio.Process]:
+async def a_follower(replica: Path, data: Path, key: Path) -> AsyncIterator[trio.Process]:
+    (data / OWN).write_bytes(key.read_bytes())
+    (data / OWN).chmod(0o600)
     process = await trio.lowlevel.open_process(
         [sys.executable, "-P", "-m", "sanderling", "standby", "--from", str(replica), "--data", str(data)],
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
@@ -48,11 +50,12 @@ async def test_killed_at_work_the_standby_goes_on_and_the_old_one_does_not(tmp_p
     chance, origin, key, seen = random.Random(20261125), Origin(), a_key(one), dict[str, str]()
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
-        async with a_service(one, SANDERLING_REPLICA=str(replica)) as service, a_follower(replica, two) as follower:
+        async with (
+            a_service(one, SANDERLING_REPLICA=str(replica)) as service,
+            a_follower(replica, two, one / OWN) as follower,
+        ):
             async with Client(service.url, key) as client:
                 source = str((await add(client, f"http://{origin.place}/feed"))["id"])
-            (two / OWN).write_bytes((one / OWN).read_bytes())
-            (two / OWN).chmod(0o600)
             async with trio.open_nursery() as life:
                 live = trio.Event()
                 life.start_soon(publish, origin, 0.02)

@@ -13,6 +13,7 @@ import trio
 
 from actors.replica import shipper as shipping
 from actors.replica.shipper import Shipper
+from sanderling.master_key import replica_keys
 from storage.objects.objects import NAME, ObjectsAway
 from storage.sql.transaction import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
@@ -21,6 +22,15 @@ from tests.support.memory_network import MemoryNetwork, a_world
 from tests.support.waiting import HANG
 
 _PUT = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
+
+
+KEY = bytes(range(32))
+OTHER = bytes(32)
+
+
+def keys_of(data: Path) -> list[bytes]:
+    """The keys that a replica of the service in this folder is made with."""
+    return replica_keys(data, {})
 
 
 class MemoryObjects:

@@ -96,7 +96,15 @@ def taken_over(done: Restored) -> Iterator[str]:
     """Yield who gets in by what was restored, whether a master key vouches for it, and what became of its settings."""
     if done.standing is not None:
         yield f"{VOUCHED[done.standing].capitalize().replace('mac', 'MAC')}."
-    found = done.entrances
+    yield from who_gets_in(done.entrances)
+    if done.settings == "left":
+        yield f"The settings in it ({FILE_NAME}) are left out; --with-settings takes them over, too."
+    elif done.settings == "taken":
+        yield f"Its settings are taken over ({FILE_NAME}): look them through before you start it."
+
+
+def who_gets_in(found: Entrances) -> Iterator[str]:
+    """Yield each API key of a database, and whether a password, sessions and a set-up link are in it."""
     yield f"Who gets in by it: {_counted(len(found.keys), 'API key')}{':' if found.keys else '.'}"
     for prefix, name, scopes in found.keys[:MOST_KEYS]:
         yield plain(f"  {prefix}...  {name}  {','.join(scopes)}")
@@ -105,10 +113,6 @@ def taken_over(done: Restored) -> Iterator[str]:
     password = "the dashboard's password" if found.password else "no password"
     link = ", a set-up link" if found.link else ""
     yield f"And {password}, {_counted(found.sessions, 'session')}{link}."
-    if done.settings == "left":
-        yield f"The settings in it ({FILE_NAME}) are left out; --with-settings takes them over, too."
-    elif done.settings == "taken":
-        yield f"Its settings are taken over ({FILE_NAME}): look them through before you start it."
 
 
 def _counted(number: int, thing: str) -> str:

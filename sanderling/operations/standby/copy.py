@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -34,9 +36,10 @@ class Applied(Struct, frozen=True):
 
 
 class StandbyCopy:
-    """See above. One process at a time; each call is slow, and raises OSError."""
+    """See above. keys: one of them made the replica. One process at a time; each call is slow, and raises OSError."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, keys: Sequence[bytes]) -> None:
+        self.keys = keys
         self._folder = data / FOLDER
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.applied = self._read()
@@ -95,10 +98,13 @@ class StandbyCopy:
             return None
         try:
             body = (self._folder / _CHANGE).read_bytes()
-            found = read_change(body, self.applied.hash, change_name(self.applied.chain, self.applied.change + 1))
-        except (FileNotFoundError, BadPart):  # it is the change of before, or of another chain
+        except FileNotFoundError:
             return self.applied
-        self._put(found)
+        name = change_name(self.applied.chain, self.applied.change + 1)
+        for key in self.keys:
+            with suppress(BadPart):  # it is the change of before, or of another chain
+                self._put(read_change(body, self.applied.hash, name, key))
+                break
         return self.applied
 
     def _note(self, applied: Applied) -> None:

@@ -13,6 +13,7 @@ from actors.replica.parts import (
     Current,
     change_name,
     copy_name,
+    key_that_made,
     read_change,
     read_current,
     read_part,
@@ -21,9 +22,11 @@ from actors.replica.parts import (
 )
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.standby.copy import StandbyCopy
+from storage.errors import StorageError
 from storage.objects.objects import Objects, ObjectsAway
 from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.upkeep.copying import examine
 
 EMPTY = "nothing is there yet: does the service run that is to put it there (its setting `replica`)?"
 
@@ -46,6 +49,7 @@ class Follower:
     def __init__(self, objects: Objects, copy: StandbyCopy) -> None:
         self._objects, self._copy = objects, copy
         self._limiter = trio.CapacityLimiter(1)
+        self._checked: tuple[str, str] = ("", "")
 
     def __repr__(self) -> str:
         return f"<Follower of {self._objects}: {self._copy}>"
@@ -56,13 +60,25 @@ class Follower:
             body = await self._objects.get(CURRENT)
             if body is None:
                 return self._standing(None, EMPTY)
-            current = read_current(body)
+            key = key_that_made(body, CURRENT, self._copy.keys)
+            current = read_current(body, key)
             if self._copy.applied is None or self._copy.applied.chain != current.chain:
-                await self._begin(current.chain)
-            await self._follow()
+                await self._begin(current.chain, key)
+            await self._follow(key)
         except (ObjectsAway, BadPart) as error:
             return self._standing(None, str(error))
-        return self._standing(current, "")
+        return self._standing(current, await self._check(current.chain))
+
+    async def _check(self, chain: str) -> str:
+        """Return what is wrong with the copy; each chain is checked once."""
+        if self._checked[0] != chain:
+            says = ""
+            try:
+                await self._run(examine, self._copy.database)
+            except StorageError as error:
+                says = f"{chain}: {error}: the next start of the service mends it"
+            self._checked = chain, says
+        return self._checked[1]
 
     def _standing(self, current: Current | None, says: str) -> Standing:
         applied = self._copy.applied
@@ -76,12 +92,12 @@ class Follower:
                 at = max(at, current.at)
         return Standing(applied.chain, applied.change, at, says)
 
-    async def _begin(self, chain: str) -> None:
+    async def _begin(self, chain: str, key: bytes) -> None:
         """Fetch the copy that a chain begins with."""
         body = await self._objects.get(whole_name(chain))
         if body is None:
             raise BadPart(f"{whole_name(chain)}: is missing")
-        whole = read_whole(body, whole_name(chain))
+        whole = read_whole(body, whole_name(chain), key)
         if whole.schema > len(STEPS):
             raise CommandFailed(
                 f"The service there is newer than this program (version {whole.version}, schema {whole.schema}; this "
@@ -99,17 +115,17 @@ class Follower:
     def _put_part(self, chain: str, number: int, part: bytes, hash: str) -> None:
         self._copy.put_part(chain, number, read_part(part, hash, copy_name(chain, number)))
 
-    async def _follow(self) -> None:
+    async def _follow(self, key: bytes) -> None:
         """Put all changes that are there."""
         while (applied := self._copy.applied) is not None:
             name = change_name(applied.chain, applied.change + 1)
             body = await self._objects.get(name)
             if body is None:
                 return
-            await self._run(self._put_change, body, applied.hash, name)
+            await self._run(self._put_change, body, applied.hash, name, key)
 
-    def _put_change(self, body: bytes, before: bytes, name: str) -> None:
-        self._copy.put(read_change(body, before, name), body)
+    def _put_change(self, body: bytes, before: bytes, name: str, key: bytes) -> None:
+        self._copy.put(read_change(body, before, name, key), body)
 
     async def _run(self, what: Callable[..., object], *args: object) -> None:
         await trio.to_thread.run_sync(what, *args, limiter=self._limiter)

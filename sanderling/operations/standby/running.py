@@ -12,6 +12,8 @@ import trio
 from sanderling.data_folder import told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import FILE_VARIABLE, replica_keys
+from sanderling.operations.backup.restoring import who_gets_in
 from sanderling.operations.standby.copy import FOLDER, StandbyCopy
 from sanderling.operations.standby.follower import Follower, Standing
 from sanderling.operations.standby.taking_over import TakenOver, take_over
@@ -20,6 +22,7 @@ from storage.objects.objects import Objects
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 from storage.sqlite.engine.folder import DATABASE, FolderLock
+from storage.sqlite.secrets.own_key import OWN
 
 EVERY = 0.5
 """Seconds between two looks at whether the other command has taken over."""
@@ -27,6 +30,10 @@ TELL_EVERY = 60.0
 ASKED = "take-over"
 """The file in which another command asks the one that follows to take over."""
 ASKED_WITHIN = 120.0
+NO_KEY = (
+    "A standby follows only what the service's master key vouches for: copy that key to {}, or name its file in "
+    f"{FILE_VARIABLE}."
+)
 
 Tell = Callable[[str], None]
 
@@ -39,7 +46,7 @@ async def follow(
     objects: Objects, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
 ) -> int:
     """Follow until a signal comes, or take over when asked; return the exit code. Raises CommandFailed."""
-    with _held(data) as copy:
+    with _held(data, variables) as copy:
         follower, asked = Follower(objects, copy), data / FOLDER / ASKED
         asked.unlink(missing_ok=True)
         async with trio.open_nursery() as nursery:
@@ -80,7 +87,7 @@ async def take_over_now(
 ) -> int:
     """Take over, or ask the command that follows to; return the exit code. Raises CommandFailed."""
     try:
-        with _held(data, resumes=True) as copy:
+        with _held(data, variables, resumes=True) as copy:
             done = await take_over(objects, copy, data, variables, now=now(), by=machine(), unreachable=unreachable)
     except _Followed:
         return await _ask(data, tell, unreachable=unreachable)
@@ -108,12 +115,13 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
 def sentences(done: TakenOver, data: Path) -> Iterator[str]:
     """Yield what was taken over, and what is to be done now."""
     yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
+    yield from who_gets_in(done.entrances)
     yield "The other service stops as soon as it reads that, and does not start again from its data."
     yield f"Start this one: {typed('serve', str(data))}"
 
 
 @contextmanager
-def _held(data: Path, *, resumes: bool = False) -> Iterator[StandbyCopy]:
+def _held(data: Path, variables: Mapping[str, str], *, resumes: bool = False) -> Iterator[StandbyCopy]:
     """Hold a folder that no service serves from. Raises CommandFailed; _Followed, where the take-over may ask."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with working_in(data):
@@ -125,7 +133,11 @@ def _held(data: Path, *, resumes: bool = False) -> Iterator[StandbyCopy]:
                 raise _Followed from None
             raise CommandFailed(f"{data} is in use by another process.", Exit.BAD_DATA) from None
         try:
-            copy = StandbyCopy(data)
+            with told_plainly(data):
+                keys = replica_keys(data, variables)
+            if not keys:
+                raise CommandFailed(NO_KEY.format(data / OWN), Exit.BAD_SETTING)
+            copy = StandbyCopy(data, keys)
             cut_off = copy.applied is not None and not copy.database.exists()
             if _served(data) and not (resumes and cut_off):
                 raise CommandFailed(

@@ -13,6 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import structs
+
 from actors.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
 from sanderling.data_folder import told_plainly
 from sanderling.exits import CommandFailed, Exit
@@ -21,11 +23,12 @@ from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower, Standing
 from storage.objects.objects import Objects, ObjectsAway
 from storage.records.identity import Millis, seq_at
+from storage.secrets.vault import REPLICA
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.engine.schema import check_schema
 from storage.sqlite.engine.shipping import ID, NUMBER
-from storage.sqlite.upkeep.copying import Content, examine, key_of
+from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
 
 MARGIN = Millis(60_000)
 """How far the other machine's clock may be ahead: positions that it gave and never shipped are not given again."""
@@ -38,11 +41,14 @@ _UNFENCED = (
 
 
 class TakenOver(NamedTuple):
-    """What was taken over: the database's content, up to when, and the number that the replica's owner has now."""
+    """What was taken over: the database's content, up to when, the number that the replica's owner has now, and who
+    gets in.
+    """
 
     content: Content
     at: Millis
     number: int
+    entrances: Entrances
 
 
 async def take_over(
@@ -65,16 +71,20 @@ async def take_over(
     with told_plainly(data):
         check_schema(database)
         content = examine(database)
-        key_of(database, data, named_vault(variables))
+        vault = key_of(database, data, named_vault(variables))
         id, number = _facts(database)
-    number = await _own(objects, id, number, by, now, unreachable=unreachable)
+        found = entrances(database)
+    if vault is None:
+        raise CommandFailed("The copy is sealed with no master key: it was not made by `replica`.", Exit.BAD_DATA)
+    key = vault.mac_key(REPLICA)
+    number = await _own(objects, Owner(id, number, by, now), key, unreachable=unreachable)
     with told_plainly(data):
         if database != data / DATABASE:
             os.replace(database, data / DATABASE)
             _sync(data)
         _keep(data / DATABASE, {NUMBER: number, "above": seq_at(Millis(max(now, standing.at) + MARGIN))})
     copy.delete()
-    return TakenOver(content, standing.at, number)
+    return TakenOver(content, standing.at, number, found)
 
 
 async def _last_step(objects: Objects, copy: StandbyCopy) -> Standing:
@@ -83,16 +93,17 @@ async def _last_step(objects: Objects, copy: StandbyCopy) -> Standing:
     return await Follower(objects, copy).step()
 
 
-async def _own(objects: Objects, id: int, number: int, by: str, now: Millis, *, unreachable: bool) -> int:
-    """Write that the replica is this machine's; return the number."""
+async def _own(objects: Objects, ours: Owner, key: bytes, *, unreachable: bool) -> int:
+    """Write that the replica is this machine's, above the number in `ours`; return the new number."""
+    number = ours.number
     try:
         body = await objects.get(OWNER)
         if body is not None:
-            owner = read_owner(body)
-            if owner.id != id:
+            owner = read_owner(body, key)
+            if owner.id != ours.id:
                 raise CommandFailed("The replica is another instance's by now: nothing was taken over.", Exit.BAD_DATA)
             number = max(number, owner.number)
-        await objects.put(OWNER, written_record(Owner(id, number + 1, by, now)))
+        await objects.put(OWNER, written_record(OWNER, structs.replace(ours, number=number + 1), key))
     except (ObjectsAway, BadPart) as error:
         if not unreachable:
             raise CommandFailed(_UNFENCED.format(error), Exit.TRY_AGAIN) from None

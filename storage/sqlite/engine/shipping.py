@@ -25,7 +25,8 @@ _NEXT_LIFE = "UPDATE fact SET value=value+1 WHERE name='epoch'"
 class SqliteShipping:
     """See above."""
 
-    def __init__(self, writer: Writer, log: ShippedLog, database: Path) -> None:
+    def __init__(self, writer: Writer, log: ShippedLog, database: Path, key: bytes) -> None:
+        self.key = key
         self._writer, self._log, self._database = writer, log, database
         self._limiter = trio.CapacityLimiter(1)
         self._copying = trio.CapacityLimiter(1)

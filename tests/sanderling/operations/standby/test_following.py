@@ -12,11 +12,13 @@ import pytest
 
 from actors.replica.parts import CURRENT, Whole, read_current, read_whole, whole_name, written_record
 from sanderling.exits import CommandFailed
+from sanderling.operations.standby import follower as module
 from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower
+from storage.errors import Corrupt
 from storage.sqlite.engine.migrations import STEPS
 from tests.storage.sqlite.engine.test_shipping import facts
-from tests.support.replica import MemoryObjects, a_shipper, a_storage, quick, write
+from tests.support.replica import KEY, OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,7 @@ class Recorded:
     def __init__(self) -> None:
         self.objects = MemoryObjects()
         self.states: list[list[tuple[str, int]]] = []
+        self.keys: list[bytes] = []
 
 
 async def recorded(folder: Path, seed: int, commits: int = 8, lives: int = 2) -> Recorded:
@@ -45,6 +48,7 @@ async def recorded(folder: Path, seed: int, commits: int = 8, lives: int = 2) ->
                     if chance.random() < 0.5:
                         seen = len(found.objects.history)
                         await found.objects.until(lambda seen=seen: len(found.objects.history) > seen)
+    found.keys = keys_of(folder)
     return found
 
 
@@ -59,7 +63,7 @@ async def test_whatever_has_arrived_gives_a_state_that_was_committed_and_never_a
 ) -> None:
     found = await recorded(tmp_path / "data", seed)
     states = [plain(state) for state in found.states]
-    objects, copy, newest = MemoryObjects(), StandbyCopy(tmp_path / "standby"), -1
+    objects, copy, newest = MemoryObjects(), StandbyCopy(tmp_path / "standby", found.keys), -1
     for name, body in found.objects.history:
         objects.objects[name] = body
         await Follower(objects, copy).step()
@@ -97,9 +101,9 @@ async def test_cut_off_anywhere_it_goes_on_and_the_replica_may_be_gone_by_then(
         for _ in range(chance.randint(1, 3)):
             calls = chance.randint(1, 12)
             with suppress(OSError):
-                await Follower(found.objects, StandbyCopy(folder)).step()
+                await Follower(found.objects, StandbyCopy(folder, found.keys)).step()
         calls = 0
-        copy = StandbyCopy(folder)
+        copy = StandbyCopy(folder, found.keys)
         await Follower(nothing, copy).step()
         if copy.applied is not None:
             assert plain(facts(copy.database)) in states
@@ -111,13 +115,13 @@ async def test_cut_off_anywhere_it_goes_on_and_the_replica_may_be_gone_by_then(
 async def test_a_gap_rubbish_and_a_mix_are_told_and_the_copy_stays(tmp_path: Path) -> None:
     found = await recorded(tmp_path / "data", 7, lives=1)
     objects = found.objects
-    current = read_current(objects.objects[CURRENT])
+    current = read_current(objects.objects[CURRENT], *found.keys)
     assert current.change >= 2
     name = f"{current.chain}/change/000000002"
     good = objects.objects[name]
-    copy = StandbyCopy(tmp_path / "standby")
+    copy = StandbyCopy(tmp_path / "standby", found.keys)
     for wrong, says in (
-        (b"rubbish", "000000002: has another checksum"),
+        (b"rubbish", "000000002: has another MAC"),
         (objects.objects[f"{current.chain}/change/000000001"], "does not follow the change before it"),
         (None, "change 2 of chain-"),
     ):
@@ -133,20 +137,44 @@ async def test_a_gap_rubbish_and_a_mix_are_told_and_the_copy_stays(tmp_path: Pat
 
 async def test_a_newer_service_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
     found = await recorded(tmp_path / "data", 8, commits=1, lives=1)
-    name = whole_name(read_current(found.objects.objects[CURRENT]).chain)
-    whole = read_whole(found.objects.objects[name], name)
+    name = whole_name(read_current(found.objects.objects[CURRENT], *found.keys).chain)
+    whole = read_whole(found.objects.objects[name], name, *found.keys)
     newer = Whole(whole.size, len(STEPS) + 1, "9.0.0", whole.at, whole.parts)
-    found.objects.objects[name] = written_record(newer)
+    found.objects.objects[name] = written_record(name, newer, *found.keys)
     with pytest.raises(CommandFailed, match=r"newer than this program \(version 9.0.0"):
-        await Follower(found.objects, StandbyCopy(tmp_path / "standby")).step()
+        await Follower(found.objects, StandbyCopy(tmp_path / "standby", found.keys)).step()
     found.objects.objects.pop(name)
-    assert "is missing" in (await Follower(found.objects, StandbyCopy(tmp_path / "standby")).step()).says
+    assert "is missing" in (await Follower(found.objects, StandbyCopy(tmp_path / "standby", found.keys)).step()).says
 
 
 async def test_an_empty_replica_and_one_that_is_away_are_told(tmp_path: Path) -> None:
-    objects, copy = MemoryObjects(), StandbyCopy(tmp_path)
+    objects, copy = MemoryObjects(), StandbyCopy(tmp_path, [KEY])
     assert "does the service run" in (await Follower(objects, copy).step()).says
     objects.away = "the disk is unplugged"
     standing = await Follower(objects, copy).step()
     assert (standing.says, standing.at) == ("the disk is unplugged", None)
     shutil.rmtree(tmp_path)
+
+
+async def test_a_copy_that_was_damaged_before_it_was_shipped_is_told_once_for_its_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = await recorded(tmp_path / "data", 9, commits=2, lives=1)
+    checks = list[Path]()
+
+    def damaged(database: Path) -> None:
+        checks.append(database)
+        raise Corrupt("the database is damaged: a page")
+
+    monkeypatch.setattr(module, "examine", damaged)
+    follower = Follower(found.objects, StandbyCopy(tmp_path / "standby", found.keys))
+    for _ in range(2):
+        assert "the database is damaged: a page" in (await follower.step()).says
+    assert len(checks) == 1
+
+
+async def test_nothing_that_was_made_with_another_key_is_followed(tmp_path: Path) -> None:
+    found = await recorded(tmp_path / "data", 10, commits=1, lives=1)
+    copy = StandbyCopy(tmp_path / "standby", [OTHER])
+    standing = await Follower(found.objects, copy).step()
+    assert "current: was not made with the master key" in standing.says and copy.applied is None

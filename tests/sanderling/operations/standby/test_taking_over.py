@@ -16,12 +16,14 @@ from sanderling.exits import CommandFailed
 from sanderling.operations.standby import taking_over as module
 from sanderling.operations.standby.copy import FOLDER, StandbyCopy
 from sanderling.operations.standby.follower import Follower
-from sanderling.operations.standby.running import _held
+from sanderling.operations.standby.running import _held, sentences
 from sanderling.operations.standby.taking_over import MARGIN, TakenOver, take_over
 from storage.records.identity import Millis, seq_at
+from storage.records.key import ApiKey
+from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.secrets.own_key import OWN
-from tests.support.replica import MemoryObjects, a_shipper, a_storage, quick, write
+from tests.support.replica import MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 from tests.support.waiting import HANG
 
 NOW = Millis(1_800_000_000_000)
@@ -50,7 +52,9 @@ def keyed(primary: Path, standby: Path) -> Path:
 
 
 async def taken(objects: MemoryObjects, data: Path, *, unreachable: bool = False) -> TakenOver:
-    return await take_over(objects, StandbyCopy(data), data, {}, now=NOW, by="shore2", unreachable=unreachable)
+    return await take_over(
+        objects, StandbyCopy(data, keys_of(data)), data, {}, now=NOW, by="shore2", unreachable=unreachable
+    )
 
 
 def fact(database: Path, name: str) -> int:
@@ -62,7 +66,7 @@ async def test_it_becomes_the_folder_and_the_old_one_is_superseded(tmp_path: Pat
     objects = await a_replica(tmp_path / "one")
     standby = keyed(tmp_path / "one", tmp_path / "two")
     done = await taken(objects, standby)
-    assert done.number == 2 and read_owner(objects.objects[OWNER]).by == "shore2"
+    assert done.number == 2 and read_owner(objects.objects[OWNER], *keys_of(tmp_path / "one")).by == "shore2"
     assert not (standby / FOLDER).exists()
     why = list[str]()
     async with a_storage(standby) as storage:  # the new one ships on to the same replica
@@ -81,13 +85,18 @@ async def test_without_the_master_key_nothing_changes(tmp_path: Path) -> None:
     objects = await a_replica(tmp_path / "one")
     with pytest.raises(CommandFailed, match="master key"):
         await taken(objects, tmp_path / "two")
-    assert read_owner(objects.objects[OWNER]).number == 1 and not (tmp_path / "two" / DATABASE).exists()
+    with pytest.raises(CommandFailed, match=r"copy that key to .*master\.key"), _held(tmp_path / "two", {}):
+        pass
+    assert (
+        read_owner(objects.objects[OWNER], *keys_of(tmp_path / "one")).number == 1
+        and not (tmp_path / "two" / DATABASE).exists()
+    )
 
 
 async def test_where_the_other_cannot_be_told_it_is_refused_unless_somebody_vouches(tmp_path: Path) -> None:
     objects = await a_replica(tmp_path / "one")
     standby = keyed(tmp_path / "one", tmp_path / "two")
-    with _held(standby) as copy:
+    with _held(standby, {}) as copy:
         await Follower(objects, copy).step()
     objects.away = "the disk is unplugged"
     with pytest.raises(CommandFailed, match=r"can't be told to stop: the disk is unplugged.*--unreachable"):
@@ -96,14 +105,14 @@ async def test_where_the_other_cannot_be_told_it_is_refused_unless_somebody_vouc
     assert (done.number, fact(standby / DATABASE, "replica_number")) == (2, 2)
     objects.away = ""
     async with a_storage(standby) as storage, a_shipper(storage, objects):  # says so once it can
-        await objects.until(lambda: read_owner(objects.objects[OWNER]).number == 2)
+        await objects.until(lambda: read_owner(objects.objects[OWNER], *keys_of(tmp_path / "one")).number == 2)
 
 
 async def test_nothing_and_another_instances_replica_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="There is nothing to take over"):
         await taken(MemoryObjects(), tmp_path / "two")
     objects = await a_replica(tmp_path / "one")
-    objects.objects[OWNER] = written_record(Owner(1, 1, "a thief", NOW))
+    objects.objects[OWNER] = written_record(OWNER, Owner(1, 1, "a thief", NOW), *keys_of(tmp_path / "one"))
     with pytest.raises(CommandFailed, match="another instance's"):
         await taken(objects, keyed(tmp_path / "one", tmp_path / "two"))
 
@@ -126,11 +135,16 @@ async def test_cut_off_it_can_be_run_again(tmp_path: Path, monkeypatch: pytest.M
     assert caught.group_contains(KeyboardInterrupt)
     monkeypatch.undo()
     if at == "keep":
-        with pytest.raises(CommandFailed, match="a take-over was cut off"), _held(standby):
+        with pytest.raises(CommandFailed, match="a take-over was cut off"), _held(standby, {}):
             pass
-    with _held(standby, resumes=True) as copy:
+    with _held(standby, {}, resumes=True) as copy:
         done = await take_over(objects, copy, standby, {}, now=NOW, by="shore2", unreachable=False)
-    assert fact(standby / DATABASE, "replica_number") == done.number == read_owner(objects.objects[OWNER]).number == 3
+    assert (
+        fact(standby / DATABASE, "replica_number")
+        == done.number
+        == read_owner(objects.objects[OWNER], *keys_of(tmp_path / "one")).number
+        == 3
+    )
 
 
 async def _in_a_group(objects: MemoryObjects, standby: Path) -> None:
@@ -143,5 +157,14 @@ async def _in_a_group(objects: MemoryObjects, standby: Path) -> None:
 async def test_a_folder_with_a_database_of_its_own_is_no_standbys(tmp_path: Path) -> None:
     async with a_storage(tmp_path):
         pass
-    with pytest.raises(CommandFailed, match="has a database of its own"), _held(tmp_path):
+    with pytest.raises(CommandFailed, match="has a database of its own"), _held(tmp_path, {}):
         pass
+
+
+async def test_who_gets_in_is_listed_as_after_a_restore(tmp_path: Path) -> None:
+    with open_keys(tmp_path / "one") as keys:
+        keys.add(ApiKey("lighthouse", "lighthouse", "svc_abcdefgh", "hash", ("admin",), NOW))
+    objects = await a_replica(tmp_path / "one")
+    done = await taken(objects, keyed(tmp_path / "one", tmp_path / "two"))
+    said = "\n".join(sentences(done, tmp_path / "two"))
+    assert "1 API key:" in said and "lighthouse" in said and "no password, no sessions" in said
