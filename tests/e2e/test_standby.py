@@ -26,10 +26,15 @@ from tests.support.waiting import HANG
 pytestmark = pytest.mark.real
 
 
+def give(key: Path, to: Path) -> None:
+    """Put the master key where the docs say that it must be put."""
+    to.write_bytes(key.read_bytes())
+    to.chmod(0o600)
+
+
 @asynccontextmanager
 async def a_follower(replica: Path, data: Path, key: Path) -> AsyncIterator[trio.Process]:
-    (data / OWN).write_bytes(key.read_bytes())
-    (data / OWN).chmod(0o600)
+    give(key, data / OWN)
     process = await trio.lowlevel.open_process(
         [sys.executable, "-P", "-m", "sanderling", "standby", "--from", str(replica), "--data", str(data)],
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
