@@ -125,16 +125,16 @@ def read_owner(body: bytes, key: bytes) -> Owner:
     return _read(body, Owner, OWNER, key)
 
 
-def is_of_earlier_version(body: bytes, id: int, number: int) -> bool:
-    """Return whether an `owner` is what a version without MACs wrote for this instance, and nobody took over since."""
+def claimed_owner(body: bytes) -> tuple[Owner | None, bool]:
+    """Return who owns a replica by a record without a MAC that holds, None where it is none, and whether an earlier
+    version may have written it.
+    """
     hash, _, rest = body.partition(b"\n")
-    if hashlib.sha256(rest).hexdigest().encode() != hash:
-        return False
     try:
         owner = msgspec.json.decode(rest, type=Owner)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return False
-    return owner.id == id and owner.number <= number
+        return None, False
+    return owner, hashlib.sha256(rest).hexdigest().encode() == hash
 
 
 def read_current(body: bytes, key: bytes) -> Current:

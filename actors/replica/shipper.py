@@ -7,7 +7,7 @@ before it is told on until the copy of the new one is whole.
 
 Before each look at the log it reads who owns the replica. A higher number than its own means that a standby has taken
 over: this service may write no more. An owner without a MAC of the master key is no word of a standby's: the service
-goes on, nothing is shipped, and the state says why.
+goes on and ships, and the state says it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from actors.replica.parts import (
     Whole,
     chain_name,
     change_name,
+    claimed_owner,
     copy_name,
-    is_of_earlier_version,
     packed_change,
     packed_part,
     read_owner,
@@ -110,6 +110,7 @@ class Shipper:
         self._chance = world.chance("replica")
         self._failed: Exception | None = None
         self._gone = False
+        self._alarm = ""
         self._unfinished = 0
         self._limiter = trio.CapacityLimiter(2)
         self.state = ReplicaState(place=place)
@@ -178,16 +179,36 @@ class Shipper:
 
     async def _look_at_owner(self, origin: Origin) -> None:
         body = await self._objects.get(OWNER)
-        if body is not None and not is_of_earlier_version(body, origin.id, origin.number):
-            owner = read_owner(body, self._shipping.key)
-            if owner.id != origin.id:
-                raise _Foreign(FOREIGN)
-            if owner.number > origin.number:
-                raise _Superseded(f"{owner.by} took over at {rfc3339(owner.at)}")
-            if owner.number == origin.number:
-                return
+        if body is not None and await self._is_owned(body, origin):
+            return
         owner = Owner(origin.id, origin.number, self._by, self._world.now())
         await self._objects.put(OWNER, written_record(OWNER, owner, self._shipping.key))
+
+    async def _is_owned(self, body: bytes, origin: Origin) -> bool:
+        """Return whether the replica's owner is to stay as it is. Raises _Foreign, _Superseded."""
+        try:
+            owner = read_owner(body, self._shipping.key)
+        except BadPart as error:
+            claimed, earlier = claimed_owner(body)
+            if claimed is None:
+                raise
+            if claimed.id != origin.id:
+                raise _Foreign(FOREIGN) from None
+            higher = claimed.number > origin.number
+            if higher or not earlier:
+                self._alarms(f"{error}; it is no reason to stop, but look who may write there")
+            return higher  # what it claims stays to be seen
+        if owner.id != origin.id:
+            raise _Foreign(FOREIGN)
+        if owner.number > origin.number:
+            raise _Superseded(f"{owner.by} took over at {rfc3339(owner.at)}")
+        self._alarm = ""
+        return owner.number == origin.number
+
+    def _alarms(self, says: str) -> None:
+        if says != self._alarm:
+            self._world.log("replica.owner", level="warning", says=says)
+        self._alarm = says
 
     async def _give_way(self, why: str) -> None:
         self._gone = True
@@ -325,9 +346,9 @@ class Shipper:
             raise ChainBroken(broken) from None
 
     def _well(self, at: Millis) -> None:
-        if self.state.says:
+        if self.state.says not in ("", self._alarm):
             self._world.log("replica.well", place=self.state.place)
-        self.state.says, self.state.told_at = "", at
+        self.state.says, self.state.told_at = self._alarm, at
         self.state.chain = self._chains[0].name
 
     def _fails(self, says: str) -> None:

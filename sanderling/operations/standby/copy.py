@@ -15,10 +15,12 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.replica.parts import PART, BadPart, ReadChange, change_name, read_change, start_of
 from storage.records.identity import Millis
 from storage.sqlite.engine.frames import put_into
+from storage.sqlite.upkeep.copying import examine
 
 FOLDER = "standby"
 _STATE = "standby.json"
@@ -27,12 +29,16 @@ _NEW = ".new"
 
 
 class Applied(Struct, frozen=True):
-    """How far a copy is: its chain, the number of its newest change (0: none yet), that one's hash and time."""
+    """How far a copy is: its chain, the number of its newest change (0: none yet), that one's hash and time.
+
+    vouched: all of it carried MACs that hold; earlier versions wrote none.
+    """
 
     chain: str
     change: int
     hash: bytes
     at: Millis
+    vouched: bool = False
 
 
 class StandbyCopy:
@@ -63,12 +69,13 @@ class StandbyCopy:
             os.close(fd)
 
     def begin(self, chain: str, size: int, at: Millis) -> None:
-        """Let the copy of a chain, whose parts are all there, count from now on."""
+        """Check the copy of a chain, whose parts are all there, and let it count from now on. Raises StorageError."""
         path = self._folder / f"{chain}.db"
         with path.open("r+b") as database:
             database.truncate(size)
             os.fsync(database.fileno())
-        self._note(Applied(chain, 0, start_of(chain), at))
+        examine(path)
+        self._note(Applied(chain, 0, start_of(chain), at, vouched=True))
         for other in self._folder.glob("*.db"):
             if other != path:
                 other.unlink()
@@ -88,13 +95,15 @@ class StandbyCopy:
             put_into(database, found.change.pages, found.change.size)
             database.flush()
             os.fsync(database.fileno())
-        self._note(Applied(self.applied.chain, self.applied.change + 1, found.hash, found.at))
+        self._note(replace(self.applied, change=self.applied.change + 1, hash=found.hash, at=found.at))
 
     def _read(self) -> Applied | None:
         """Return how far the copy is, after finishing what was cut off."""
         try:
             self.applied = msgspec.json.decode((self._folder / _STATE).read_bytes(), type=Applied)
         except FileNotFoundError:
+            return None
+        if not self.applied.vouched:
             return None
         try:
             body = (self._folder / _CHANGE).read_bytes()

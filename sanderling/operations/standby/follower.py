@@ -26,7 +26,6 @@ from storage.errors import StorageError
 from storage.objects.objects import Objects, ObjectsAway
 from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.upkeep.copying import examine
 
 EMPTY = "nothing is there yet: does the service run that is to put it there (its setting `replica`)?"
 
@@ -49,7 +48,8 @@ class Follower:
     def __init__(self, objects: Objects, copy: StandbyCopy) -> None:
         self._objects, self._copy = objects, copy
         self._limiter = trio.CapacityLimiter(1)
-        self._checked: tuple[str, str] = ("", "")
+        self._damaged = ("", "")
+        """The chain whose copy is, and how: it is fetched once."""
 
     def __repr__(self) -> str:
         return f"<Follower of {self._objects}: {self._copy}>"
@@ -67,18 +67,7 @@ class Follower:
             await self._follow(key)
         except (ObjectsAway, BadPart) as error:
             return self._standing(None, str(error))
-        return self._standing(current, await self._check(current.chain))
-
-    async def _check(self, chain: str) -> str:
-        """Return what is wrong with the copy; each chain is checked once."""
-        if self._checked[0] != chain:
-            says = ""
-            try:
-                await self._run(examine, self._copy.database)
-            except StorageError as error:
-                says = f"{chain}: {error}: the next start of the service mends it"
-            self._checked = chain, says
-        return self._checked[1]
+        return self._standing(current, "")
 
     def _standing(self, current: Current | None, says: str) -> Standing:
         applied = self._copy.applied
@@ -93,7 +82,9 @@ class Follower:
         return Standing(applied.chain, applied.change, at, says)
 
     async def _begin(self, chain: str, key: bytes) -> None:
-        """Fetch the copy that a chain begins with."""
+        """Fetch the copy that a chain begins with, and check it."""
+        if self._damaged[0] == chain:
+            raise BadPart(self._damaged[1])
         body = await self._objects.get(whole_name(chain))
         if body is None:
             raise BadPart(f"{whole_name(chain)}: is missing")
@@ -110,7 +101,11 @@ class Follower:
             if part is None:
                 raise BadPart(f"{name}: is missing")
             await self._run(self._put_part, chain, number, part, hash)
-        await self._run(self._copy.begin, chain, whole.size, whole.at)
+        try:
+            await self._run(self._copy.begin, chain, whole.size, whole.at)
+        except StorageError as error:
+            self._damaged = chain, f"{chain}: {error}: the next start of the service mends it"
+            raise BadPart(self._damaged[1]) from None
 
     def _put_part(self, chain: str, number: int, part: bytes, hash: str) -> None:
         self._copy.put_part(chain, number, read_part(part, hash, copy_name(chain, number)))

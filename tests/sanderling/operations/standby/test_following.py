@@ -8,14 +8,16 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from actors.replica.parts import CURRENT, Whole, read_current, read_whole, whole_name, written_record
 from sanderling.exits import CommandFailed
-from sanderling.operations.standby import follower as module
+from sanderling.operations.standby import copy as module
 from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower
 from storage.errors import Corrupt
+from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS
 from tests.storage.sqlite.engine.test_shipping import facts
 from tests.support.replica import KEY, OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
@@ -171,6 +173,36 @@ async def test_a_copy_that_was_damaged_before_it_was_shipped_is_told_once_for_it
     for _ in range(2):
         assert "the database is damaged: a page" in (await follower.step()).says
     assert len(checks) == 1
+
+
+async def test_a_damaged_chain_costs_no_copy_that_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = await recorded(tmp_path / "data", 9, commits=2, lives=1)
+    copy = StandbyCopy(tmp_path / "standby", found.keys)
+    await Follower(found.objects, copy).step()
+    good = copy.database
+    assert good.exists()
+
+    def damaged(_database: Path) -> None:
+        raise Corrupt("the database is damaged: a page")
+
+    monkeypatch.setattr(module, "examine", damaged)
+    copy.put_part("chain-9", 0, bytes(4096))
+    with pytest.raises(Corrupt):
+        copy.begin("chain-9", 4096, Millis(0))
+    assert (copy.database, good.exists()) == (good, True)
+
+
+async def test_a_copy_from_before_there_were_macs_is_fetched_anew(tmp_path: Path) -> None:
+    found = await recorded(tmp_path / "data", 9, commits=2, lives=1)
+    copy = StandbyCopy(tmp_path / "standby", found.keys)
+    await Follower(found.objects, copy).step()
+    state = tmp_path / "standby/standby/standby.json"
+    kept = msgspec.json.decode(state.read_bytes())
+    del kept["vouched"]
+    state.write_bytes(msgspec.json.encode(kept))
+    again = StandbyCopy(tmp_path / "standby", found.keys)
+    assert again.applied is None
+    assert (await Follower(found.objects, again).step()).says == "" and again.applied == copy.applied
 
 
 async def test_nothing_that_was_made_with_another_key_is_followed(tmp_path: Path) -> None:
