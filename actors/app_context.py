@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.destination_kinds.kind import Inviter, Outlet
+from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
+from actors.egress.traffic import SendingOutlet
 from actors.matcher.lag import Lag
 from actors.members.ownership import Ownership
 from actors.members.usage import Usage
@@ -45,7 +46,7 @@ class AppContext:
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
     alert_changes: how often alerts have changed. hub: the mailbox of who tells subscribers of feeds.
-    outlet: the way out to receivers.
+    callbacks: the way out to the hub's subscribers.
     kinds: the kinds of destinations, by id. inviter: asks people whether they want to be told.
     figures: what is read off the running service, beside what the World's metrics count.
     overseer: the tree as rows, and the acts on its parts.
@@ -86,7 +87,7 @@ class AppContext:
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
     hub: Mailbox[HubMessage]
-    outlet: Outlet
+    callbacks: SendingOutlet
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
     clock_doubt: Callable[[], str] = str

@@ -140,6 +140,9 @@ class Settings:
     )
     allow_watch_networks: tuple[str, ...] = _setting((), "The same, for watching only.")
     allow_deliver_networks: tuple[str, ...] = _setting((), "The same, for deliveries only.")
+    hub_networks: tuple[str, ...] = _setting(
+        (), "Private networks (CIDR, comma-separated) that callbacks of the hub may reach; allow_networks opens none."
+    )
 
     cadence_floor: float = _setting(60.0, "Shortest time between two looks at a source.", "s", 1, 3600)
     cadence_ceiling: float = _setting(2700.0, "Longest time between two looks at a source.", "s", 60, 3600)
@@ -305,6 +308,10 @@ class Settings:
     def deliver_networks(self) -> tuple[Network, ...]:
         """Return the networks that may be delivered to although they are not public."""
         return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_deliver_networks))
+
+    def callback_networks(self) -> tuple[Network, ...]:
+        """Return the networks that the hub's callbacks may be in although they are not public."""
+        return tuple(map(ip_network, self.hub_networks))
 
     def proxies(self) -> tuple[Network, ...]:
         """Return the networks of the proxies whose word on addresses is taken."""

@@ -415,7 +415,7 @@ class System:
             importer=self.importer_box,
             alert_changes=self.matcher.changes,
             hub=Mailbox("hub", WISHES),
-            outlet=self.outlet,
+            callbacks=self.egress.callbacks,
             is_private=self.registry.table.is_private,
             source_changes=lambda: self.registry.table.changes,
             spent=lambda: self.registry.watchman.spent,

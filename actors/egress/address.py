@@ -86,10 +86,11 @@ _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
 _LOW = (1 << 32) - 1
 
 
-def check_address(address: str, allowed: Sequence[Network]) -> None:
+def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLOW_NETWORKS") -> None:
     """Raise UrlRefused unless an address is public unicast or in an allowed network; its `rule` starts with `address-`.
 
-    allowed: what the operator opened. Metadata services stay shut, also where they hide inside an IPv6 address.
+    allowed: what the operator opened, by `setting`. Metadata services stay shut, also where they hide inside an IPv6
+    address.
     """
     try:
         found = ip_address(address)
@@ -106,7 +107,7 @@ def check_address(address: str, allowed: Sequence[Network]) -> None:
                 "address-metadata", f"{_shown(address, one)} is a cloud's internal service; nothing opens it"
             )
     for one in carried:
-        _check(one, address, allowed)
+        _check(one, address, allowed, setting)
 
 
 def is_public(address: str) -> bool:
@@ -143,14 +144,14 @@ def embedded(address: IPv6Address) -> Iterator[IPv4Address]:
         yield low
 
 
-def _check(address: Address, text: str, allowed: Sequence[Network]) -> None:
+def _check(address: Address, text: str, allowed: Sequence[Network], setting: str) -> None:
     name = classify(address)
     if name is None or any(address in network for network in allowed):
         return
     opens = ip_network(f"{address}/{address.max_prefixlen}")
     raise UrlRefused(
         f"address-{name}",
-        f"{_shown(text, address)} is not public; SANDERLING_ALLOW_NETWORKS={opens} would open it",
+        f"{_shown(text, address)} is not public; SANDERLING_{setting}={opens} would open it",
     )
 
 

@@ -41,7 +41,7 @@ class ZoneSilent(ResolveFailed):
 
 
 class Guard:
-    """Resolves, checks and connects. allowed: networks that may be reached although they are not public.
+    """Resolves, checks and connects. allowed: networks that may be reached although they are not public, by `setting`.
 
     connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. inside: reach nothing but
     those networks. met: is told a name's checked addresses. refused: is told a name that leads inside, and where.
@@ -55,6 +55,7 @@ class Guard:
         *,
         connect_timeout: float = 10.0,
         inside: bool = False,
+        setting: str = "ALLOW_NETWORKS",
         met: Callable[[str, Sequence[str]], None] = lambda host, addresses: None,
         refused: Callable[[str, UrlRefused], None] = lambda host, refusal: None,
     ) -> None:
@@ -62,7 +63,7 @@ class Guard:
         self._connector = connector
         self._allowed = tuple(allowed)
         self._connect_timeout = connect_timeout
-        self._inside = inside
+        self._inside, self._setting = inside, setting
         self._met = met
         self._refused = refused
 
@@ -136,7 +137,7 @@ class Guard:
             raise LookFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
             try:
-                check_address(address, self._allowed)
+                check_address(address, self._allowed, self._setting)
             except UrlRefused as refusal:
                 if not named:
                     raise

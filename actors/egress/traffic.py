@@ -20,36 +20,48 @@ from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url
 from actors.egress.websocket import Frames, Given, open_websocket
 from actors.errors import UrlRefused
-from actors.settings import Settings
+from actors.settings import Network, Settings
 from actors.world import World
 
 _CLOSE_GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Egress:
-    """http, guard: for watching. deliver, dial: for deliveries, whose private networks are opened separately.
-    deliver_plain, dial_plain: for those without TLS, which go nowhere else.
-    line: our own, as all looks together know it; whoever looks asks it before and tells it after.
-    machines: where deliveries went.
+class SendingOutlet:
+    """An Outlet with private networks of its own. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
+    networks and nowhere else. machines: where it has sent.
     """
 
-    world: World
-    settings: Settings
-    guard: Guard
     dial: Guard
     dial_plain: Guard
-    http: HttpClient
     deliver: HttpClient
     deliver_plain: HttpClient
-    hosts: Hosts
-    robots: Robots
-    line: UplinkMonitor
     machines: AddressCache
 
     def whereabouts(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
         return self.machines.of(host)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self.deliver.aclose()
+        await self.deliver_plain.aclose()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Egress(SendingOutlet):
+    """The outlet of deliveries, and more. http, guard: for watching. callbacks: for the hub's subscribers, strangers.
+    line: our own, as all looks together know it; whoever looks asks it before and tells it after.
+    """
+
+    world: World
+    settings: Settings
+    guard: Guard
+    http: HttpClient
+    callbacks: SendingOutlet
+    hosts: Hosts
+    robots: Robots
+    line: UplinkMonitor
 
     def websocket(
         self, url: Url, *, subprotocols: Sequence[str] = (), given: Given = (), heard: Heard | None = None
@@ -78,8 +90,8 @@ class Egress:
         """Close all connections, within 5 seconds even when cancelled."""
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             await self.http.aclose()
-            await self.deliver.aclose()
-            await self.deliver_plain.aclose()
+            await SendingOutlet.aclose(self)  # super() does not know a class that slots have made anew
+            await self.callbacks.aclose()
 
 
 def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
@@ -89,39 +101,42 @@ def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
 
 def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> Egress:
     """Return the ways out of a World. sign: looks are signed with it."""
-    hosts, machines = Hosts(world, settings), AddressCache()
+    hosts = Hosts(world, settings)
     refused = partial(tell_refusal, world)
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)
-    deliver_guard = Guard(
-        world.resolver,
-        world.connector,
-        settings.deliver_networks(),
-        connect_timeout=5.0,
-        met=machines.met,
-        refused=refused,
-    )
-    plain_guard = Guard(
-        world.resolver,
-        world.connector,
-        settings.deliver_networks(),
-        connect_timeout=5.0,
-        inside=True,
-        met=machines.met,
-        refused=refused,
-    )
     http = HttpClient(world, settings, guard, sign)
     line = UplinkMonitor(world.log, on_return=hosts.forgive)
+    deliveries = _outlet(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
     return Egress(
+        dial=deliveries.dial,
+        dial_plain=deliveries.dial_plain,
+        deliver=deliveries.deliver,
+        deliver_plain=deliveries.deliver_plain,
+        machines=deliveries.machines,
         world=world,
         settings=settings,
         guard=guard,
-        dial=deliver_guard,
-        dial_plain=plain_guard,
         http=http,
-        deliver=HttpClient(world, settings, deliver_guard),
-        deliver_plain=HttpClient(world, settings, plain_guard),
+        callbacks=_outlet(world, settings, settings.callback_networks(), "HUB_NETWORKS"),
         hosts=hosts,
         robots=Robots(http, world, hosts, line),
         line=line,
-        machines=machines,
     )
+
+
+def _outlet(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> SendingOutlet:
+    machines = AddressCache()
+    dial, plain = (
+        Guard(
+            world.resolver,
+            world.connector,
+            networks,
+            connect_timeout=5.0,
+            inside=inside,
+            setting=setting,
+            met=machines.met,
+            refused=partial(tell_refusal, world),
+        )
+        for inside in (False, True)
+    )
+    return SendingOutlet(dial, plain, HttpClient(world, settings, dial), HttpClient(world, settings, plain), machines)

@@ -214,7 +214,7 @@ class Hub:
     async def _send(self, address: str, headers: dict[str, str], body: bytes, method: PostMethod) -> PostResult:
         """Raises LookFailed, UrlRefused."""
         url = parse_url(address, schemes=("http", "https"))
-        outlet = self._context.outlet
+        outlet = self._context.callbacks
         return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
 
     # --- who subscribes ------------------------------------------------------------------------------------------

@@ -336,7 +336,7 @@ def make_house(
         is_private=house.private.__contains__,
         source_changes=lambda: len(house.private),
         hub=Mailbox("hub", 8),
-        outlet=None,  # type: ignore[arg-type]
+        callbacks=None,  # type: ignore[arg-type]
     )
     return house
 

@@ -56,7 +56,7 @@ async def test_a_subscriber_from_npm_is_told_what_is_new_until_it_leaves(tmp_pat
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
         async with (
-            a_service(tmp_path, SANDERLING_ALLOW_DELIVER_NETWORKS="127.0.0.0/8") as service,
+            a_service(tmp_path, SANDERLING_HUB_NETWORKS="127.0.0.0/8") as service,
             Client(service.url, key) as client,
         ):
             source = (await add(client, f"http://{origin.place}/feed", backfill=1))["id"]

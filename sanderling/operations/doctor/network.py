@@ -24,13 +24,14 @@ SOON_DAYS = 14
 def guard(patient: DoctorContext) -> Iterator[Finding]:
     """Whether private addresses and metadata services are refused, but for what the settings open."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
+    ways["called back by the hub"] = patient.settings.callback_networks()
     for way, networks in ways.items():
         passed = [address for address in PRIVATE if _passes(address, networks)]
         unasked = [address for address in passed if address == METADATA or not _opened(address, networks)]
         if unasked:
             yield Finding("fail", "guard", f"{', '.join(unasked)} may be {way}", "This build is broken: do not run it.")
         elif passed:
-            do = "As the settings allow_*networks say. Whoever may add sources reaches what is there."
+            do = "As the settings *_networks say. Whoever may add sources reaches what is there."
             yield Finding("warn", "guard", f"private addresses may be {way}: {', '.join(map(str, networks))}", do)
         else:
             yield Finding("ok", "guard", f"no private address may be {way}")

@@ -70,3 +70,24 @@ async def test_an_idle_connection_is_closed_with_the_bundle(nursery: trio.Nurser
         await egress.aclose()
     await trio.sleep(1)
     assert network.open_streams == 0
+
+
+async def test_callbacks_of_strangers_reach_public_addresses_whatever_else_is_opened(
+    nursery: trio.Nursery, autojump_clock: Clock
+) -> None:
+    network = MemoryNetwork(nursery)
+    serve = web(lambda asked: Answer(200))
+    network.servers = {("10.1.0.1", 80): serve, ("10.2.0.1", 80): serve}
+    opened = settings(
+        allow_networks=("10.1.0.0/16",), allow_deliver_networks=("10.1.0.0/16",), hub_networks=("10.2.0.0/16",)
+    )
+    egress = build_egress(a_world(network), opened)
+    url, away = parse_url("http://10.1.0.1/reboot"), parse_url("http://10.2.0.1/in")
+    with pytest.raises(LookRefused, match=r"SANDERLING_HUB_NETWORKS=10\.1\.0\.1/32 would open it"):
+        await egress.callbacks.deliver_plain.post(url, {}, b"", "GET")
+    with pytest.raises(LookRefused, match="SANDERLING_HUB_NETWORKS"):
+        await egress.callbacks.deliver.post(url, {}, b"", "GET")
+    assert (await egress.callbacks.deliver_plain.post(away, {}, b"")).status == 200
+    with pytest.raises(LookRefused, match="SANDERLING_ALLOW_NETWORKS"):
+        await egress.deliver.post(away, {}, b"")
+    await egress.aclose()

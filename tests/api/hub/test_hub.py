@@ -76,7 +76,7 @@ async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callba
     """Run a house with a hub whose requests go to scripted callbacks."""
     house, callbacks = house or make_house(), Callbacks()
     outlet: Any = callbacks
-    house.context = replace(house.context, outlet=outlet, hub=Mailbox("hub", 100))
+    house.context = replace(house.context, callbacks=outlet, hub=Mailbox("hub", 100))
     async with running(house), trio.open_nursery() as nursery:
         child: Any = FakeChild()
         nursery.start_soon(Hub(house.context).run, child)
