@@ -11,6 +11,7 @@ class Intent:
     """A wish to subscribe or to end that, which its callback has yet to confirm.
 
     topic: the address of the feed, of which the rest is a part. lease: seconds. secret: None for none.
+    client: the network address of who wished it.
     """
 
     mode: Literal["subscribe", "unsubscribe"]
@@ -21,6 +22,7 @@ class Intent:
     callback: str
     lease: int
     secret: str | None
+    client: str
 
     def __repr__(self) -> str:
         """Name the wish without its addresses, which let somebody in, and its secret."""

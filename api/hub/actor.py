@@ -1,8 +1,11 @@
 """The hub: has wishes confirmed by their callbacks, follows the log, and posts to all subscribers what is new to them.
 
+A wish waits for its turn twice: to have the callback's name resolved, and to have it asked.
+
 At each change of the log it brings every publication that has subscribers level with it, from memory, and puts those
-whose cursor is behind into a queue. Workers post all between the cursor and the head, a page of events at a time; a
-subscriber that has failed or was slow waits in a queue of its own, so that it holds up nobody else. What was told is
+whose cursor is behind into a queue. Workers post all between the cursor and the head, a page of events at a time. Who
+has answered 2xx has most of the workers, who is new has some, who has failed or was slow has few; only these few wait
+for an answer for longer than 3 s. All queues serve domains and addresses in turn. What was told is
 stored a quarter of a second later at most: after a crash within that time a subscriber is told again, under the same
 ids.
 """
@@ -13,6 +16,7 @@ import hmac
 from base64 import urlsafe_b64encode
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -29,11 +33,12 @@ from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
 from actors.members.ownership import HUB as HUB_KEY
 from actors.messages.hub import Intent
+from api.hub.turns import Turns, domain_of
 from api.operations.publications import HUB, PATH
 from api.published.documents import FeedPlace, feed_of
 from api.published.endpoint import PublicCall
 from api.published.newest import Newest, NewestEvents
-from api.ratelimit import Limiter
+from api.ratelimit import Limiter, neighbourhood
 from api.streams.streams import Streams
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
@@ -41,12 +46,16 @@ from storage.records.publication import Publication
 from storage.records.subscription import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription
 from supervision import Child
 
-MOST_OF_A_HOST = 1_000
-"""Subscriptions whose callbacks are at one host."""
-QUICK, SLOW, CONFIRMING = 96, 32, 8
-"""Workers for who takes what comes, for who is slow or has failed, and for wishes."""
+MOST_OF_ONE = 1_000
+"""Subscriptions of one domain, of one address of callbacks, and of one client."""
+QUICK, NEW, SLOW, CONFIRMING = 96, 64, 32, 32
+"""Workers for who has answered 2xx, for who has not yet, for who is slow or has failed, and for wishes."""
+WAITING = 1_000
+"""Wishes that wait."""
 TOO_SLOW = 1.0
-"""Seconds of a request from which on a subscriber is slow."""
+"""Seconds of a request from which on a subscriber is slow; a new one gets no more while others wait."""
+PATIENCE = 3.0
+"""Seconds for a challenge, for a name, and for a subscriber that is not slow."""
 GATHER = 0.2
 """Seconds in which what comes is told together."""
 SAVE = 0.25
@@ -59,18 +68,21 @@ PATROL = 60.0
 """Seconds between two looks for leases that have ended."""
 CHALLENGE = 24
 """Bytes of chance in a challenge."""
+SCHEMES = ("http", "https")
 DOCUMENTS = 16
 """Documents that are kept; most subscribers of a feed are at the same place, and get the same bytes."""
 
 
 class _Reader:
-    """A subscriber, as the hub knows it. queued: it is in a queue, or being told."""
+    """A subscriber, as the hub knows it. keys: what it is counted by. queued: it is in a queue, or being told. proven:
+    it has answered 2xx since the start.
+    """
 
-    __slots__ = ("progress", "queued", "slow", "subscription")
+    __slots__ = ("keys", "progress", "proven", "queued", "slow", "subscription")
 
-    def __init__(self, subscriber: Subscriber) -> None:
-        self.subscription, self.progress = subscriber
-        self.queued = self.slow = False
+    def __init__(self, subscriber: Subscriber, keys: tuple[str, ...]) -> None:
+        (self.subscription, self.progress), self.keys = subscriber, keys
+        self.queued = self.slow = self.proven = False
 
 
 class _Topic:
@@ -111,13 +123,13 @@ class Hub:
     async def run(self, child: Child) -> None:
         """Serve until stopped."""
         self._topics: dict[str, _Topic] = {}
-        self._hosts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self._documents: OrderedDict[tuple[str, str, Seq, str], _Document] = OrderedDict()
         self._told: dict[str, Progress] = {}
         self._wake, self._unsaved = trio.Event(), trio.Event()
-        to_quick, quick = trio.open_memory_channel[_Reader](MOST_SUBSCRIPTIONS)  # each reader is queued once
-        to_slow, slow = trio.open_memory_channel[_Reader](MOST_SUBSCRIPTIONS)
-        self._to_quick, self._to_slow = to_quick, to_slow
+        # A reader is queued once, but one that has ended may still be there.
+        self._quick, self._new, self._slow = (Turns[_Reader](2 * MOST_SUBSCRIPTIONS) for _ in range(3))
+        self._wishes = Turns[Intent](WAITING)
         while True:
             try:
                 for subscriber in await self._store.all():
@@ -131,21 +143,32 @@ class Hub:
             nursery.start_soon(self._listen)
             nursery.start_soon(self._follow)
             nursery.start_soon(self._save)
+            nursery.start_soon(self._take_in)
             for _ in range(CONFIRMING):
                 nursery.start_soon(self._confirm)
-            for queue, workers in ((quick, QUICK), (slow, SLOW)):
+            for queue, workers in ((self._quick, QUICK), (self._new, NEW), (self._slow, SLOW)):
                 for _ in range(workers):
                     nursery.start_soon(self._work, queue)
 
     # --- wishes --------------------------------------------------------------------------------------------------
 
-    async def _confirm(self) -> None:
+    async def _take_in(self) -> None:
         while True:
             intent = await self._context.hub.receive()
+            self._wishes.put_nowait(intent, self._keys(intent.callback)[:1])
+
+    async def _confirm(self) -> None:
+        while True:
+            intent, keys = await self._wishes.get()
             try:
-                await self._obey(intent)
-            except (StorageError, DomainError) as error:
-                self._world.log("hub.not_subscribed", why=str(error))
+                if len(keys) == 1:
+                    with trio.fail_after(PATIENCE):
+                        await self._context.callbacks.dial.check(parse_url(intent.callback, schemes=SCHEMES))
+                    self._wishes.put_nowait(intent, self._keys(intent.callback))
+                else:
+                    await self._obey(intent)
+            except (StorageError, DomainError, LookFailed, trio.TooSlowError) as error:
+                self._world.log("hub.not_subscribed", why=str(error) or "the name did not resolve in time")
 
     async def _obey(self, intent: Intent) -> None:
         """Do what is wished, once the callback has confirmed it."""
@@ -185,7 +208,7 @@ class Hub:
         )
         subscriber = await self._store.put(wished, self._context.storage.tail.head)
         if subscriber is not None:
-            await self._know(subscriber)
+            await self._know(subscriber, intent.client)
             self._wake.set()
 
     def _reader_of(self, intent: Intent) -> _Reader | None:
@@ -197,29 +220,39 @@ class Hub:
         return None
 
     def _no_room(self, intent: Intent) -> str:
-        if self._hosts.total() >= MOST_SUBSCRIPTIONS:
+        if sum(len(topic.readers) for topic in self._topics.values()) >= MOST_SUBSCRIPTIONS:
             return "there are as many subscriptions as this hub takes"
-        if self._hosts[_host(intent.callback)] >= MOST_OF_A_HOST:
-            return "this host has as many subscriptions as it may have here"
+        if any(self._counts[key] >= MOST_OF_ONE for key in self._keys(intent.callback, intent.client)):
+            return "this host, its domain or its client has as many subscriptions as it may have here"
         return ""
+
+    def _keys(self, callback: str, client: str = "") -> tuple[str, ...]:
+        """Return what a subscription is counted by: its domain, its last known address, and who wished it."""
+        host = urlsplit(callback).hostname or callback
+        at = neighbourhood(self._context.callbacks.whereabouts(host))
+        return (domain_of(host), f"at {at}", *((f"for {client}",) if client else ()))
 
     async def _get(self, callback: str, asked: dict[str, str]) -> PostResult | None:
         """Ask a callback; None when there is no answer."""
         joint = "&" if urlsplit(callback).query else "?"
+        why = f"no answer within {PATIENCE:g} s"
         try:
-            return await self._send(f"{callback}{joint}{urlencode(asked)}", {}, b"", "GET")
-        except (LookFailed, UrlRefused, ValueError):
-            return None
+            with trio.move_on_after(PATIENCE):
+                return await self._send(f"{callback}{joint}{urlencode(asked)}", {}, b"", "GET")
+        except (LookFailed, UrlRefused, ValueError) as error:
+            why = str(error)
+        self._world.log("hub.unanswered", why=why)
+        return None
 
     async def _send(self, address: str, headers: dict[str, str], body: bytes, method: PostMethod) -> PostResult:
         """Raises LookFailed, UrlRefused."""
-        url = parse_url(address, schemes=("http", "https"))
+        url = parse_url(address, schemes=SCHEMES)
         outlet = self._context.callbacks
         return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
 
     # --- who subscribes ------------------------------------------------------------------------------------------
 
-    async def _know(self, subscriber: Subscriber) -> None:
+    async def _know(self, subscriber: Subscriber, client: str = "") -> None:
         """Take a subscriber in, or what is new of one. Raises StorageError."""
         subscription = subscriber.subscription
         topic = self._topics.get(subscription.publication)
@@ -234,8 +267,8 @@ class Hub:
         if reader is not None:
             reader.subscription = subscription
             return
-        topic.readers[subscription.id] = _Reader(subscriber)
-        self._hosts[_host(subscription.callback)] += 1
+        reader = topic.readers[subscription.id] = _Reader(subscriber, self._keys(subscription.callback, client))
+        self._counts.update(reader.keys)
 
     def _forget(self, topic: _Topic) -> None:
         for reader in list(topic.readers.values()):
@@ -244,7 +277,10 @@ class Hub:
 
     def _drop(self, topic: _Topic, reader: _Reader) -> None:
         if topic.readers.pop(reader.subscription.id, None) is not None:
-            self._hosts[_host(reader.subscription.callback)] -= 1
+            self._counts.subtract(reader.keys)
+            for key in reader.keys:
+                if not self._counts[key]:
+                    del self._counts[key]
         self._told.pop(reader.subscription.id, None)
 
     async def _end(self, readers: Sequence[_Reader]) -> None:
@@ -327,16 +363,19 @@ class Hub:
                     pause = min(pause, left)
                     continue
                 reader.queued = True
-                (self._to_slow if reader.slow or reader.progress.attempts else self._to_quick).send_nowait(reader)
+                failed = reader.slow or reader.progress.attempts
+                lane = self._slow if failed else self._quick if reader.proven else self._new
+                lane.put_nowait(reader, self._keys(reader.subscription.callback))
         if over:
             await self._end(over)
             self._world.log("hub.leases_ended", count=len(over))
         return pause
 
-    async def _work(self, queue: trio.MemoryReceiveChannel[_Reader]) -> None:
-        async for reader in queue:
+    async def _work(self, queue: Turns[_Reader]) -> None:
+        while True:
+            reader, _ = await queue.get()
             try:
-                await self._tell(reader)
+                await self._tell(reader, self._patience(queue))
             except (StorageError, DomainError) as error:
                 self._world.log("hub.behind", publication=reader.subscription.publication, error=str(error)[:200])
             finally:
@@ -345,7 +384,11 @@ class Hub:
             if topic and topic.newest and reader.progress.cursor < _head(topic.newest):
                 self._wake.set()  # there is more, or it has failed and is due later
 
-    async def _tell(self, reader: _Reader) -> None:
+    def _patience(self, queue: Turns[_Reader]) -> float:
+        """Return the seconds for a request; how long the slow ones have is for the outlet to say."""
+        return inf if queue is self._slow else TOO_SLOW if queue is self._new and len(queue) else PATIENCE
+
+    async def _tell(self, reader: _Reader, patience: float) -> None:
         topic = self._topics.get(reader.subscription.publication)
         if topic is None or topic.newest is None or reader.subscription.id not in topic.readers:
             return
@@ -356,9 +399,12 @@ class Hub:
             self._advance(reader, Progress(reader.subscription.id, document.upto))
             return
         began = trio.current_time()
-        answer = await self._post(topic, reader.subscription, document)
+        answer = Answer(None, 0, f"no answer within {patience:g} s")
+        with trio.move_on_after(patience):
+            answer = await self._post(topic, reader.subscription, document)
         reader.slow = trio.current_time() - began > TOO_SLOW
         if answer.delivered:
+            reader.proven = True
             self._advance(reader, Progress(reader.subscription.id, document.upto))
         elif answer.gone:
             self._world.log("hub.unsubscribed", publication=topic.publication.id, why="it answered 410")
@@ -445,7 +491,3 @@ class Hub:
 
 def _head(newest: Newest) -> Seq:
     return newest.page.events[0].seq if newest.page.events else START
-
-
-def _host(callback: str) -> str:
-    return urlsplit(callback).hostname or callback

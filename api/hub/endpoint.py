@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 import trio
 from werkzeug.datastructures import Headers
 
-from actors.destination_kinds.addresses import admit
-from actors.errors import DomainError
+from actors.bins import Bins
+from actors.egress.url import parse_url
+from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
 from actors.messages.hub import Intent
 from api.application import Application
@@ -59,8 +60,8 @@ class HubEndpoint:
     ) -> None:
         """Answer one request: 202 when the callback will be asked."""
         headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
-        address = caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies)
-        verdict = self._api.limiter.take(f"hub {neighbourhood(address)}", STRANGERS, trio.current_time())
+        client = neighbourhood(caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies))
+        verdict = self._api.limiter.take(f"hub {client}", STRANGERS, trio.current_time())
         more: Mapping[str, str] = {}
         try:
             if not verdict.admitted:
@@ -70,7 +71,7 @@ class HubEndpoint:
                 raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
             if headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
                 raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
-            await self._accept(fields_of(await _body(receive)))
+            await self._accept(fields_of(await _body(receive)), client)
             status, media, says = 202, "text/plain; charset=utf-8", b"The callback is asked.\n"
         except (Refusal, DomainError, StorageError, trio.TooSlowError) as error:
             refusal = refusal_of(error)
@@ -90,16 +91,16 @@ class HubEndpoint:
             await send({"type": "http.response.body", "body": says, "more_body": False})
             nursery.cancel_scope.cancel()
 
-    async def _accept(self, fields: Mapping[str, str]) -> None:
-        """Have a wish confirmed. Raises Refusal, UrlRefused, Overloaded, StorageError."""
-        intent = await self._intent(fields)
+    async def _accept(self, fields: Mapping[str, str], client: str) -> None:
+        """Have a wish confirmed. Raises Refusal, UrlRefused, StorageError."""
+        intent = await self._intent(fields, client)
         context = self._api.context
         try:
             context.hub.send_nowait(intent)
         except MailboxFull:
             raise Refusal("unavailable", "The hub is busy.", headers={"Retry-After": "30"}) from None
 
-    async def _intent(self, fields: Mapping[str, str]) -> Intent:
+    async def _intent(self, fields: Mapping[str, str], client: str) -> Intent:
         mode: Literal["subscribe", "unsubscribe"]
         match fields.get("hub.mode"):
             case "subscribe":
@@ -125,19 +126,26 @@ class HubEndpoint:
             published.publication.id,
             hashed,
             found[2],
-            await self._callback(fields.get("hub.callback", "")),
+            self._callback(fields.get("hub.callback", "")),
             _lease(fields.get("hub.lease_seconds")),
             secret,
+            client,
         )
 
-    async def _callback(self, text: str) -> str:
-        """Return a callback as it will be called. Raises Refusal, UrlRefused, Overloaded."""
+    def _callback(self, text: str) -> str:
+        """Return a callback as it will be called. Raises Refusal, UrlRefused.
+
+        It looks at the text alone: an answer that depends on names or networks would tell a stranger about them.
+        """
         if not text or len(text) > LONGEST_CALLBACK:
             raise _wrong(f"hub.callback must be an address of at most {LONGEST_CALLBACK} characters")
         if "#" in text:
             raise _wrong("hub.callback must have no fragment")
         context = self._api.context
-        return (await admit(text, context.world, context.storage, context.settings)).url
+        url = parse_url(text, schemes=("http", "https"))
+        if Bins(context.world, context.storage, self._api.base_url).is_own(url):
+            raise UrlRefused("url-loop", f"{url.origin} is this service itself")
+        return url.text
 
 
 def fields_of(body: bytes) -> dict[str, str]:

@@ -72,7 +72,7 @@ async def test_an_idle_connection_is_closed_with_the_bundle(nursery: trio.Nurser
     assert network.open_streams == 0
 
 
-async def test_callbacks_of_strangers_reach_public_addresses_whatever_else_is_opened(
+async def test_x1_callbacks_of_strangers_reach_public_addresses_whatever_else_is_opened(
     nursery: trio.Nursery, autojump_clock: Clock
 ) -> None:
     network = MemoryNetwork(nursery)
