@@ -182,10 +182,16 @@ class Rendered(NamedTuple):
     set_cookies: Sequence[str] = ()
 
 
+Judge = Callable[[str, Sequence[str]], None]
+"""Raises UrlRefused at a host and all its addresses."""
+Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
+"""Connects to a host at a port, if the judge lets it."""
+
+
 class Browser(Protocol):
     """A browser that shows pages. `run` is one child of the tree, `render` is used by looks."""
 
-    async def run(self, child: Child, connect: Callable[[str, int], Awaitable[trio.abc.Stream]]) -> None:
+    async def run(self, child: Child, connect: Connect) -> None:
         """Keep the browser ready until stopped; it starts with the first page that is asked for.
 
         connect: the only way out for whatever a page asks for: a stream to a host (a name or an address) and port,

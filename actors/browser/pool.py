@@ -25,7 +25,7 @@ from actors.browser.remote import RemoteBrowser
 from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.world import Rendered, RenderFailed, RenderRequest
+from actors.world import Connect, Rendered, RenderFailed, RenderRequest
 from supervision.backoff import Backoff, next_streak, wait_before
 
 MOST_LOOKS: Final = 500
@@ -57,7 +57,6 @@ NO_DATAGRAMS: Final = "--force-webrtc-ip-handling-policy=disable_non_proxied_udp
 NO_DATAGRAMS_WHOLE: Final = "--webrtc-ip-handling-policy=disable_non_proxied_udp"
 """By which the headless shell, and a whole browser, is told to send none."""
 
-Connect = Callable[[str, int], Awaitable[trio.abc.Stream]]
 Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
 Datagrams = Callable[[str], Awaitable[trio.socket.SocketType]]
 Sandbox = Literal["demanded", "wanted"]

@@ -8,7 +8,7 @@ nobody takes our own answer for a page.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -19,10 +19,9 @@ from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.leases import MOST_STREAMS, Lease, Trouble
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from actors.world import Connect
 
 Event = h11.Request | h11.Response | h11.InformationalResponse | h11.Data | h11.EndOfMessage | h11.ConnectionClosed
-Judge = Callable[[str, Sequence[str]], None]
-Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
 
 REFUSED: Final = b"Sanderling-Refused"
 _HEAD_LIMIT: Final = 64 << 10
