@@ -150,16 +150,13 @@ def judge(
     few = chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW
     made = members.Masked(before, now, memory.slots)
     if reading.json and not few:
-        told = replace(placed(memory), keys=before.keys, json=True)
-        made = members.masked(memory, told, now, difference, when.number)
+        made = members.masked(memory, replace(before, places=placed(memory).places), now, difference, when.number)
         before, now = made.before, made.now
         difference = apart(before, now)
     difference = with_assigned(difference, memory, before, now)
     recent = unpack_keys(memory.recent)
-    arrived, missing = (
-        (now.keys[i] for i in difference.came.positions),
-        (before.keys[i] for i in difference.went.positions),
-    )
+    arrived = (now.keys[i] for i in difference.came.positions)
+    missing = (before.keys[i] for i in difference.went.positions)
     pending = pending_of(memory, arrived, missing, when.number)
     known = Known(
         recent=frozenset(recent),
