@@ -136,6 +136,11 @@ class RenderFailed(Exception):
         self.set_cookies = set_cookies
 
 
+Judge = Callable[[str, Sequence[str]], None]
+"""Raises UrlRefused at a host and its addresses."""
+Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
+
+
 class RenderRequest(NamedTuple):
     """A page to open in a fresh context of a browser.
 

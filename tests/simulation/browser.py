@@ -7,13 +7,13 @@ troubles are faults of the service's machine: it dies, says nothing for as long 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
 import trio
 
-from actors.world import Rendered, RenderFailed, RenderRequest, ResolveFailed
+from actors.world import Connect, Rendered, RenderFailed, RenderRequest, ResolveFailed
 from supervision import Child
 from tests.simulation.network import Side, SimNetwork
 from tests.simulation.program import BROWSER_FAULTS
@@ -31,7 +31,7 @@ class SimBrowser:
     def __init__(self, network: SimNetwork, side: Side) -> None:
         self._network, self._side = network, side
 
-    async def run(self, child: Child, connect: Callable[[str, int], Awaitable[trio.abc.Stream]]) -> None:
+    async def run(self, child: Child, connect: Connect) -> None:
         """Do nothing until stopped: what it asks for goes over the machine's network."""
         child.ready()
         await trio.sleep_forever()

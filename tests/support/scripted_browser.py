@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import trio
 
-from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
+from actors.world import Connect, FilledBy, Rendered, RenderFailed, RenderRequest
 from supervision import Child
 
 Shows = bytes | Rendered | RenderFailed
@@ -26,7 +24,7 @@ class ScriptedBrowser:
         self.missing = ""
         self.takes = 0.5
 
-    async def run(self, child: Child, connect: Callable[[str, int], Awaitable[trio.abc.Stream]]) -> None:
+    async def run(self, child: Child, connect: Connect) -> None:
         """Do nothing until stopped."""
         await trio.sleep_forever()
 

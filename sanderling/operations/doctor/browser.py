@@ -81,7 +81,7 @@ class _Patient:
         """Nobody waits for it."""
 
 
-async def _nowhere(host: str, port: int) -> NoReturn:
+async def _nowhere(host: str, port: int, judge: object) -> NoReturn:
     raise UrlRefused("doctor", "the doctor lets no page out")
 
 
