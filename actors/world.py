@@ -187,12 +187,6 @@ class Rendered(NamedTuple):
     set_cookies: Sequence[str] = ()
 
 
-Judge = Callable[[str, Sequence[str]], None]
-"""Raises UrlRefused at a host and all its addresses."""
-Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
-"""Connects to a host at a port, if the judge lets it."""
-
-
 class Browser(Protocol):
     """A browser that shows pages. `run` is one child of the tree, `render` is used by looks."""
 

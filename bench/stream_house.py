@@ -219,7 +219,7 @@ def doors_of(storage: Storage, port: int) -> AppContext:
         importer=Mailbox("importer", 8),
         alert_changes=lambda: 0,
         hub=Mailbox("hub", 8),
-        outlet=missing,
+        callbacks=missing,
     )
 
 
