@@ -17,7 +17,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
+from actors.recorder.stories import SameStories
 from bench.log_loads import (
     ROUNDS,
     BareCommit,
@@ -58,6 +60,9 @@ TOPIC = Topic(
         "written": Figure("ST5b written an event, 1 a commit, hot, base and index", "KB", "<= 40 KB"),
         "replay": Figure("ST6 replay, storage to frames", "/s", ">= 0.5 x SELECT, >= 50,000/s"),
         "crowd": Figure("ST7 100 clients replay, then tail: loop lag, worst", "ms", "<= 25 ms"),
+        "stories": Figure(
+            "ST14 append an event with stories, 50 a commit, signed, a fifth copies, CPU", "us", "<= 1.5 x without"
+        ),
         "start": Figure("ST10 cold start, 100,000 sources read", "s", "<= 5 s"),
     },
 )
@@ -172,6 +177,24 @@ async def disk(folder: Path) -> AsyncIterator[Row]:
     yield Row("written", (written() - before) / WRITTEN / 1024)
 
 
+async def stories(folder: Path) -> AsyncIterator[Row]:
+    """ST14: what it costs to find the story of each event."""
+    chance, took = random.Random(6), dict[bool, list[float]]()
+    drafts = [a_draft(chance, 2_048) for _ in range(BATCHED)]
+    for at in chance.sample(range(1, BATCHED), BATCHED // 5):
+        earlier = drafts[chance.randrange(at)]
+        drafts[at] = replace(earlier, url=drafts[at].url, source_url="https://other.example/feed.xml")
+    for number in range(ROUNDS):
+        for is_told in (False, True):
+            async with opened(seeded(folder / f"st14-{number}-{is_told}")) as storage:
+                mint, same, start = Mint(), SameStories() if is_told else None, time.process_time()
+                for at in range(0, BATCHED, 50):
+                    batch = [a_harvest((at + n) % SOURCES, draft) for n, draft in enumerate(drafts[at : at + 50])]
+                    await storage.log.append(batch, storage.lease, mint, signed, same)
+                took.setdefault(is_told, []).append((time.process_time() - start) / BATCHED * 1e6)
+    yield Row("stories", median(took[True]), median(took[False]))
+
+
 def size_of(path: Path) -> int:
     return path.stat().st_size
 
@@ -264,7 +287,7 @@ async def cold_start(folder: Path) -> AsyncIterator[Row]:
 def rows() -> Iterator[Row]:
     """Measure everything; about a minute."""
     gc.set_threshold(*COLLECT)  # as the service does
-    for measure in (harvests, acknowledgements, wal_size, disk, replays, cold_start):
+    for measure in (harvests, acknowledgements, wal_size, disk, stories, replays, cold_start):
         folder = Path(tempfile.mkdtemp(prefix="bench-log-", dir=os.environ.get("BENCH_DIR")))  # noqa: TID251
         try:
             yield from trio.run(collected, measure, folder)

@@ -1,9 +1,9 @@
 """The comparison of two pieces of news, and the marks under which the earlier one is found.
 
-A mark is an integer that both pieces probably share: of the link, of a long title, and of the text the smallest hashes
-of its three-word shingles (Broder, On the resemblance and containment of documents, 1997). A shared mark proves
-nothing: `same_story` reads both pieces. Texts made from one template share most words, so a number or name that
-differs in the same place makes two stories.
+A mark is an integer that both pieces probably share: of the link, of a long title, and of the text the three words from
+those on that have the smallest hashes (after Broder, On the resemblance and containment of documents, 1997). A shared
+mark proves nothing: `same_story` reads both pieces. Texts made from one template share most words, so a number or name
+that differs in the same place makes two stories.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zlib import crc32
 
 _READ = 1_200
 """Characters of a text that are compared."""
-_SKETCHED = 400
+_SKETCHED = 200
 """Characters of a text that its marks are made of."""
 _SKETCH = 2
 _LEAST_WORDS = 7
@@ -28,7 +28,7 @@ _SHORT = 24
 _SPAN = 4
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"\d+(?:[.,:/'’\u00a0\u202f-]\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")
-_ANY, _LONG = re.compile(r"\w+"), re.compile(r"[^\W\d_]{5,}")
+_ANY, _LONG = re.compile(r"\w+"), re.compile(r"\w{5,}")
 _UNSPACED_WORD = re.compile(f"[{_UNSPACED}]")
 _ENDS = re.compile(r"[.!?:;…|–—\"“”„«»()\n]\s*$")
 _TRACKING = re.compile(
@@ -36,6 +36,8 @@ _TRACKING = re.compile(
     r"source|share|feature|amp|smid|rss|cid|ocid|_ga|spm|tracking\w*)(?:=|$)|$",
     re.IGNORECASE,
 )
+_PLAIN_LINK = re.compile(r"https?://(?:www\.)?(?:m\.)?([a-z0-9.-]+)(/[^?#\s]*)")
+"""A link that needs no parser, as most."""
 _PAGE = re.compile(r"(?:/amp|/index\.\w+)?/*$")
 _NUMBERED = re.compile(r"[^=~]*\d[^=~]*")
 
@@ -61,16 +63,21 @@ class Piece:
         """The first words of the text."""
         return _words(self._text[:_READ])
 
+    def equals(self, other: Piece) -> bool:
+        """Return whether another piece has the same title and the same long text: most copies are exact."""
+        text = self._text[:_READ]
+        return text == other._text[:_READ] and self._title == other._title and len(text.split()) > 2 * _SHORT
+
     def marks(self) -> tuple[int, ...]:
         """Return what an earlier piece of the same story is found by."""
         title, text = _plain(self._title), _plain(self._text[:_SKETCHED])
         found = [1 << 32 | crc32(self.link.encode())] if self.link else []
         if title.count(" ") >= 3:
             found.append(2 << 32 | crc32(" ".join(_ANY.findall(title)).encode()))
-        words = _LONG.findall(text) or _ANY.findall(text or title)
-        shingles = zip(words, words[1:] or words, words[2:] or words, strict=False)
-        sketch = sorted(set(map(crc32, map(str.encode, map(" ".join, shingles)))))
-        return (*found, *[3 << 32 | each for each in sketch[:_SKETCH]])
+        words = " ".join(_LONG.findall(text) or _ANY.findall(text or title)).encode().split()
+        each = list(map(crc32, words[:-2] or words))
+        sketch = {b" ".join(words[at : at + 3]) for at in map(each.index, sorted(set(each))[:_SKETCH])}
+        return (*found, *[3 << 32 | crc32(shingle) for shingle in sketch])
 
 
 def canonical_link(url: str) -> str:
@@ -81,6 +88,9 @@ def canonical_link(url: str) -> str:
     >>> canonical_link("https://www.Example.org/a/?utm_source=rss&id=7#top")
     'example.org:/a?id=7#'
     """
+    if plain := _PLAIN_LINK.fullmatch(url):
+        path = _PAGE.sub("", plain[2])
+        return f"{plain[1]}:{path}?#" if path else ""
     try:
         parts = urlsplit(url.strip())
         host, port = (parts.hostname or "").removeprefix("www.").removeprefix("m."), parts.port
@@ -96,6 +106,8 @@ def canonical_link(url: str) -> str:
 
 def same_story(one: Piece, other: Piece) -> bool:
     """Return whether two pieces from different sources tell the same story."""
+    if one.equals(other):
+        return True
     if _differ(one, other):
         return False
     title, text = (_folded(one.title), _folded(other.title)), (_folded(one.text), _folded(other.text))
@@ -128,7 +140,7 @@ def _words(text: str) -> list[str]:
         word = match[0]
         if word[0].isdigit():
             word = re.sub(r"\D", "", word)
-        elif not found or _ENDS.search(text, max(end, match.start() - 4), match.start()):
+        elif not word.islower() and (not found or _ENDS.search(text, max(end, match.start() - 4), match.start())):
             word = word.casefold()
         found.append(word)
         end = match.end()

@@ -26,8 +26,8 @@ _AT_ONCE = 1_000
 _STORED = "SELECT l.seq, k.id, l.kind, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
 _FIND = "SELECT mark, seq FROM story_mark WHERE mark IN"
 _WRITTEN = "SELECT value FROM fact WHERE name='stories'"
-_DROP = """DELETE FROM story_mark WHERE seq<? AND mark IN
-    (SELECT mark FROM story_mark WHERE mark>=? ORDER BY mark LIMIT ?)"""
+_DROP = """DELETE FROM story_mark WHERE seq<? AND mark BETWEEN ? AND
+    (SELECT max(mark) FROM (SELECT mark FROM story_mark WHERE mark>=? ORDER BY mark LIMIT ?) swept)"""
 _SWEPT = 4 * LOT
 """Marks looked at for old ones beside each lot, from a random one on: so a quarter more than a week's are kept."""
 
@@ -74,10 +74,11 @@ class StoryMarks:
         self._newest.update(found)
         self._at = upto
         if len(self._newest) >= LOT:
-            rows = sorted(self._newest.items())
-            transaction.put_marks(rows)
+            marks = sorted(self._newest)
+            transaction.put_marks([(mark, self._newest[mark]) for mark in marks])
             transaction.execute("UPDATE fact SET value=? WHERE name='stories'", (upto,))
-            transaction.execute(_DROP, (upto - WEEK, rows[upto % len(rows)][0], _SWEPT))
+            first = marks[upto % len(marks)]
+            transaction.execute(_DROP, (upto - WEEK, first, first, _SWEPT))
             self._newest = {}
 
 
@@ -99,14 +100,17 @@ class Telling:
 
     def of(self, source: SourceId, draft: Draft, at: Seq) -> str:
         """Return the story of a draft that goes to a position, "" for its own."""
-        found = (event for mark in self._marks[id(draft)] if (event := self._newest.get(mark)) is not None)
-        earlier = {event.seq: event for event in found if event.seq > at - WEEK}
+        found = self._newest.keys() & self._marks[id(draft)]
+        if not found:
+            return ""
+        earlier = {event.seq: event for event in map(self._newest.__getitem__, found) if event.seq > at - WEEK}
         return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
 
     def add(self, draft: Draft, event: Stored) -> None:
         """Note what a draft has become."""
-        for mark in self._marks[id(draft)]:
-            self._newest[mark], self._found[mark] = event, event.seq
+        marks = self._marks[id(draft)]
+        self._newest |= dict.fromkeys(marks, event)
+        self._found |= dict.fromkeys(marks, event.seq)
 
     def write(self, upto: Seq) -> None:
         """Hand on what was found, with the rows that are written."""

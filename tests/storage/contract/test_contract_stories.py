@@ -14,6 +14,8 @@ from storage.interface import Storage
 from storage.records.delivery import Met
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId
+from storage.secrets.connection import Connection
+from storage.sql.stores import log
 from storage.sql.stores import stories as index
 from tests.storage.contract.builders import NOW, CountingMint, a_draft, a_harvest, a_source, a_state
 from tests.storage.contract.engines import Engine
@@ -116,6 +118,28 @@ async def test_what_was_not_committed_is_of_no_story(storage: Storage) -> None:
     assert (await teller.tell(2, 5)) == [alone]
 
 
+async def test_a_rollback_before_the_commit_leaves_neither_event_nor_mark(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "LOT", 2)
+    teller = Teller(await watched(storage))
+    await teller.tell(1, 1, 2)
+
+    def fails(*_: object) -> None:
+        raise OSError("the power goes")
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="power"):
+        patched.setattr(log, "write_jars", fails)
+        await teller.tell(2, 1, 2, 3, 4)
+
+    def rows(connection: Connection) -> tuple[int, int, int]:
+        events, newest = connection.execute("SELECT count(*), max(seq) FROM log").fetchone()
+        marks, marked = connection.execute("SELECT count(*), max(seq) FROM story_mark").fetchone()
+        return events, marks, newest - marked
+
+    assert await storage.log._readers.run(rows) == (2, 4, 0)  # type: ignore[attr-defined]
+
+
 async def test_a_story_ends_after_a_week_without_anything_new(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,8 +159,7 @@ async def test_old_marks_go(storage: Storage, monkeypatch: pytest.MonkeyPatch) -
     for title in range(60):
         teller.mint.last = Seq(teller.mint.last + DAY)
         await teller.tell(1, title)
-    log = storage.log
-    count = await log._readers.run(lambda c: c.execute("SELECT count(*) FROM story_mark").fetchone()[0])  # type: ignore[attr-defined]
+    count = await storage.log._readers.run(lambda c: c.execute("SELECT count(*) FROM story_mark").fetchone()[0])  # type: ignore[attr-defined]
     assert count <= 2 * 14
 
 
