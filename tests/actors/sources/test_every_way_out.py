@@ -79,6 +79,12 @@ async def plain_delivery(service: Watching, host: str) -> None:
     await service.ports.egress.deliver_plain.post(parse_url(f"http://{host}/hook"), {}, b"{}")
 
 
+async def callback(service: Watching, host: str) -> None:
+    await service.ports.egress.callbacks.deliver.post(
+        parse_url(f"https://{host}/in?hub.mode=subscribe"), {}, b"", "GET"
+    )
+
+
 async def registering_a_destination(service: Watching, host: str) -> None:
     await service.ports.egress.dial.check(parse_url(f"https://{host}/hook"))
 
@@ -122,6 +128,7 @@ WAYS: dict[str, Way] = {
     "a WebSocket": websocket,
     "a delivery": delivery,
     "a delivery inside": plain_delivery,
+    "a callback of the hub": callback,
     "registering a destination": registering_a_destination,
     "adding a source": adding,
     "adding a redirected source": redirected(adding),
