@@ -17,7 +17,7 @@ from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
-HEADING = "## From nothing to a live event"
+HEADING = "## First event"
 SERVICE = "http://127.0.0.1:8080"
 COMMAND = "bin/sanderling"
 WATCHED = re.compile(r"https://\S+")
