@@ -4,6 +4,7 @@ picked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +24,7 @@ from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
-from actors.sources.registry.service import SourceService
+from actors.sources.registry import service
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.picture import Picture
@@ -152,14 +153,11 @@ def pictures_outlive_their_events() -> Plant:
     return patch.object(SqlPictures, "prune", wrong)
 
 
-def picks_are_compared_with_the_whole() -> Plant:
-    """What was remembered of the page is compared with the part that a user has picked."""
-
-    async def wrong(self: SourceService, source: SourceId) -> bytes:
-        stored = await self._ports.storage.sources.get(source)
-        return b"" if stored is None else stored.base
-
-    return patch.object(SourceService, "_forgotten", wrong)
+@contextmanager
+def picks_are_compared_with_the_whole() -> Iterator[None]:
+    """A page's memory is compared with the part that a user has picked since."""
+    with patch.object(polling, "part_of", lambda source: b""), patch.object(service, "OTHER_PART", b""):
+        yield
 
 
 def what_is_alone_is_watched_with_the_rest() -> Plant:
