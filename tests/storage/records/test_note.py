@@ -150,13 +150,13 @@ async def test_a_wall_is_noted_once_however_often_it_is_met(autojump_clock: obje
         assert "not the page itself" in notes_in(service.disk, source)[-1].reason
 
 
-async def test_another_selector_forgets_the_page_and_keeps_the_notes(autojump_clock: object) -> None:
+async def test_another_selector_begins_with_a_new_baseline_and_keeps_the_notes(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
         await edit(service.registry, source)
         stored = note.opened(service.disk.sources()[source].base)
-        assert stored.tier == b"" and len(note.read(stored.notes)) == 1
+        assert stored.tier and len(note.read(stored.notes)) == 1, "a change under way is compared with it first"
         await trio.sleep(600)
         assert [one.came for one in notes_in(service.disk, source)] == ["baseline", "baseline"]
         assert await service.events() == []
