@@ -6,8 +6,8 @@ a crash between any two acts the next plan finds what is done, and holds the res
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from typing import Any, Final, Literal, NamedTuple
@@ -22,8 +22,10 @@ from sanderling.applying.kinds.kind import PART, Kind, Record, Wanted
 from sanderling.applying.kinds.sources import SOURCES
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.planning import Act, Doubt, Plan, applied_of, changes_of
+from sanderling.applying.state import state_of
 from sanderling.client.refusals import ServiceRefused
 from sanderling.client.waiting_client import WaitingClient, why_refused
+from sanderling.exits import CommandFailed, Exit
 from storage.records.managed import Managed
 
 AT_ONCE: Final = 4
@@ -34,6 +36,7 @@ TRIES: Final = 3
 """How often something is sent of which the service did not know in time what it is."""
 _RUNS, _OTHER = "still running", "was used for another call"
 _STALE: Final = "somebody has changed it since the plan was made: run the same command again"
+_OTHER_RUN: Final = "another apply of this workspace made it: plan again"
 _AGAIN: Final = 30
 """Seconds to wait for the same call of a run before this one, and names of calls that are tried."""
 
@@ -63,12 +66,29 @@ class Actor:
         self._refused: set[tuple[str, str]] = set()
 
     async def run(self) -> None:
-        """Do all. What is refused hinders nothing else. Raises CommandFailed when the service or the key is gone."""
+        """Do all. What is refused hinders nothing else. Raises CommandFailed when the service or the key is gone, or
+        another run of the same workspace has made some of it, too.
+        """
         acts = [act for act in self._plan.acts if act.verb != "keep"]
         await self._all([act for act in acts if _watches(act)])
         for group in self._plan.attach:
             await self._attach(group)
         await self._all([act for act in acts if not _watches(act)])
+        if twice := await self._made_twice({act.kind for act in acts if act.verb == "make"}):
+            says = f"Another apply of {self._plan.workspace} ran at the same time. Made by both: {', '.join(twice)}."
+            raise CommandFailed(f"{says} Plan again: the same command shows what differs.", Exit.FAILED)
+
+    async def _made_twice(self, kinds: Collection[str]) -> list[str]:
+        """Return what there is two of in this workspace, as `kind.name`."""
+        count = Counter(f"{kind}.{name}" for kind, name in await self._new(kinds))
+        return sorted(name for name, times in count.items() if times > 1)
+
+    async def _new(self, kinds: Collection[str]) -> list[tuple[str, str]]:
+        """Return the kind and name of all in this workspace that the plan has not seen."""
+        records = (await state_of(self._client, kinds)).records if kinds else {}
+        seen = {act.there.record.id for act in self._plan.acts if act.there is not None}
+        some = ((kind, one) for kind, each in records.items() for one in each if one.id not in seen and one.managed)
+        return [(kind, one.managed.name) for kind, one in some if one.managed.workspace == self._plan.workspace]
 
     async def _all(self, acts: Sequence[Act]) -> None:
         for (_, name), group in groupby(acts, lambda act: (act.verb == "delete", act.kind)):
@@ -225,6 +245,8 @@ class Actor:
                     waited += 1
                     await trio.sleep(1)
                 elif error.status == 422 and _OTHER in error.message and number < _AGAIN:
+                    if (kind.id, wanted.name) in await self._new([kind.id]):
+                        raise ServiceRefused(_OTHER_RUN, 409) from None
                     number += 1
                 else:
                     raise

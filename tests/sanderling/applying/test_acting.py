@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from sanderling.applying.showing import lines_of
+from sanderling.exits import CommandFailed
 from tests.api.house import make_house, running
 from tests.sanderling.applying.folder import Killed, Service, files
 
@@ -249,6 +251,40 @@ async def test_what_somebody_has_deleted_is_made_anew_under_the_same_name_and_co
         made = {f"{one.act.kind}.{one.act.name}" for one in done if one.became == "made"}
         assert made == {"alerts.prices", "destinations.prices/hook", "destinations.prices/old"}
         assert await empty(service, folder)
+
+
+async def test_of_two_runs_of_one_workspace_with_other_files_none_ends_well_beside_the_other(
+    service: Service, tmp_path: Path
+) -> None:
+    one = files(tmp_path / "one", all=BEFORE)
+    other = files(tmp_path / "other", all=BEFORE.replace("shore.test", "cliff.test").replace("hook.test", "nook.test"))
+    ends: list[str] = []
+
+    async def apply(folder: Path) -> None:
+        try:
+            done, _ = await service.apply(folder)
+        except CommandFailed as error:
+            ends.append(error.message)
+        else:
+            ends.append("; ".join(one.says for one in done if one.became == "refused"))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(apply, one)
+        nursery.start_soon(apply, other)
+    assert len([end for end in ends if "lan again" in end]) >= 1, ends
+    alerts = [one["managed"]["name"] for one in await service.ask("GET", "/v1/alerts")]
+    assert len(alerts) == len(set(alerts)), "no alert is there twice"
+    await service.apply(one)
+    assert await empty(service, one)
+
+
+async def test_two_runs_of_the_same_files_end_as_one(service: Service, tmp_path: Path) -> None:
+    folder = files(tmp_path / "f", all=BEFORE)
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(service.apply, folder)
+    assert await empty(service, folder)
+    assert len(await service.ask("GET", "/v1/alerts")) == 2
 
 
 async def test_a_secret_goes_along_with_an_address_that_changes_and_without_it_the_change_is_refused(
