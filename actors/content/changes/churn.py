@@ -155,9 +155,7 @@ def judge(
         difference = apart(before, now)
     difference = with_assigned(difference, memory, before, now)
     recent = unpack_keys(memory.recent)
-    arrived = (now.keys[i] for i in difference.came.positions)
-    missing = (before.keys[i] for i in difference.went.positions)
-    pending = pending_of(memory, arrived, missing, when.number)
+    pending = _pending(memory, before, now, difference, when.number)
     known = Known(
         recent=frozenset(recent),
         aside=frozenset(aside),
@@ -174,6 +172,11 @@ def judge(
         reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early, made
     )
     return _compared(memory, look)
+
+
+def _pending(memory: PageMemory, before: SettledState, now: SettledState, difference: Apart, number: int) -> Pending:
+    came = (now.keys[i] for i in difference.came.positions)
+    return pending_of(memory, came, (before.keys[i] for i in difference.went.positions), number)
 
 
 def _compared(memory: PageMemory, look: _Look) -> Verdict:
