@@ -168,7 +168,7 @@ def conditional(facts: Facts) -> Iterator[str]:
         bare = [seen.at for seen in facts.looks(plan) if seen.at > added and not seen.conditional]
         # A life that ends soon after may not have stored that it asked.
         days += sum(facts.reborn(at, at + SWEPT) for at in bare)
-        if len(bare) > days:
+        if bare and len(bare) > days:  # a source that is added after the end has none
             yield f"{plan.name}: asked {len(bare)} times as if for the first time, first at {bare[0]:.0f} s"
 
 
