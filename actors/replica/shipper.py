@@ -179,12 +179,12 @@ class Shipper:
 
     async def _look_at_owner(self, origin: Origin) -> None:
         body = await self._objects.get(OWNER)
-        if body is not None and await self._is_owned(body, origin):
+        if body is not None and self._is_owned(body, origin):
             return
         owner = Owner(origin.id, origin.number, self._by, self._world.now())
         await self._objects.put(OWNER, written_record(OWNER, owner, self._shipping.key))
 
-    async def _is_owned(self, body: bytes, origin: Origin) -> bool:
+    def _is_owned(self, body: bytes, origin: Origin) -> bool:
         """Return whether the replica's owner is to stay as it is. Raises _Foreign, _Superseded."""
         try:
             owner = read_owner(body, self._shipping.key)
@@ -196,7 +196,7 @@ class Shipper:
                 raise _Foreign(FOREIGN) from None
             higher = claimed.number > origin.number
             if higher or not earlier:
-                self._alarms(f"{error}; it is no reason to stop, but look who may write there")
+                self._alarms(f"{error}; the service goes on; check who may write there")
             return higher  # what it claims stays to be seen
         if owner.id != origin.id:
             raise _Foreign(FOREIGN)

@@ -22,6 +22,8 @@ def called(node: ast.AST) -> tuple[str, str]:
     match node:
         case ast.Call(func=ast.Attribute(attr=method, value=ast.Attribute(attr=store))):
             return store, method
+        case ast.Call(func=ast.Attribute(attr="put_destination")):  # no other store has it
+            return "alerts", "put_destination"
     return "", ""
 
 
