@@ -3,9 +3,10 @@
 `python -m bench.torture --kills 300 --stops 50` runs one service on loopback with three feeds that publish without
 pause, a live reader, a receiver of deliveries, another that is PagerDuty, and a user who edits sources and alerts.
 Between two faults it works for a moment. Faults: `kill -9`, SIGSTOP for some seconds, a database that another process
-has locked, a disk without room (a small tmpfs, as root), no file descriptors left, and no memory to be had. At the end
-it is left alone, and everything is counted: what was published and is not in the log (lost), what is there twice
-(doubled), what a live reader saw and the log has not, what was delivered under two bodies or not at all.
+has locked, a disk without room (a small tmpfs, as root), no file descriptors left, no memory to be had, and a replica
+out of reach. At the end it is left alone, and everything is counted: what was published and is not in the log (lost),
+what is there twice (doubled), what a live reader saw and the log has not, what was delivered under two bodies or not at
+all, and what a standby would lack.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,6 +34,10 @@ from httpx_sse import ServerSentEvent
 
 from sanderling.client.api import Client, events_of
 from sanderling.exits import CommandFailed
+from sanderling.master_key import replica_keys
+from sanderling.operations.standby.copy import StandbyCopy
+from sanderling.operations.standby.follower import Follower
+from storage.objects.folder import FolderObjects
 from storage.sqlite.engine.folder import DATABASE
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add
@@ -51,6 +56,7 @@ SHORT: Mapping[str, int] = {
     "full disk": 1,
     "no descriptors": 1,
     "no memory": 1,
+    "no replica": 1,
 }
 
 
@@ -63,6 +69,7 @@ class Scene:
     chance: random.Random
     receiver: Receiver
     pager: Receiver
+    replica: Path = Path("replica")
     origins: dict[str, Origin] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
@@ -85,11 +92,12 @@ class Audit:
     told_again: int
     of_two_bodies: int
     delivered_again: int
+    not_in_the_replica: int = 0
 
     @property
     def holds(self) -> bool:
-        wrong = (self.lost, self.doubled, self.out_of_order, self.seen_and_gone, self.seen_twice)
-        return not any((*wrong, self.undelivered, self.told_again, self.of_two_bodies))
+        harmless = {"published", "delivered_again"}
+        return not any(count for name, count in asdict(self).items() if name not in harmless)
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------
@@ -143,6 +151,13 @@ async def without_memory(scene: Scene, service: Service) -> None:
         resource.prlimit(pid, resource.RLIMIT_AS, before)
 
 
+async def without_replica(scene: Scene, service: Service) -> None:
+    away = scene.replica.with_name("away")
+    scene.replica.rename(away)
+    await trio.sleep(scene.chance.uniform(1.0, 8.0))
+    away.rename(scene.replica)
+
+
 def address_space(pid: int) -> int:
     """Return the bytes of address space that a process has."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
@@ -156,6 +171,7 @@ FAULTS: Mapping[str, Fault] = {
     "full disk": full,
     "no descriptors": without_descriptors,
     "no memory": without_memory,
+    "no replica": without_replica,
 }
 
 
@@ -226,12 +242,12 @@ async def edit_once(scene: Scene, client: httpx.AsyncClient) -> None:
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
-async def torture(folder: Path, counts: Mapping[str, int], seed: int) -> tuple[Audit, Counter[str]]:
+async def torture(folder: Path, replica: Path, counts: Mapping[str, int], seed: int) -> tuple[Audit, Counter[str]]:
     """Hurt a service as often as `counts` says, in a drawn order; return what the audit finds."""
     chance = random.Random(seed)
     receiver = Receiver(lambda: chance.uniform(0.0, 0.1))
     pager = Receiver(lambda: chance.uniform(0.0, 0.1), by_alert)
-    scene = Scene(folder, a_key(folder), chance, receiver, pager)
+    scene = Scene(folder, a_key(folder), chance, receiver, pager, replica)
     plan = [name for name, count in counts.items() for _ in range(count)]
     chance.shuffle(plan)
     async with trio.open_nursery() as nursery:
@@ -246,7 +262,7 @@ async def torture(folder: Path, counts: Mapping[str, int], seed: int) -> tuple[A
 
 
 async def begin(scene: Scene, nursery: trio.Nursery) -> None:
-    async with a_service(scene.folder) as service, Client(service.url, scene.key) as client:
+    async with serving(scene) as service, Client(service.url, scene.key) as client:
         for _ in range(FEEDS):
             origin = Origin()
             await nursery.start(origin.serve)
@@ -258,7 +274,7 @@ async def live(scene: Scene, plan: Sequence[str]) -> list[str]:
     """Run one life until a fault has ended it, or the plan is at its end; return what is left of the plan."""
     left = list(plan)
     early = scene.chance.random() < 0.1 and left[0] == "kill -9"
-    async with a_service(scene.folder, wait=not early) as service, trio.open_nursery() as load:
+    async with serving(scene, wait=not early) as service, trio.open_nursery() as load:
         for origin in scene.origins.values():
             load.start_soon(publish, origin, scene.chance.uniform(0.2, 1.0))
         if not early:
@@ -275,9 +291,33 @@ async def live(scene: Scene, plan: Sequence[str]) -> list[str]:
 
 
 async def settle(scene: Scene) -> Audit:
-    """Let the service finish, then count."""
-    async with a_service(scene.folder) as service, Client(service.url, scene.key) as client:
-        return await finished(scene, client)
+    """Let the service finish and stop in order, then count."""
+    async with serving(scene) as service:
+        async with Client(service.url, scene.key) as client:
+            audit = await finished(scene, client)
+        service.process.terminate()
+        await service.process.wait()
+    return replace(audit, not_in_the_replica=await lacking(scene))
+
+
+def serving(scene: Scene, *, wait: bool = True) -> AbstractAsyncContextManager[Service]:
+    return a_service(scene.folder, wait=wait, SANDERLING_REPLICA=str(scene.replica))
+
+
+async def lacking(scene: Scene) -> int:
+    """Return how many events a standby that follows the replica would lack, or have otherwise."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = StandbyCopy(Path(folder), replica_keys(scene.folder, {}))
+        standing = await Follower(FolderObjects(scene.replica), copy).step()
+        if standing.says:
+            print(f"the standby reports: {standing.says}")
+        there = events(copy.database) if copy.applied is not None else frozenset()
+    return len(events(scene.folder / DATABASE) ^ there)
+
+
+def events(database: Path) -> frozenset[tuple[int, bytes]]:
+    with closing(sqlite3.connect(database)) as connection:
+        return frozenset(connection.execute("SELECT seq, body FROM log"))
 
 
 async def finished(scene: Scene, client: Client) -> Audit:
@@ -354,6 +394,7 @@ def main() -> int:
     parser.add_argument("--fills", type=int, default=20)
     parser.add_argument("--starves", type=int, default=20)
     parser.add_argument("--hungers", type=int, default=20)
+    parser.add_argument("--partings", type=int, default=20)
     parser.add_argument("--short", action="store_true", help="a few of each, within a minute")
     given = parser.parse_args()
     counts = {
@@ -363,14 +404,17 @@ def main() -> int:
         "full disk": given.fills,
         "no descriptors": given.starves,
         "no memory": given.hungers,
+        "no replica": given.partings,
     }
     if given.short:
         counts = dict(SHORT)
-    with small_disk() as disk, tempfile.TemporaryDirectory() as folder:
+    with small_disk() as disk, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+        replica = Path(other, "replica")
+        replica.mkdir()
         if disk is None:
             print("no small disk here (that takes root): the full disk is left out")
             counts["full disk"] = 0
-        audit, tried = trio.run(torture, disk or Path(folder), counts, given.seed)
+        audit, tried = trio.run(torture, disk or Path(folder), replica, counts, given.seed)
     for name, count in tried.items():
         print(f"{name:16}{count:6} times")
     for name in Audit.__dataclass_fields__:

@@ -79,10 +79,11 @@ _ENDING = (_Foreign, ChainBroken, BadPart, *STANDSTILL)
 
 @dataclass(slots=True)
 class _Chain:
-    """One chain while it grows. `bytes` is what its changes take; `whole` once its copy is there."""
+    """One chain while it grows. at: when it began. bytes: the size of its changes. whole: its copy is there."""
 
     name: str
     begun: Begun
+    at: Millis
     hash: bytes
     number: int = 0
     bytes: int = 0
@@ -107,6 +108,8 @@ class Shipper:
         self._version, self._by, self._superseded = version, by, superseded
         self._chains: list[_Chain] = []
         self._told_at = float("-inf")
+        self._shipped_at = Millis(0)
+        """All that was committed by then is in the replica."""
         self._chance = world.chance("replica")
         self._failed: Exception | None = None
         self._gone = False
@@ -261,18 +264,22 @@ class Shipper:
 
     async def _ship(self, nursery: trio.Nursery) -> None:
         """Put all that was committed."""
-        while (found := await self._shipping.next()) is not None:
+        while True:
+            at = self._world.now()
+            found = await self._shipping.next()
+            if found is None:
+                break
             if isinstance(found, Begun):
-                name = chain_name(self._world.now(), self._chance.getrandbits(32))
-                chain = _Chain(name, found, start_of(name))
+                name = chain_name(at, self._chance.getrandbits(32))
+                chain = _Chain(name, found, at, start_of(name))
                 self._chains.append(chain)
                 nursery.start_soon(self._copy_or_fail, chain)
             else:
-                await self._put_change(found)
+                await self._put_change(found, at)
+        self._shipped_at = at
         self.state.untold = self._shipping.untold()
 
-    async def _put_change(self, change: Change) -> None:
-        at = self._world.now()
+    async def _put_change(self, change: Change, at: Millis) -> None:
         for chain in self._chains:
             body, hash = await trio.to_thread.run_sync(
                 packed_change, change, chain.hash, at, self._shipping.key, limiter=self._limiter
@@ -300,7 +307,7 @@ class Shipper:
             hashes.append(hash)
             self._world.metrics.shipped.add(by=len(body))
         await self._shipping.copied()
-        whole = Whole(chain.begun.size, chain.begun.schema, self._version, self._world.now(), tuple(hashes))
+        whole = Whole(chain.begun.size, chain.begun.schema, self._version, chain.at, tuple(hashes))
         name = whole_name(chain.name)
         await self._until_it_is_there(name, written_record(name, whole, self._shipping.key))
         chain.whole = True
@@ -320,7 +327,8 @@ class Shipper:
         chain = next((chain for chain in self._chains if chain.whole), None)
         if chain is None or not (now or trio.current_time() - self._told_at >= IDLE * self._objects.every):
             return
-        at = self._world.now()
+        # A copy can be whole while a change waits for the place: then the present would be too much to say.
+        at = max(chain.at, self._shipped_at)
         current = Current(chain.name, chain.number, at)
         await self._objects.put(CURRENT, written_record(CURRENT, current, self._shipping.key))
         self._told_at = trio.current_time()

@@ -67,7 +67,17 @@ def test_what_people_heard_in_two_messages_is_no_delivery_that_lacks() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lost", "doubled", "out_of_order", "seen_and_gone", "seen_twice", "undelivered", "told_again"]
+    "name",
+    [
+        "lost",
+        "doubled",
+        "out_of_order",
+        "seen_and_gone",
+        "seen_twice",
+        "undelivered",
+        "told_again",
+        "not_in_the_replica",
+    ],
 )
 def test_anything_but_a_repeated_delivery_breaks_it(name: str) -> None:
     assert SOUND.holds
@@ -84,7 +94,7 @@ def test_without_a_small_disk_the_full_disk_is_left_out_by_name(
 ) -> None:
     told: dict[str, int] = {}
 
-    async def nothing(folder: Path, counts: Any, seed: int) -> Any:
+    async def nothing(folder: Path, replica: Path, counts: Any, seed: int) -> Any:
         told.update(counts)
         return SOUND, {}
 

@@ -1,4 +1,4 @@
-"""Observations after all was at rest, when the database was damaged or replaced by a backup."""
+"""Observations after all was at rest, when the database was damaged, or replaced by a backup or a standby's copy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ class Afterwards:
     """What was seen of it. told: the words in which the service spoke of damage, by where it did. read: (id, event)
     of the history, and whether all of it could be read. known: the log as it was before, by id. streamed: (id,
     body) of what a client was given that resumed after the last event of before. stood: whether the service did.
+    owed: ids of the events that a standby had promised to have. unfenced: events that the other service wrote long
+    after the take-over.
     """
 
     kind: str
@@ -24,3 +26,5 @@ class Afterwards:
     replay_from: str = ""
     new: dict[str, bytes] = field(default_factory=dict)
     stood: bool = False
+    owed: frozenset[str] = frozenset()
+    unfenced: int = 0

@@ -10,7 +10,7 @@ from typing import TextIO
 from sanderling.real_world import wall
 from tests.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters, draw_letters_of_nodes
 from tests.simulation.drawing.traces import draw_traced
-from tests.simulation.drawing.worlds import draw, draw_coverage, draw_heartbeats, draw_members, draw_nodes
+from tests.simulation.drawing.worlds import draw, draw_coverage, draw_heartbeats, draw_members, draw_nodes, draw_standby
 from tests.simulation.program import DAY, Program
 from tests.simulation.run import Result, simulate_program
 
@@ -48,6 +48,7 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "node-deliveries": draw_letters_of_nodes,
     "members": draw_members,
     "traces": draw_traced,
+    "standby": draw_standby,
 }
 """Worlds that are about one thing, by what it is."""
 

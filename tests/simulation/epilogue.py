@@ -1,4 +1,4 @@
-"""The epilogue, when all is at rest: a page of the database is bent, or a backup is put back.
+"""The epilogue, when all is at rest: a page of the database is bent, a backup is put back, or a standby takes over.
 
 Nothing of what was promised before is judged by what happens here; it has promises of its own (`oracle.epilogues`).
 """
@@ -13,28 +13,40 @@ from dataclasses import dataclass
 
 import trio
 
+from storage.records.identity import Millis
+from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.in_loop import Disk
 from tests.simulation.afterwards import Afterwards
 from tests.simulation.bending import bend
 from tests.simulation.clients import Caller, CutOff, Frames
+from tests.simulation.origins.texts import EPOCH
+from tests.simulation.standby import AWAY, Standby, put_in_place
 from tests.simulation.trace import Trace
 from tests.simulation.world import REFUSED, Machine
 
 SOON = 60.0
 AFTERWARDS = 1800.0
 DAMAGED = "is damaged"
+DARK = 900.0
+"""Seconds without a replica before the service dies whose standby takes over."""
+FENCED = 60.0
+"""Seconds after a take-over within which the other service has stopped writing."""
 
 
 @dataclass(slots=True)
 class Epilogue:
-    """An operator with bad luck. reborn: ends the life, does something, and waits for the next one to answer."""
+    """An operator with bad luck. reborn: ends the life, does something, and waits for the next one to answer. kill:
+    ends the life for some seconds.
+    """
 
     machine: Machine
     caller: Caller
     trace: Trace
     dice: random.Random
     reborn: Callable[[Callable[[], None]], Awaitable[None]]
+    kill: Callable[[float], None]
     stands: Callable[[], bool]
+    standby: Standby | None = None
     copy: sqlite3.Connection | None = None
 
     async def play(self, kind: str) -> Afterwards:
@@ -42,6 +54,8 @@ class Epilogue:
         seen = Afterwards(kind, _bodies(disk))
         if kind == "restore":
             await self._restore(seen)
+        elif kind.startswith("take over"):
+            await self._take_over(seen, is_alive=kind.endswith("alive"))
         else:
             table = kind.rsplit(maxsplit=1)[-1]
             if kind.startswith("at rest"):
@@ -94,9 +108,33 @@ class Epilogue:
 
     async def _restore(self, seen: Afterwards) -> None:
         """Put the copy back; resume after what is no more."""
-        disk = self.machine.disk
         newest = max(seen.known)
         await self.reborn(self._put_back)
+        await self._resume(seen, newest)
+
+    async def _take_over(self, seen: Afterwards, *, is_alive: bool) -> None:
+        """Let the standby take over from a service that lives, or from one that died out of the replica's reach."""
+        disk, standby = self.machine.disk, self.standby
+        assert standby is not None
+        standby.following.cancel()
+        if not is_alive:
+            standby.host.suffer(AWAY, DARK)
+            await trio.sleep(DARK - 1)
+            self.kill(SOON)
+            await trio.sleep(2)
+        taken = await standby.take_over(Millis(int(1000 * self.machine.wall())))
+        seen.owed = standby.committed(taken.at / 1000 - EPOCH)
+        if is_alive:
+            await trio.sleep(FENCED)
+            seen.known = _bodies(disk)
+            await trio.sleep(AFTERWARDS)
+            seen.unfenced = len(_bodies(disk).keys() - seen.known.keys())
+        seen.known = _bodies(disk)
+        await self.reborn(lambda: put_in_place(disk, standby.data / DATABASE))
+        await self._resume(seen, max(seen.known))
+
+    async def _resume(self, seen: Afterwards, newest: str) -> None:
+        disk = self.machine.disk
         seen.kept = _bodies(disk)
         with trio.move_on_after(AFTERWARDS * 4):
             await self._stream(seen, newest)

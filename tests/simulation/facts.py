@@ -22,6 +22,7 @@ from tests.simulation.origins.server import Seen
 from tests.simulation.origins.sessions import Visit
 from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import DISK_FAULTS, SERVICE, OriginPlan, Program
+from tests.simulation.standby import Followed
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Facts:
     asked_by: as asked, with the member that asked in the middle. views: who was inside, by changes. members: of which
     node each was, and its life.
     spans: what its collector of traces was sent. audited: receipts of coverage. clock: (when, by how many seconds the
-    service's clock is ahead since then).
+    service's clock is ahead since then). followed: the standby's steps; commits: (when, the newest position behind it).
     overdue: what had not arrived when patience ran out; empty when all came to rest.
     """
 
@@ -131,10 +132,24 @@ class Facts:
     spans: Sequence[SentSpan] = ()
     audited: Sequence[Audited] = ()
     clock: Sequence[tuple[float, float]] = ((0.0, 0.0),)
+    followed: Sequence[Followed] = ()
+    commits: Sequence[tuple[float, int]] = ()
 
     def frozen(self) -> Facts:
         """Return what happened until now, whatever happens from now on."""
-        lists = ("log", "receipts", "spans", "checkups", "lives", "actor_crashes", "told", "overdue", "deaf")
+        lists = (
+            "log",
+            "receipts",
+            "spans",
+            "checkups",
+            "lives",
+            "actor_crashes",
+            "told",
+            "overdue",
+            "deaf",
+            "followed",
+            "commits",
+        )
         groups = ("seen", "frames", "taken", "connections", "expired")
         copies: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
         copies |= {name: {key: list(each) for key, each in getattr(self, name).items()} for name in groups}

@@ -311,7 +311,8 @@ class Program:
     tight: all pages and mailboxes are small, and the log keeps little (`tightness`). hooks: destinations of the alert.
     key_check: seconds between two looks at the keys of open streams; the API looks twice a second, and that would be
     nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
-    nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives.
+    nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives;
+    "take over" by a standby from a dead service, "take over alive" from one that lives.
     heartbeat: seconds between two heartbeats in the log; 0: there are none. traces: the share of traces that is kept
     and sent to a collector; 0: nothing is traced.
     hops: pages of new items in an hour for one list. keeps: events that the log keeps; 0: all.
@@ -342,6 +343,7 @@ class Program:
     traces: float = 0.0
     nodes: int = 1
     troubles: tuple[NodeTrouble, ...] = ()
+    has_standby: bool = False
 
     @property
     def ends(self) -> float:

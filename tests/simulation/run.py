@@ -59,6 +59,7 @@ from tests.simulation.program import (
     NodeTrouble,
     Program,
 )
+from tests.simulation.standby import PLACE, Standby, WatchedDisk, in_the_loop
 from tests.simulation.tightness import keeping, tightness
 from tests.simulation.trace import Trace
 from tests.simulation.world import STOP_BUDGET, Life, Machine
@@ -105,12 +106,15 @@ def simulate_program(
     ends = program.ends + patience + DAY
     try:
         small = tightness() if program.tight else keeping(program.keeps) if program.keeps else nullcontext()
-        with patch.object(streams, "KEY_CHECK", program.key_check), small, hang_ups():
+        inline = in_the_loop() if program.has_standby else nullcontext()
+        with patch.object(streams, "KEY_CHECK", program.key_check), small, hang_ups(), inline:
             scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
     except scheduling.Stuck as error:
         facts = simulation.gather()
         facts.deaf.append(str(error))
+    finally:
+        simulation.close()
     violations = simulation.broken or judge(facts)
     return Result(program, facts, violations, trace.digest, trace.counts, trace.lines, facts.ends)
 
@@ -124,6 +128,8 @@ def checkup_moments(program: Program) -> list[float]:
 
 
 def _disk_of(program: Program) -> Disk:
+    if program.has_standby:
+        return WatchedDisk()
     wakes = chance(program.seed, "wake-ups")
     return Disk() if program.nodes == 1 else SharedDisk(lambda: wakes.random() > LOST_WAKES)
 
@@ -153,6 +159,9 @@ class _Simulation:
         )
         disk = _disk_of(program)
         self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)
+        if isinstance(disk, WatchedDisk):
+            dice = chance(program.seed, "standby")
+            self._machine.standby = Standby(self._network.add(PLACE), disk, dice, trace)
         self._network.add(SERVICE).balanced = program.nodes > 1
         self._keyring = Keyring(self._machine.disk, trace, partial(chance, program.seed))
         self._key, _ = self._keyring.cut("simulation")
@@ -183,13 +192,20 @@ class _Simulation:
             trace,
             chance(program.seed, "epilogue"),
             self._reborn,
+            self._kill_for,
             lambda: self._life is not None and self._life.alive,
+            self._machine.standby,
         )
         self._listening = trio.CancelScope()
         self._final: Facts | None = None
         self._rests: dict[int, float] = {}
         self._lives: list[Life | None] = [None] * program.nodes
         self._over = False
+
+    def close(self) -> None:
+        """Delete what it wrote to the real disk."""
+        if self._machine.standby is not None:
+            self._machine.standby.folder.cleanup()
 
     def _a_collector(self, program: Program) -> Collector:
         self._network.set_apart(COLLECTOR, chance(program.seed, "network/collector"))
@@ -218,8 +234,10 @@ class _Simulation:
             nursery.start_soon(self._doctor.watch, checkup_moments(self._program))
             await self._stage.start(nursery, self._program.ends)
             nursery.start_soon(self._listen)
-            if self._program.epilogue:
+            if self._program.epilogue == "restore":
                 nursery.start_soon(self._back_up)
+            if self._machine.standby is not None:
+                nursery.start_soon(self._machine.standby.follow)
             if self._until:
                 nursery.start_soon(self._look_for, self._until, nursery.cancel_scope)
             await trio.sleep_until(self._program.ends)
@@ -275,6 +293,8 @@ class _Simulation:
         facts.deaf = [*self._machine.faults, *self._user.unheard, *self._meddler.wrong]
         facts.clock = [(0.0, self._program.season), *self._machine.clock]
         facts.actor_crashes = self._machine.actor_crashes
+        if isinstance(self._machine.disk, WatchedDisk) and self._machine.standby is not None:
+            facts.followed, facts.commits = self._machine.standby.steps, self._machine.disk.commits
         self._read_log()
         return facts
 
@@ -467,8 +487,15 @@ class _Simulation:
 
     async def _play_epilogue(self) -> None:
         self._final = self.gather().frozen()
+        self._final.lives += [life.span_so_far for life in self._alive()]
         self._listening.cancel()
         self._final.afterwards = await self._epilogue.play(self._program.epilogue)
+
+    def _kill_for(self, seconds: float) -> None:
+        """End the life; the next one begins after so many seconds."""
+        assert self._life is not None
+        self._rests[0] = seconds
+        self._life.kill("the machine is gone")
 
     async def _reborn(self, between: Callable[[], None]) -> None:
         """End the life, do something, and let the next one begin."""

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from tests.simulation.bending import bend
-from tests.simulation.drawing.worlds import draw_epilogue
+from tests.simulation.drawing.worlds import draw_epilogue, draw_standby
 from tests.simulation.run import simulate_program
 
 
@@ -36,6 +36,16 @@ def test_after_a_restore_no_id_is_given_twice_and_a_cursor_from_the_future_hears
     assert afterwards is not None
     assert afterwards.new
     assert afterwards.known.keys() - afterwards.kept.keys(), "what came after the backup was lost"
+
+
+@pytest.mark.parametrize("kind", ["take over", "take over alive"])
+def test_a_standby_takes_over_what_it_promised_and_the_other_service_stops(kind: str) -> None:
+    result = simulate_program(draw_standby("3", kind), patience=3600.0)
+    assert [str(violation) for violation in result.violations] == []
+    afterwards = result.facts.afterwards
+    assert afterwards is not None
+    assert len(afterwards.owed) > 50
+    assert any(step.says for step in result.facts.followed), "the place was away at some step"
 
 
 @pytest.mark.parametrize("without", ["", " WITHOUT ROWID"])

@@ -25,7 +25,7 @@ from actors.jail.inline import InlineJail
 from actors.messages.importing import ImportMessage
 from actors.messages.recorder import RecorderMessage
 from actors.settings import Settings
-from actors.system import Front, System, signing_keys
+from actors.system import Front, Superseded, System, signing_keys
 from actors.templates.catalogue import built_in as built_in_templates
 from actors.templates.template import Template
 from actors.world import World
@@ -42,6 +42,7 @@ from tests.simulation.facts import LifeSpan
 from tests.simulation.network import SimListener, SimNetwork
 from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import CALM, SERVICE, SOON, Program
+from tests.simulation.standby import SimObjects, SimShipping, Standby
 from tests.simulation.trace import Trace
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
@@ -80,6 +81,11 @@ class Machine:
     actor_crashes: list[float] = field(default_factory=list)
     told: list[tuple[float, str]] = field(default_factory=list)
     members: dict[str, tuple[int, LifeSpan]] = field(default_factory=dict)
+    standby: Standby | None = None
+
+    def wall(self) -> float:
+        """Return what the service's clock says."""
+        return EPOCH + self.clock_offset + trio.current_time()
 
     def fill_disk(self, lasts: float) -> None:
         """Let the disk be full for a while."""
@@ -185,6 +191,9 @@ class Life:
             trace.note("service", "gives up", why=why)
             self.machine.faults.append(f"life {self.number} gave up: {why}")
             self._end(politely=False, why="gave up")
+        except* Superseded as group:
+            trace.note("service", "gives way", why=group.exceptions[0])
+            self._end(politely=False, why="a standby took over")
         finally:
             self.gone.set()
         if self.alive:
@@ -237,7 +246,7 @@ class Life:
 
     def _make_world(self) -> World:
         return World(
-            wall=lambda: EPOCH + self.machine.clock_offset + trio.current_time(),
+            wall=self.machine.wall,
             chance=lambda name: chance(self.machine.program.seed, f"life/{self.number}/{name}"),
             entropy=self._entropy_dice.randbytes,
             resolver=self._side,
@@ -249,7 +258,15 @@ class Life:
             log=self._log,
             keep_idle=0.0,
             browser=SimBrowser(self.machine.network, self._side) if self.machine.program.browses else None,
+            replica=self._replica(),
         )
+
+    def _replica(self) -> SimObjects | None:
+        standby = self.machine.standby
+        if standby is None:
+            return None
+        dice = chance(self.machine.program.seed, f"replica/{self.number}")
+        return SimObjects(standby.objects, standby.host, dice, lambda: self.alive)
 
     async def _listen(self, host: str, port: int) -> Sequence[SimListener]:
         return await self._side.listen(host, port)
@@ -263,7 +280,10 @@ class Life:
                 node = InLoopNode(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
                 self._side.member = node.members.me
                 return node
-            return InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
+            storage = InLoopStorage(disk, lease, sync=troubles.sync, reach=self._reach, seek=troubles.seek)
+            if self.machine.standby is not None:
+                storage.shipping = SimShipping(storage, self.machine.standby.saw)
+            return storage
 
     def _reach(self, point: str) -> None:
         program = self.machine.program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 from pathlib import Path
 
@@ -85,6 +86,36 @@ class HeldObjects(MemoryObjects):
             self.waits.set()
             await self.open.wait()
         await super().put(name, body)
+
+
+class WaitingChanges(MemoryObjects):
+    """A place that takes no change until `open`, and the first copy only when a change waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits, self.open = trio.Event(), trio.Event()
+
+    async def put(self, name: str, body: bytes) -> None:
+        if "/change/" in name:
+            self.waits.set()
+            await self.open.wait()
+        elif "/" in name:
+            await self.waits.wait()
+        await super().put(name, body)
+
+
+async def test_a_copy_that_ends_while_a_change_waits_does_not_name_the_present(tmp_path: Path) -> None:
+    """The standby then reported a copy of this second that lacked events of minutes ago."""
+    chance, objects = random.Random(12), WaitingChanges()
+    async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects) as shipper:
+        while not shipper._chains:
+            await trio.lowlevel.checkpoint()
+        began = shipper._chains[0].at
+        await write(storage, chance)
+        await objects.until(lambda: CURRENT in objects.objects)
+        named = json.loads(objects.objects[CURRENT].partition(b"\n")[2])
+        assert (named["change"], named["at"]) == (0, began)
+        objects.open.set()
 
 
 async def test_a_copy_during_which_the_log_was_emptied_is_never_whole_and_the_chain_before_it_stays(

@@ -37,6 +37,7 @@ from tests.simulation.program import (
     Session,
     Wish,
 )
+from tests.simulation.standby import AWAY, PLACE, SLOW
 
 HOPS, KEPT = 6, 30
 """Of a world of members: pages of new items in an hour, and events that the log keeps."""
@@ -297,6 +298,24 @@ def draw_epilogue(seed: str, epilogue: str) -> Program:
     late = calm.ends + 4 * CALM
     plans = tuple(origins.chatty(dice, plan, late) for plan in calm.origins if plan.tier != "html")
     return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
+
+
+def draw_standby(seed: str, epilogue: str = "") -> Program:
+    """Draw a world with a standby and a replica whose place is away or slow now and then; half of them with kills.
+
+    epilogue: one of two kinds of take-over; "" draws one.
+    """
+    calm = draw_epilogue(seed, epilogue or chance(seed, "take over").choice(("take over", "take over alive")))
+    dice = chance(seed, "replica")
+    ends = calm.ends - 1200.0
+    faults = tuple(
+        Fault(at, dice.uniform(20, 300), dice.choice((AWAY, SLOW)), PLACE) for at in moments(dice, 400, CALM, ends)
+    )
+    endings = tuple(
+        Ending(at, dice.uniform(0.05, 3), dice.random() < 0.3)
+        for at in moments(dice, dice.choice((1, 250)), CALM, ends)
+    )
+    return replace(calm, faults=faults, endings=endings, has_standby=True)
 
 
 def draw_nodes(seed: str, *, sources: int = 4, tiers: tuple[SourceType, ...] = tuple(TIERS)) -> Program:

@@ -1,17 +1,18 @@
-"""The promises after damage to the database, and after a restore."""
+"""The promises after damage to the database, after a restore, and after a take-over."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
+from tests.simulation.afterwards import Afterwards
 from tests.simulation.facts import Facts
 
 
 def damage(facts: Facts) -> Iterator[str]:
     """R10: who meets damage says so everywhere; what is told all the same is right; and the service stands."""
     seen = facts.afterwards
-    if seen is None or seen.kind == "restore":
+    if seen is None or _is_replaced(seen):
         return
     if "start" in seen.told:
         return  # it does not serve what it cannot read, and has said why
@@ -33,17 +34,19 @@ def damage(facts: Facts) -> Iterator[str]:
 
 
 def restored(facts: Facts) -> Iterator[str]:
-    """After a restore no id is given twice, and who has a cursor of what is no more hears all that is new."""
+    """Events in place of lost ones have ids of their own, and a client with a cursor of a lost one gets all of them."""
     seen = facts.afterwards
-    if seen is None or seen.kind != "restore":
+    if seen is None or not _is_replaced(seen):
         return
     lost = seen.known.keys() - seen.kept.keys()
     again = [id for id in seen.new if id in lost and seen.known[id] != seen.new[id]]
     if again:
         yield f"{again[0]} is given twice, to different events"
-    if not seen.new or not lost:
+    if not seen.new or not (lost or seen.kind.endswith("alive")):
         yield f"{len(lost)} events were lost and {len(seen.new)} are new: nothing was tried"
-    if seen.replay_from not in seen.kept:
+    # New positions after a take-over lie above all lost ones, so a cursor of a lost event stays good.
+    good = {*seen.kept, max(seen.known)} if seen.kind.startswith("take over") else seen.kept
+    if seen.replay_from not in good:
         yield f"a cursor from the future is taken as {seen.replay_from or 'it is'}, which is not of this log"
     given = {id for id, _ in seen.streamed}
     missed = [id for id in seen.new if id > seen.replay_from and id not in given]
@@ -51,3 +54,20 @@ def restored(facts: Facts) -> Iterator[str]:
         yield f"{len(missed)} of {len(seen.new)} new events are not given to who has a cursor from the future"
     if not seen.stood:
         yield "the service does not stand any more"
+
+
+def taken_over(facts: Facts) -> Iterator[str]:
+    """A take-over keeps every event up to the time that the standby named, and ends the other service's writes."""
+    seen = facts.afterwards
+    if seen is None or not seen.kind.startswith("take over"):
+        return
+    if missing := seen.owed - seen.kept.keys():
+        yield f"the take-over lost {len(missing)} of {len(seen.owed)} events that the standby named as copied"
+    if changed := [id for id in seen.owed & seen.kept.keys() if seen.known[id] != seen.kept[id]]:
+        yield f"the take-over changed {len(changed)} events, {min(changed)} among them"
+    if seen.unfenced:
+        yield f"the service that was taken over wrote {seen.unfenced} events more"
+
+
+def _is_replaced(seen: Afterwards) -> bool:
+    return seen.kind == "restore" or seen.kind.startswith("take over")

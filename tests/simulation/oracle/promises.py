@@ -21,6 +21,7 @@ from tests.simulation.oracle import (
     politeness,
     scenes,
     sessions,
+    standby,
     streams,
     traces,
     watching,
@@ -162,6 +163,10 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "Y3 a trace is kept as a whole or not at all": traces.whole,
     "R10 damage is said everywhere": epilogues.damage,
     "V1 after a restore nothing is given twice": epilogues.restored,
+    "V2 a take-over keeps what was promised": epilogues.taken_over,
+    "Z1 a copy is a committed state": standby.committed,
+    "Z2 a standby knows how far it is": standby.honest,
+    "Z3 a copy is fresh": standby.fresh,
     "H1 quiet is healthy": watching.quiet,
 }
 """By a short name that says all; the letters are those of the project's numbered statements where it has them."""

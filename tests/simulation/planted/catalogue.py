@@ -24,6 +24,7 @@ from tests.simulation.planted import (
     members,
     nodes,
     rendering,
+    standby,
     streams,
     tight,
     traces,
@@ -146,6 +147,10 @@ PLANTS: tuple[Plant, ...] = (
     traces.deliveries_in_traces_of_their_own,
     traces.attempts_called_otherwise_at_their_end,
     traces.sampled_by_the_moment,
+    standby.failed_puts_are_skipped,
+    standby.owners_are_not_read,
+    standby.the_present_is_named,
+    standby.counted_before_it_is_written,
 )
 
 OF_LETTERS: tuple[Plant, ...] = (

@@ -26,6 +26,7 @@ from tests.simulation.drawing.worlds import (
     draw_polling_nodes,
     draw_pushed_nodes,
     draw_rendered,
+    draw_standby,
     draw_tight,
     draw_troubles,
 )
@@ -196,6 +197,10 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "deliveries_in_traces_of_their_own": (draw_traced_disk, "4", "Y2"),
     "attempts_called_otherwise_at_their_end": (draw_traced_disk, "4", "Y1"),
     "sampled_by_the_moment": (draw_traced_disk, "4", "Y3"),
+    "failed_puts_are_skipped": (draw_standby, "2", "Z3"),
+    "owners_are_not_read": (draw_standby, "1", "V2"),
+    "the_present_is_named": (draw_standby, "17", "Z2"),
+    "counted_before_it_is_written": (draw_standby, "1", "Z1"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 
