@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -90,6 +91,34 @@ def _simulate_range(seeds: range, draw: Callable[[str], Program], out: TextIO) -
             said = f"{number} seeds, {events} events, {deliveries} requests to receivers, {broken} seeds broken"
             print(said, file=out, flush=True)
     return 1 if broken else 0
+
+
+def walk(count: int, commit: str, out: TextIO | None = None) -> int:
+    """Run worlds of all kinds, with seeds that a commit draws; return 0 when every promise was kept."""
+    out = sys.stdout if out is None else out
+    kinds: dict[str, Callable[[str], Program]] = {"": partial(draw, days=1.0, sources=10), **ONLY}
+    broken = 0
+    for name, seed in drawn_walk(count, commit, list(kinds)):
+        began = wall()
+        violations = simulate_program(kinds[name](seed)).violations
+        command = f"python -m tests.simulation {seed}" + (f" --only {name}" if name else "")
+        print(f"{command}: {len(violations)} broken, {wall() - began:.0f} s", file=out, flush=True)
+        for violation in violations:
+            print(f"BROKEN {violation}", file=out, flush=True)
+        broken += bool(violations)
+    print(f"{count} worlds of commit {commit[:12]}, {broken} broken", file=out, flush=True)
+    return 1 if broken else 0
+
+
+def drawn_walk(count: int, commit: str, kinds: Sequence[str]) -> list[tuple[str, str]]:
+    """Return kinds and seeds of a walk: each kind as often as any other, give or take one.
+
+    >>> len(drawn_walk(3, "c0ffee", ["a", "b"]))
+    3
+    """
+    dice = random.Random(commit)
+    shuffled = dice.sample(kinds, len(kinds))
+    return [(shuffled[number % len(kinds)], str(dice.randint(1, 200))) for number in range(count)]
 
 
 def summary(result: Result, real: float) -> list[str]:
