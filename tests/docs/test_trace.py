@@ -19,7 +19,7 @@ ROOMS = ("supervision/", "storage/", "actors/", "api/")
 
 def on_the_page() -> list[tuple[str, str]]:
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    section = page.partition("### By file and function")[2].partition("\n## ")[0]
+    section = page.partition("## One event, by file and function")[2].partition("\n## ")[0]
     return re.findall(r"^\| `([\w/.]+)` \| `(\w+)` \|", section, re.MULTILINE)
 
 

@@ -37,7 +37,7 @@ SOME_NOUNS = {
 """Files that import several nouns, and none because it is one more."""
 
 
-def walk(title: str = "One field more on a source") -> list[str]:
+def walk(title: str = "Add a field") -> list[str]:
     section = PAGE.partition(f"## {title}")[2].partition("\n## ")[0]
     return re.findall(r"^\d+\. `([\w/.]+)`", section, re.M)
 
@@ -83,7 +83,7 @@ def nouns_in(path: Path) -> set[str]:
 
 
 def test_a_noun_is_listed_in_the_files_of_the_walk_and_in_no_other() -> None:
-    files = walk("One noun more")
+    files = walk("Add a noun")
     assert len(files) == 12
     assert [name for name in files if not re.search(r"\bbins?\b", (ROOT / name).read_text("utf-8"), re.I)] == []
     listing = {

@@ -1,13 +1,16 @@
-"""The tree of packages as its prefaces tell it. `python -m tests.rules.tree` writes it into docs/architecture.md."""
+"""The tree of packages: `python -m tests.rules.tree` prints each with the first sentence of its preface."""
 
 from __future__ import annotations
 
 import ast
+import sys
 
-from tests.rules.source_files import ROOMS, ROOT, modules, name_of, tree_of
+from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 
-PAGE = ROOT / "docs/architecture.md"
-BEGIN, END = "<!-- the tree: python -m tests.rules.tree -->\n", "<!-- the end of the tree -->\n"
+
+def packages() -> list[str]:
+    """Return the path of each package, with a slash at its end."""
+    return [f"{name_of(path.parent)}/" for path in modules(*ROOMS) if path.name == "__init__.py"]
 
 
 def drawn() -> str:
@@ -21,12 +24,5 @@ def drawn() -> str:
     return "".join(lines)
 
 
-def written() -> str:
-    """Return what stands on the page."""
-    return PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
-
-
 if __name__ == "__main__":
-    text = PAGE.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    PAGE.write_text(before + BEGIN + drawn() + END + rest.partition(END)[2], "utf-8")
+    sys.stdout.write(drawn())
