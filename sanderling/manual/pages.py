@@ -56,7 +56,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "troubleshooting",
         ),
     ),
-    "Reference": ("api", "reference", "commands", "settings", "figures"),
+    "Reference": ("api", "reference", "commands", "settings", "states", "words", "figures"),
     "Why": ("architecture", "screens", "testing", "security", "dependencies", "decisions"),
 }
 """Four kinds, kept apart: to learn it, to do something, to look something up, to understand. A page that is not here

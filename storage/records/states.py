@@ -1,6 +1,6 @@
 """The states that people read of: one row each, with the word, a short form, a mood and a sentence. Pure.
 
-Dashboard, console and command take their words from here, and `docs/words.md` is made from it: a state has the same
+Dashboard, console and command take their words from here, and `docs/states.md` is made from it: a state has the same
 name everywhere. The keys are what code and wire call a state.
 """
 

@@ -1,4 +1,4 @@
-"""The tables of states. `python -m tests.docs.states` writes them into docs/words.md."""
+"""The tables of states. `python -m tests.docs.states` writes them into docs/states.md."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from storage.records.states import State
 from storage.records.trail import Verdict
 from tests.rules.source_files import ROOT
 
-PAGE = ROOT / "docs/words.md"
+PAGE = ROOT / "docs/states.md"
 BEGIN, END = "<!-- the states: python -m tests.docs.states -->\n", "<!-- the end of the states -->\n"
 TITLES = {
-    "SOURCES": "Of a source",
-    "HEALTH": "Of a source's health",
-    "LOOKS": "Of a look",
-    "BREAKERS": "Of a breaker",
-    "ALERTS": "Of an alert",
-    "DESTINATIONS": "Of a destination",
-    "ATTEMPTS": "Of an attempt",
-    "PARTS": "Of a part of the tree",
+    "SOURCES": "Sources",
+    "HEALTH": "Health of a source",
+    "LOOKS": "Checks",
+    "BREAKERS": "Breakers",
+    "ALERTS": "Alerts",
+    "DESTINATIONS": "Destinations",
+    "ATTEMPTS": "Attempts",
+    "PARTS": "Parts of the tree",
 }
 
 
@@ -35,16 +35,25 @@ def drawn() -> str:
 
 
 def _table(title: str, table: Mapping[Any, State]) -> Iterator[str]:
-    yield from ("", f"### {title}", "", "| Word | Console | In code and API | Means |", "|---|---|---|---|")
+    yield from ("", f"## {title}", "")
+    if same := [state.word for state in table.values() if _is_of_sources(table, state)]:
+        yield from (f"As for sources: {', '.join(same)}. The others:", "")
+    yield from ("| Word | Console | API and code | Meaning |", "|---|---|---|---|")
     for key, state in table.items():
+        if _is_of_sources(table, state):
+            continue
         name = key.name.lower() if isinstance(key, Verdict) else key
         yield f"| {state.word} | `{state.short}` | {'' if name == state.word else f'`{name}`'} | {state.says} |"
     if table is list(tables().values())[-1]:
         yield ""
 
 
+def _is_of_sources(table: Mapping[Any, State], state: State) -> bool:
+    return table is not states.SOURCES and state in states.SOURCES.values()
+
+
 def written() -> str:
-    """Return what stands on the page."""
+    """Return the tables of the page."""
     return PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
