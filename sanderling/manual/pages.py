@@ -24,6 +24,12 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         *(
             "jobs",
             "watching",
+            "watching-pages",
+            "watching-selectors",
+            "watching-values",
+            "watching-feeds",
+            "watching-documents",
+            "watching-streams",
             "rendered-pages",
             "coverage",
             "alerts",

@@ -1,4 +1,4 @@
-"""The table of examples in docs/watching.md, each row looked at as a page."""
+"""The table of examples in docs/watching-pages.md, each row checked as a page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from actors.content.changes.boxes import EARLY
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "watching.md"
-HEAD = "| The page said | Now it says | You hear of it |"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "watching-pages.md"
+HEAD = "| Before | After | Reported |"
 LOOKS = {
     "at once": 1,
-    "when it is still there at the next look": 2,
-    "when a second and a third look find it there": 3,
+    "at the second check, if it stays": 2,
+    "at the third check, if it stays": 3,
     "never": None,
 }
 """At which look of the new page it is told."""

@@ -33,7 +33,6 @@ REFUSED = (
 SAID_OF_OTHERS = {
     "api/dashboard/templates/sources/options.html": ("such as a subscription",),  # of a WebSocket's own protocol
     "docs/feeds-out.md": ("20,000 subscriptions are",),  # WebSub's own term
-    "docs/watching.md": ("machine switched off",),  # a person's machine
     "docs/moving.md": ("`filter_text_replaced` switched off",),  # a setting of another program
     "docs/words.md": (
         "subscription, monitor",
