@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,28 @@ PLACES = (*ROOMS, "tests", "docs", "requirements", "bench", "bin")
 def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
     for page in PAGES:
         with subtests.test(name_of(page)):
-            links = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
-            assert [link for link in links if not (page.parent / link).exists()] == []
+            links = re.findall(r"\]\(([^):\s]+)\)", page.read_text("utf-8"))
+            assert [link for link in links if not leads(page, *link.partition("#")[::2])] == []
+
+
+def test_every_page_that_a_module_names_is_there() -> None:
+    link = re.compile(r"\b(docs/[\w/-]+\.md)(?:#([\w-]+))?")
+    named = {(name, *found) for name in MODULES for found in link.findall((ROOT / name).read_text("utf-8"))}
+    assert sorted(found for found in named if not leads(ROOT / "README.md", *found[1:])) == []
+
+
+def leads(page: Path, link: str, heading: str) -> bool:
+    """Return whether a link of a page leads to a file, and to a heading there if it names one."""
+    target = page.parent / link if link else page
+    return target.exists() and (not heading or heading in anchors(target))
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    headings = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found) for found in re.findall(r"^#+ (.*)$", text, re.M))
+    return frozenset(re.sub(r"[^\w\- ]", "", each.lower()).strip().replace(" ", "-") for each in headings)
 
 
 def test_every_file_that_is_named_is_there(subtests: pytest.Subtests) -> None:
