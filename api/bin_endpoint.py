@@ -4,6 +4,9 @@ It lies before Quart and its routes, for three reasons: any method at all is tak
 (a sender's own Authorization header is no business of ours), and a body beyond what is kept is read and dropped instead
 of being refused. What comes back is the same for everybody: `ok`, in a type and a sandbox in which no browser runs
 anything, and with nothing of the request in it.
+
+Deliveries to our own bins come here within the process: the service often cannot reach its own public address, and the
+guard would refuse it. Signatures are checked when a capture is read, so strangers cannot make the service compute.
 """
 
 from __future__ import annotations

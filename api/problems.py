@@ -67,6 +67,7 @@ KINDS: dict[str, Kind] = {
         "`detail` says which state is in the way.",
         "Nothing is sent to the destination: resume it first (`enabled: true`).",
     ),
+    # Not 503: no wait helps, and monitors would call the service ill. Not `conflict`: clients repeat that.
     "library-full": Kind(
         409,
         "The library is full",

@@ -2,6 +2,9 @@
 
 log -> listeners -> data folder -> signing keys -> signals -> tree. A stop asks the tree, which ends the front end first
 and the log last, and only then closes the storage.
+
+The listeners come before the tree: a port in use is the user's to fix, so it is one sentence and an exit code, and no
+child that crashes until its supervisor gives up. `--port 0` also gets its number before the public address is needed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Reads the address of a PostgreSQL server: `postgresql://user@host:port/database?parameter=value`. Pure.
 
-libpq takes more than this. What is refused here is what would send the log over a line that anybody may listen to or
-answer (no `sslmode=verify-full`), to a server that does not write, or to one that the address does not name. No
-refusal has the password in it.
+libpq accepts more. This module refuses a remote server without `sslmode=verify-full`; several hosts without
+`target_session_attrs=read-write`, since libpq would take the first that answers, also a standby; an address without a
+host, since libpq would read `PGHOST`; the parameters `hostaddr`, `service`, `options` and `dbname`, which lead
+elsewhere; and everything that two readers of URLs take differently, such as two `@` or `%2C` in a host. No refusal
+contains the password.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The mark of a record that files describe: whose files, under which name. It lies in the record, so it goes with it.
 
-See docs/decisions/what-is-managed-says-so.md.
+See docs/decisions/managed-records.md.
 """
 
 from __future__ import annotations

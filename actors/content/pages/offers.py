@@ -1,8 +1,9 @@
 """Offers that a page declares for machines (schema.org): in JSON-LD, as microdata, in meta elements.
 
-They name prices and stock that shops often show by scripts only. What the page shows to its readers is read already.
-So an offer becomes a block of its own, "1099.00 EUR" in the row of its product, where no text of the page has its
-price; and the same for its availability.
+Shops often show prices and stock by scripts only. If no text of the page has the declared price, the offer becomes a
+block, "1099.00 EUR" in the row of its product; the same holds for its availability. As a block it is judged, reported
+and rebuilt like any other; a second channel for values would need its own memory and doubts. If the shown price comes
+and goes between checks, so does the block, and that counts like any flicker.
 """
 
 from __future__ import annotations

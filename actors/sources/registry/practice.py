@@ -1,9 +1,12 @@
 """The registry's part in practice: it adds the practice sources, changes one and asks for a look, removes them.
 
 They are sources like others, except that their record says "practice". So their bodies come from this process and never
-from the network (`fetch.look_at`), no list and no limit knows them (`SourceIndex`), and only alerts that name them get
-their events (`storage.records.alert.covers`). What a press of the button starts is the way of every look: the source's
-own actor, the worker that parses, the judgement, the recorder, the signature, the log.
+from the network (`looks.looking`), no list and no limit counts them (`SourceIndex`), and only alerts that name them get
+their events (`storage.records.alert.Scope`). The rest is the path of every check: the source's actor, the worker, the
+judgement, the recorder, the signature, the log.
+
+The record decides and never the URL: a redirect, a feed link or a key holder may name the practice URL too, and all of
+these go through the guard. No API writes the mark; only this module makes such a record.
 """
 
 from __future__ import annotations
