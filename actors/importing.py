@@ -1,9 +1,7 @@
 """Adds a whole list of sources beside everything else: a few at a time, hosts in turn, each classified like any other.
 
-One list at a time. The result of each line is kept in memory: a restart forgets the rest of a list, and the same list
-given again adds only what is missing, since sources are found by their URLs. A durable queue would need a table and a
-clean-up for something that happens a few times in the life of a library. Each URL is checked before it becomes a
-source, so a thousand feeds take ten minutes, longer than a request lasts.
+One list at a time, in memory: a restart forgets the rest, and the same list given again adds the missing sources, found
+by their URLs. A durable queue would be a table and a clean-up for something rare.
 """
 
 from __future__ import annotations

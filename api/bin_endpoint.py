@@ -1,12 +1,9 @@
 """The bin endpoint: any request of strangers to a bin, without a key.
 
-It lies before Quart and its routes, for three reasons: any method at all is taken, nothing of a request is interpreted
-(a sender's own Authorization header is no business of ours), and a body beyond what is kept is read and dropped instead
-of being refused. What comes back is the same for everybody: `ok`, in a type and a sandbox in which no browser runs
-anything, and with nothing of the request in it.
-
-Deliveries to our own bins come here within the process: the service often cannot reach its own public address, and the
-guard would refuse it. Signatures are checked when a capture is read, so strangers cannot make the service compute.
+It comes before Quart because a bin takes any method, interprets nothing (a sender's Authorization is not ours), and
+drops the end of a long body instead of refusing it. It always answers `ok`, in a type that no browser runs. Our own
+deliveries arrive within the process, since the guard would refuse our address. Signatures are checked when a capture is
+read, so strangers cost little.
 """
 
 from __future__ import annotations

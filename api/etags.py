@@ -1,7 +1,6 @@
 """Entity tags (RFC 9110, 8.8.3 and 13.1): which revision of a record an answer shows, and who may change it.
 
-The tag is of what somebody has set, not of the figures beside it (docs/decisions/etags.md). The
-comparison for a change is made where the change is made, inside the transaction; here is only what headers say.
+A tag covers settings only (docs/decisions/etags.md). The transaction that changes a record compares it.
 """
 
 from __future__ import annotations

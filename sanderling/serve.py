@@ -1,10 +1,7 @@
 """`sanderling serve`: everything from an empty process to the running tree, and back in the reverse order.
 
-log -> listeners -> data folder -> signing keys -> signals -> tree. A stop asks the tree, which ends the front end first
-and the log last, and only then closes the storage.
-
-The listeners come before the tree: a port in use is the user's to fix, so it is one sentence and an exit code, and no
-child that crashes until its supervisor gives up. `--port 0` also gets its number before the public address is needed.
+log -> listeners -> data folder -> signing keys -> signals -> tree. Listeners come early: a port in use is one sentence
+and an exit code, and no crashing child. A stop ends the front end first and the log last, then closes the storage.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Reads the address of a PostgreSQL server: `postgresql://user@host:port/database?parameter=value`. Pure.
 
-libpq accepts more. This module refuses a remote server without `sslmode=verify-full`; several hosts without
-`target_session_attrs=read-write`, since libpq would take the first that answers, also a standby; an address without a
-host, since libpq would read `PGHOST`; the parameters `hostaddr`, `service`, `options` and `dbname`, which lead
-elsewhere; and everything that two readers of URLs take differently, such as two `@` or `%2C` in a host. No refusal
-contains the password.
+Refuses some that libpq takes: a remote server without `sslmode=verify-full`, several hosts without
+`target_session_attrs=read-write` (a standby may answer), parameters that lead elsewhere (`hostaddr`, `service`), and
+URLs that two readers take differently (two `@`, `%2C` in a host). No refusal contains the password.
 """
 
 from __future__ import annotations

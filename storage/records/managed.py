@@ -1,7 +1,4 @@
-"""The mark of a record that files describe: whose files, under which name. It lies in the record, so it goes with it.
-
-See docs/decisions/managed-records.md.
-"""
+"""The mark of a record that files describe. It is part of the record (docs/decisions/managed-records.md)."""
 
 from __future__ import annotations
 

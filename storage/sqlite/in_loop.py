@@ -1,8 +1,7 @@
 """The engine without threads or files: the same stores and the same SQL, on a database in memory, in the loop.
 
-Simulations and tests of actors run on it, so they prove the SQL that users run; a separate engine in memory would be
-proven instead of it. Without threads the same seed gives the same trace. The thread, group commit, the files and their
-locks are left out: the contract suite covers both forms, and other tests kill real processes on a real disk.
+Simulations and tests of actors run on it, so they prove the SQL that users run, and one seed gives one trace. The
+contract suite also covers the form with thread, group commit, files and locks; other tests kill real processes.
 
 One connection serves the writer and the readers: no transaction is open while anything awaits, so nobody sees what is
 not durable. The fsync is awaited first and the job runs at its end, in one piece: the writer's lock is held meanwhile,

@@ -1,9 +1,5 @@
 """Files that programs for offices write, as trees of headings, paragraphs, list items and tables.
 
-`reading.py` has the table of readers and says which file is whose. A reader takes bytes and gives a tree of plain HTML
-elements (`tree.py`), of which `pages` makes blocks as it does of a page. Everything has a bound: `archive.py`.
-
-`openpyxl` and `python-docx` hold the whole model of a document in memory and bound nothing, and a small archive can
-unpack to gigabytes. As a tree, a file needs no judge of its own: a difference names `Prices › Team · Fee`. Users select
-a part by such labels, since they never see these elements.
+`reading.py` picks a reader, which turns bytes into a tree of plain HTML elements (`tree.py`); `pages` reads it like a
+page. `archive.py` bounds everything: in `openpyxl` or `python-docx` a small file can unpack to gigabytes.
 """

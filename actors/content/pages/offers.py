@@ -1,9 +1,8 @@
 """Offers that a page declares for machines (schema.org): in JSON-LD, as microdata, in meta elements.
 
-Shops often show prices and stock by scripts only. If no text of the page has the declared price, the offer becomes a
-block, "1099.00 EUR" in the row of its product; the same holds for its availability. As a block it is judged, reported
-and rebuilt like any other; a second channel for values would need its own memory and doubts. If the shown price comes
-and goes between checks, so does the block, and that counts like any flicker.
+Shops often show prices and stock by scripts only. If no text has the declared price, the offer becomes a block,
+"1099.00 EUR" in the row of its product; so does its availability. It is judged and rebuilt like any block: a second
+channel would need its own memory. A shown price that comes and goes makes the block flicker.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The registry's part in practice: it adds the practice sources, changes one and asks for a look, removes them.
 
-They are sources like others, except that their record says "practice". So their bodies come from this process and never
-from the network (`looks.looking`), no list and no limit counts them (`SourceIndex`), and only alerts that name them get
-their events (`storage.records.alert.Scope`). The rest is the path of every check: the source's actor, the worker, the
-judgement, the recorder, the signature, the log.
-
-The record decides and never the URL: a redirect, a feed link or a key holder may name the practice URL too, and all of
-these go through the guard. No API writes the mark; only this module makes such a record.
+Their record says "practice": their bodies come from this process (`looks.looking`), no limit counts them
+(`SourceIndex`), and only alerts that name them get their events. All else is the path of every check. The record
+decides, never the URL: a redirect, a feed link or a key holder may name that URL, and then the guard judges it. No API
+writes the mark; only this module does.
 """
 
 from __future__ import annotations

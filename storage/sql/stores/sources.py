@@ -1,8 +1,6 @@
 """The watched sources in SQL. A source's number in `source_key` outlives it: its events stay findable.
 
-A deleted source keeps its row for ten minutes, so that undo restores settings, secrets and memory without a copy: the
-record has `deleted_at`, and the unique column of the URL holds `deleted:<when>:<id>`, which frees the URL at once.
-Reads skip such rows, and the pruner deletes them.
+A deleted source keeps its row for ten minutes, with `deleted:<when>:<id>` as its URL: undo restores it whole.
 """
 
 from __future__ import annotations
