@@ -72,17 +72,12 @@ def gather(folder: Path) -> str:
         few = [name for name in names if not name.startswith(DECISIONS)]
         nav.append({kind: [{title(name): f"{name}.md"} for name in few]})
         for name in names:
-            write(folder / f"{name}.md", moved(name, page(name).markdown))
+            write(folder / f"{name}.md", page(name).markdown)
     nav.append({"The project": [{target.capitalize(): f"{target}.md"} for target in BESIDE.values()]})
     for name, target in BESIDE.items():
         write(folder / f"{target}.md", (ROOT / f"{name}.md").read_text("utf-8"))
     write(folder / "index.md", (ROOT / "README.md").read_text("utf-8"))
     return toml_of(nav)
-
-
-def moved(name: str, markdown: str) -> str:
-    """Return a page with links from its place in the site; the index of decisions moves up by a folder."""
-    return re.sub(r"(?<=\]\()(?=[\w-]+\.md\))", DECISIONS, markdown) if f"{name}/" == DECISIONS else markdown
 
 
 def write(file: Path, markdown: str) -> None:

@@ -6,6 +6,7 @@ file, and inside this one where pip has installed it; and those that the program
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -103,10 +104,8 @@ def page(name: str) -> Page:
 
 
 def _decisions() -> str:
-    """Return the introduction to the decisions, and their list."""
-    made = [path for path in _files(DECISIONS + "*.md") if path.stem != "README"]
-    rows = [f"- [{title_of(path.read_text('utf-8'))}]({DECISIONS}{path.name})" for path in made]
-    return "\n".join([(FOLDER / DECISIONS / "README.md").read_text("utf-8"), *rows]) + "\n"
+    """Return the index of the decisions, with links that work from the manual's folder."""
+    return re.sub(r"(?<=\]\()(?=[\w-]+\.md\))", DECISIONS, (FOLDER / DECISIONS / "README.md").read_text("utf-8"))
 
 
 WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
