@@ -24,7 +24,7 @@ from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
 
-BY_CURL = ("changing", "feeds-out", "history", "mail", "messengers", "receivers", "templates", "web-push")
+BY_CURL = ("changing", "feeds-out", "history", "mail", "messengers", "templates", "testing-receivers", "web-push")
 IN_WORDS = ("alerts", "deliveries")
 SOON = "2026-05-28T20:27:40+00:00"
 """A little after the hour of the house."""

@@ -1,4 +1,4 @@
-"""The programs printed in docs/receivers.md, as files; and the receivers among them, as processes."""
+"""The programs printed on the pages about receivers, as files; and the receivers among them, as processes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import pytest
 from sanderling.environment import environ
 from tests.rules.source_files import ROOT
 
-PAGE = ROOT / "docs/receivers.md"
+PAGES = [ROOT / f"docs/{page}.md" for page in ("receivers", "receiver-programs", "testing-receivers")]
 _BLOCK = re.compile(r"^```(?:python|js|go|sh)\n((?:#|//) ([\w.]+): .*?)^```$", re.M | re.S)
 RUNTIMES = {".py": sys.executable, ".mjs": "node", ".go": "go", ".sh": "sh"}
 
 
 def programs() -> dict[str, str]:
     """Return each printed program under the name in its first line."""
-    return {name: text for text, name in _BLOCK.findall(PAGE.read_text("utf-8"))}
+    return {name: text for page in PAGES for text, name in _BLOCK.findall(page.read_text("utf-8"))}
 
 
 def written(folder: Path, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""The scripts of docs/receivers.md, run as they are printed: openssl, curl, and the check of kept events."""
+"""The scripts of docs/testing-receivers.md, run as they are printed: openssl, curl, and the check of kept events."""
 
 from __future__ import annotations
 

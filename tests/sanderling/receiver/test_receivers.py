@@ -1,4 +1,4 @@
-"""Each receiver of docs/receivers.md, run as it is printed, against what the service's own code signs."""
+"""Each receiver of the manual, run as it is printed, against what the service's own code signs."""
 
 from __future__ import annotations
 
