@@ -39,8 +39,6 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "mail",
             "message-templates",
             "receivers",
-            "receiver-programs",
-            "testing-receivers",
             "templates",
             "configuration",
             "streams",
