@@ -39,6 +39,8 @@ KINDS: Mapping[str, tuple[str, ...]] = {
             "mail",
             "message-templates",
             "receivers",
+            "receiver-programs",
+            "testing-receivers",
             "templates",
             "configuration",
             "streams",
