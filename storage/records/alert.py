@@ -1,4 +1,4 @@
-"""Alerts: a standing query over sources."""
+"""Alerts: standing queries over sources."""
 
 from __future__ import annotations
 
@@ -13,40 +13,37 @@ from storage.records.managed import Managed
 from storage.records.tiers import Kind
 
 Matching = Literal["change", "added", "removed", "page"]
-"""Which texts of a page's event a query is held against: what changed, one side of that, or the whole page."""
+"""The texts of a page's event that a query reads: the whole change, one side of it, or the whole page."""
 MOST_ALERTS = 10_000
 KEPT_DAYS = 31
-"""Days of which it is known how many events an alert has met on each."""
+"""Days for which an alert's daily match counts are kept."""
 MOST_SOURCES = 1000
-"""Sources that one alert may name."""
 MOST_TAGS = 50
-"""Tags that one alert may name."""
+"""Most sources and most tags that one alert may name."""
 
 
 class Scope(NamedTuple):
-    """Some sources, by id, and some tags, of which one is enough; with neither the whole library."""
+    """Sources by id and tags; an event needs to match one of either. Empty: all sources."""
 
     sources: Collection[str]
     tags: Collection[str]
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is the whole library."""
         return not (self.sources or self.tags)
 
     @property
     def several(self) -> bool:
-        """Whether it is more than one source, or may become so."""
+        """Whether the scope has, or may come to have, more than one source."""
         return bool(self.tags) or len(self.sources) != 1
 
     def has(self, source: str, tags: Collection[str]) -> bool:
-        """Return whether something of a source, with these tags, lies in it."""
         return self.everywhere or source in self.sources or any(tag in tags for tag in self.tags)
 
     def covers(self, event: Stored) -> bool:
-        """Return whether an alert over this is over an event, which is not a notice.
+        """Return whether an alert over this scope may match an event (not for notices).
 
-        What was held is for no alert; practice is for those that name its source by id.
+        No alert matches a held event. Only alerts that name the source by id match practice events.
         """
         if event.kind == Kind.HELD:
             return False
@@ -81,23 +78,20 @@ class Alert(Struct, frozen=True):
     last_match_at: Millis | None = None
     match_count: int = 0
     template: str | None = None
-    """The template and the key of its suggestion that it was made of, as `<template>/<key>`."""
+    """The template and the key of the suggestion that the alert was made from, as `<template>/<key>`."""
     match: Matching = "page"
-    """An alert that was stored before there was a choice goes on with the whole page; new ones say what they mean."""
+    """Alerts stored before this field existed use the whole page; new ones set it."""
     tags: tuple[str, ...] = ()
     once_per_story: bool | None = False
-    """Whether of the events that tell the same it meets only the first that it matches; None: over several sources."""
+    """Whether it matches only the first event of each story; None: yes if its scope has several sources."""
     updated_by: str = ""
-    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
-    """The files that describe it, if any do."""
 
     @property
     def scope(self) -> Scope:
-        """The part of the library that it is over."""
         return Scope(self.source_ids, self.tags)
 
     @property
     def meets_once(self) -> bool:
-        """Whether it meets each story once."""
         return self.scope.several if self.once_per_story is None else self.once_per_story

@@ -1,4 +1,4 @@
-"""Webhook bins: an address that takes any request, and what was sent to it."""
+"""Webhook bins: an address that accepts any request, and the requests it received."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 _OVERHEAD = 256
-"""Bytes that even an empty capture takes."""
+"""Bytes that an empty capture counts for."""
 
 
 class Bin(Struct, frozen=True):
-    """A bin. Who knows its `token`, the unguessable part of its address, may send to it."""
+    """A bin. token: the unguessable part of its address; anyone with it can send to the bin."""
 
     id: str
     token: str
@@ -22,14 +22,14 @@ class Bin(Struct, frozen=True):
     expires_at: Millis
 
     def __repr__(self) -> str:
-        """Name the bin without its token."""
+        """Leave out the token."""
         return f"Bin({self.id!r}, expires_at={self.expires_at})"
 
 
 class Capture(Struct, frozen=True):
-    """A request as it arrived. headers: in order, names in lower case, as Latin-1. body: what of it is kept.
+    """A received request. headers: in order, lower-case names, as Latin-1. body: the stored part.
 
-    size: bytes of the body that arrived. truncated: there was, or was to come, more than is kept.
+    size: bytes of body received. truncated: the body was, or would have been, longer than the stored part.
     """
 
     id: str
@@ -44,20 +44,20 @@ class Capture(Struct, frozen=True):
 
     @property
     def weight(self) -> int:
-        """Return the bytes that it counts for in the room of all captures."""
+        """Bytes that count towards the limit on all captures."""
         named = sum(len(name) + len(value) for name, value in self.headers)
         return _OVERHEAD + len(self.body) + len(self.path) + len(self.query) + named
 
 
 class StoredCapture(NamedTuple):
-    """A capture and its number, by which a list goes on."""
+    """A capture and its number, which is also its list cursor."""
 
     number: int
     capture: Capture
 
 
 class CapturePage(NamedTuple):
-    """Captures, newest first, and whether there are older ones."""
+    """Captures, newest first. more: there are older ones."""
 
     captures: Sequence[StoredCapture]
     more: bool

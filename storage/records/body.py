@@ -1,7 +1,7 @@
-"""The fields that storage itself reads out of an event's stored body: its id, tags and story, and nothing else.
+"""The fields that storage reads from an event's stored body: id, tags and story.
 
-The body is the exact signed wire JSON, so it is the one truth about an event; no column repeats what it says unless SQL
-filters on it. Skipping the other fields costs a fraction of decoding them.
+The body is the exact signed wire JSON and the only source of truth. A column repeats a field only if SQL filters on it.
+Decoding only these fields costs a fraction of decoding the event.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _decode_tags = msgspec.json.Decoder(_Tags).decode
 
 
 def id_in(body: bytes) -> str:
-    """Return an event's id. Raises msgspec.DecodeError or UnicodeDecodeError when the body is not the JSON of an event.
+    """Return an event's id. Raises msgspec.DecodeError or UnicodeDecodeError if the body is not an event's JSON.
 
     >>> id_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
     'x'
@@ -44,13 +44,13 @@ def id_in(body: bytes) -> str:
 
 
 def story_in(body: bytes, seq: Seq) -> Seq:
-    """Return the position of the first event of an event's story; `seq`, its own, where none is said."""
+    """Return the position of the first event of the story; `seq` (the event's position) if the body names no story."""
     story = _decode_story(body).story
     return seq_of(story) if story else seq
 
 
 def first_seq_in(body: bytes, seq: Seq) -> Seq:
-    """Return the position of the first event in a digest; `seq`, its own row's, when there is none to be read."""
+    """Return the position of the first event of a digest; `seq` if the body has none that is readable."""
     try:
         return seq_of(_decode_events(body).events[0].id)
     except (msgspec.MsgspecError, ValueError, IndexError):
@@ -58,7 +58,7 @@ def first_seq_in(body: bytes, seq: Seq) -> Seq:
 
 
 def tags_in(body: bytes) -> tuple[str, ...]:
-    """Return an event's tags. Raises msgspec.DecodeError or UnicodeDecodeError when it is not the JSON of one.
+    """Return an event's tags. Raises msgspec.DecodeError or UnicodeDecodeError if the body is not an event's JSON.
 
     >>> tags_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
     ('topic:a',)

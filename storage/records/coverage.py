@@ -1,7 +1,7 @@
-"""Coverage: what is known of the looks at one source in a time, and of what nothing is known. Pure.
+"""Coverage: the recorded checks of one source in a period, and the gaps in that record. Pure.
 
-Nobody may read "nothing changed" where nobody looked. So this never claims more looks than were made, nor a shorter
-time without one; and where the record has a hole, it says so instead of guessing.
+Readers must not take "never checked" for "nothing changed". So coverage never claims more checks than were made, nor a
+shorter gap than there was; where the record is incomplete, it reports the period as unknown.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from storage.records.shift import Record, Span
 from storage.records.tally import HOUR, Day, Hour
 
 MOST_UNKNOWN: Final = 5
-"""Unknown times that are told apart: a receipt is small."""
+"""Most unknown periods in a receipt, which must stay small; more are joined."""
 _HOUR_MS: Final = 1000 * HOUR
 _DAY_MS: Final = 24 * _HOUR_MS
 
 
 class Kept(NamedTuple):
-    """What is stored of one source's looks: when it was added, its tally, the days that were put away."""
+    """A source's stored record of checks. added: when the source was added. days: past days moved out of the tally."""
 
     added: Millis
     tally: bytes
@@ -29,22 +29,22 @@ class Kept(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """The longest known time without an answered look."""
+    """The longest known period without a successful check."""
 
     start: Millis
     end: Millis
 
     @property
     def seconds(self) -> int:
-        """Its length, rounded up."""
+        """Length, rounded up."""
         return max(0, -((self.start - self.end) // 1000))
 
 
 class Coverage(NamedTuple):
-    """See above. looks: by verdict. bodies: how many were not, byte for byte, the one before.
+    """A receipt for a period. looks: number of checks by verdict. bodies: bodies that differed from the one before.
 
-    first, last: of the answered looks on record. gap: None when nothing at all is known. resting: milliseconds in which
-    the service did not run.
+    first, last: times of successful checks on record. gap: None if the whole period is unknown. resting: milliseconds
+    for which the service was stopped.
     """
 
     start: Millis
@@ -59,36 +59,32 @@ class Coverage(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """How many looks saw the source."""
         return sum(self.looks[verdict] for verdict in tally.ANSWERED)
 
     @property
     def unknown_ms(self) -> int:
-        """How long nothing is known."""
         return sum(span.end - span.start for span in self.unknown)
 
 
 def window(start: Millis, end: Millis, now: Millis) -> tuple[Millis, Millis]:
-    """Return a time in whole hours, as looks are counted, one at least, and not beyond now. What was asked for lies in
-    it.
-    """
+    """Extend a period to whole hours, the unit in which checks are counted: at least one, ending at `now` at most."""
     begins = Millis(start // _HOUR_MS * _HOUR_MS)
     whole = Millis(max(-(-end // _HOUR_MS), begins // _HOUR_MS + 1) * _HOUR_MS)
     return begins, min(whole, now)
 
 
 def days_of(start: Millis, end: Millis) -> tuple[int, int]:
-    """Return the first and last day of a time, since 1970."""
+    """Return the first and last day of a period, in days since 1970."""
     return start // _DAY_MS, end // _DAY_MS
 
 
 def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
-    """Return what is known of a time that `window` gave."""
+    """Compute the coverage of a period from `window`."""
     holes = [*_own(kept, record), *record.unknown]
     edges = {start, end, *(edge for hole in holes for edge in hole[:2])}
     hours = _hours(kept, sorted(edges))
     asked = [hours[number] for number in sorted(hours) if start <= number * _HOUR_MS < end]
-    # An hour with a look after the end was counted before the clock was set back, and can't be divided.
+    # A check after `end` was counted before the clock was set back. Its hour mixes both and cannot be divided.
     mixed = [hour for hour in asked if hour.last is not None and 1000 * hour.last > end]
     shown = [hour for hour in asked if hour not in mixed] if mixed else asked
     doubted = [Span(Millis(hour.number * _HOUR_MS), end, "clock") for hour in mixed]
@@ -116,7 +112,7 @@ def _longest(gaps: Sequence[tuple[int, int]]) -> Gap | None:
 
 
 def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
-    """Return all hours, each look once: a day that was put away may still be in the tally, also as it was earlier."""
+    """Count each check once: a day moved out may still be in the tally, perhaps as an earlier copy."""
     held = {day.number: day for day in tally.days_in(kept.tally)}
     for day in kept.days:
         mine = held.get(day.number)
@@ -127,7 +123,7 @@ def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
 
 
 def _own(kept: Kept, record: Record) -> Iterator[Span]:
-    """Yield the times of which nothing is known of this source, whatever the service did."""
+    """Yield this source's unknown periods, whatever the service's shifts are."""
     yield Span(Millis(0), kept.added, "not_added")
     yield Span(Millis(0), record.begins, record.before)
     for day in (*kept.days, *tally.days_in(kept.tally)):
@@ -136,7 +132,7 @@ def _own(kept: Kept, record: Record) -> Iterator[Span]:
 
 
 def _painted(start: Millis, end: Millis, spans: Sequence[Span]) -> Sequence[Span]:
-    """Return unknown times in order, cut to the window, none over another, and no more than are told apart."""
+    """Return the unknown periods in order, clipped to the window, without overlap, at most `MOST_UNKNOWN`."""
     found: list[Span] = []
     at = start
     for span in sorted(spans):
@@ -163,9 +159,9 @@ def _known(start: Millis, end: Millis, unknown: Sequence[Span]) -> Iterator[tupl
 
 
 def _gaps(start: int, end: int, seen: Sequence[Hour]) -> Iterator[tuple[int, int]]:
-    """Yield the times without an answered look in a known time, those that were longer than all before.
+    """Yield the gaps between successful checks in a known period: each one longer than all before it.
 
-    Within an hour only its longest is known: where the known time begins or ends there, that one stands for the others.
+    An hour records only its longest gap. Where the known period begins or ends inside an hour, that gap is used.
     """
     before, longest = start, -1
     for hour in seen:

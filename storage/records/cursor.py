@@ -1,4 +1,4 @@
-"""Positions in the log and what a read returns."""
+"""Positions in the log, and the results of reads."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from storage.records.event import Stored
 from storage.records.identity import Seq
 
 MATCHED = "matcher"
-"""The durable cursor of matching: what is not after it has reached the outbox."""
+"""The matcher's durable cursor: the outbox has the matches of all events up to it."""
 
 
 class Filter(Struct, frozen=True):
-    """What a reader wants. An empty tuple asks for everything; values of one field are alternatives, fields all hold.
+    """A reader's filter. The values of a field are alternatives; all fields must match. An empty tuple matches all.
 
-    `sources` are whole source ids; `source_prefixes` are beginnings of them. Both together are one field. `tags` match
-    whole tags. `kinds` are `Kind` numbers. What is of a kind in `also` passes whatever the others say.
+    `sources` are source ids, `source_prefixes` prefixes of ids; the two count as one field. `tags` match whole tags.
+    `kinds` are `Kind` numbers. An event whose kind is in `also` always passes.
     """
 
     sources: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Filter(Struct, frozen=True):
     also: tuple[int, ...] = ()
 
     def admits(self, event: Stored) -> bool:
-        """Return whether a stored event passes. The in-memory ring and every engine use this one definition."""
+        """Return whether a stored event passes. The in-memory ring and every engine use this definition."""
         if event.kind in self.also:
             return True
         if self.kinds and event.kind not in self.kinds:
@@ -44,10 +44,10 @@ EVERYTHING = Filter()
 
 
 class Page(NamedTuple):
-    """What a read found. Go on from `scanned`: it moves even when nothing passed the filter.
+    """The result of a read. Continue from `scanned`, which advances even if no event passed the filter.
 
-    `head` is the newest position, as in `Bounds`; a forward read that has reached the end has scanned up to it. `floor`
-    is that of `Bounds`, as it was after the look: unless it is past where the look began, nothing is missing.
+    `head` is the newest position, as in `Bounds`; a forward read that reached the end has scanned up to it. `floor` is
+    as in `Bounds`, taken after the read; if it is at or below the position where the read began, no event is missing.
     """
 
     events: Sequence[Stored]
@@ -57,7 +57,7 @@ class Page(NamedTuple):
 
 
 class SourceSize(NamedTuple):
-    """What the log holds of a source: how many events, and about how many bytes in them."""
+    """A source's share of the log. bytes: approximate."""
 
     events: int
     bytes: int
@@ -66,8 +66,8 @@ class SourceSize(NamedTuple):
 class Bounds(NamedTuple):
     """The log's ends.
 
-    `floor`: everything at or below it has been deleted by retention (0 when nothing was). `oldest`: the oldest event
-    that is there (0 when none is). `newest`: the newest position that anyone may have seen, its event there or not.
+    `floor`: retention has deleted every event at or below it (0: none). `oldest`: the oldest stored event (0: none).
+    `newest`: the newest position that any reader may have seen, whether or not its event is still stored.
     """
 
     floor: Seq

@@ -1,4 +1,4 @@
-"""The outbox: what must reach a destination, and what became of each attempt."""
+"""The outbox: deliveries to destinations, and the outcome of each attempt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = Literal["sent", "retry", "given_up"]
 
 
 class Match(NamedTuple):
-    """One event for one destination; the pair is unique in the outbox."""
+    """One event for one destination. The pair is unique in the outbox."""
 
     destination: str
     seq: Seq
@@ -21,7 +21,7 @@ class Match(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An alert has met so many events more, the last of them at `at`."""
+    """An alert matched `times` more events, the last one at `at`."""
 
     alert: str
     times: int
@@ -29,7 +29,7 @@ class Hit(NamedTuple):
 
 
 class Met(NamedTuple):
-    """An alert that meets each story once has met this one, by its position, in the event `seq`."""
+    """An alert that matches once per story matched this one in the event `seq`. story: its first position."""
 
     alert: str
     story: Seq
@@ -37,9 +37,9 @@ class Met(NamedTuple):
 
 
 class Portion(NamedTuple):
-    """What one digest takes at most: rows that were first due from `start` on and before `end`, `limit` of them, and
-    `size` bytes of events, but one event at least. least: with fewer rows there is no digest. fresh: only rows that
-    were never tried, as those may have arrived by themselves.
+    """The limits of one digest. It takes rows that were first due in [start, end): at most `limit` rows and `size`
+    bytes of events, but at least one event. least: make no digest from fewer rows. fresh: take only rows that were
+    never attempted, since others may already have arrived.
     """
 
     start: Millis
@@ -51,11 +51,11 @@ class Portion(NamedTuple):
 
 
 Freeze = Callable[[Sequence[bytes]], tuple[str, bytes]]
-"""Makes the id and the body of a digest from the wire JSON of its events, in order. Pure; may run in a thread."""
+"""Makes a digest's id and body from the wire JSON of its events, in order. Pure; may run in a thread."""
 
 
 class Delivery(Struct, frozen=True):
-    """A claimed outbox row. `attempt` counts from 1; `body` is the exact stored wire JSON, of an event or a digest."""
+    """A claimed outbox row. `attempt` counts from 1. `body`: the exact stored wire JSON of an event or a digest."""
 
     destination: str
     seq: Seq
@@ -66,7 +66,7 @@ class Delivery(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What became of an attempt. `retry_at` is set exactly for `retry`."""
+    """The outcome of an attempt. `retry_at` is set only, and always, for `retry`."""
 
     destination: str
     seq: Seq
@@ -80,7 +80,7 @@ class Outcome(Struct, frozen=True):
 
 
 class Attempt(Struct, frozen=True):
-    """One line of a destination's attempts log. `number`: its place there, from 1; the log gives it."""
+    """One row of a destination's attempts log. `number`: its index there, from 1, assigned by the log."""
 
     destination: str
     event_id: str
@@ -96,8 +96,8 @@ class Attempt(Struct, frozen=True):
 
 
 class Rates(NamedTuple):
-    """failure: the share of failures among a destination's newest attempts. duplicate: the share of its deliveries
-    that had, or may have, arrived before.
+    """failure: share of failures among a destination's newest attempts. duplicate: share of its deliveries that had,
+    or may have, arrived before.
     """
 
     failure: float
@@ -105,8 +105,8 @@ class Rates(NamedTuple):
 
 
 class Waiting(Struct, frozen=True):
-    """What waits for a destination: how many, since when the oldest does, and when the next is due (None: all that
-    there are, are under way).
+    """A destination's waiting deliveries. oldest: when the oldest began to wait. next_due: None if all are being
+    attempted.
     """
 
     count: int
@@ -115,9 +115,9 @@ class Waiting(Struct, frozen=True):
 
 
 class Replayed(NamedTuple):
-    """A destination's matches after `after` and up to `to` are in its outbox; `whole`: after `to` none is missed.
+    """The outbox holds a destination's matches after `after` and up to `to`. `whole`: none is missed after `to`.
 
-    Where that is not sure, `matches` are the positions and ids of all of them, in order.
+    If that is not certain, `matches` holds the positions and ids of all of them, in order.
     """
 
     destination: str
@@ -127,6 +127,6 @@ class Replayed(NamedTuple):
     matches: Sequence[tuple[Seq, str]] = ()
 
     def reaching(self, waiting: Collection[Seq], sent: Collection[str]) -> Replayed:
-        """Return it as far as each of the `matches` waits or was sent."""
+        """Cut the range before the first of the `matches` that neither waits nor was sent."""
         owed = next((seq for seq, id in self.matches if seq not in waiting and id not in sent), None)
         return self if owed is None else self._replace(to=Seq(owed - 1), whole=False)

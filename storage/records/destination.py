@@ -1,4 +1,4 @@
-"""Destinations: the addresses to which an alert's matches are delivered."""
+"""Destinations: the addresses that receive an alert's matches."""
 
 from __future__ import annotations
 
@@ -12,40 +12,38 @@ from storage.records.identity import Millis, Seq
 from storage.records.managed import Managed
 
 WEBHOOK, EMAIL, WEBPUSH = "webhook", "email", "webpush"
-"""The kinds without a file: a signed POST to a program, mail, and a device whose browser has subscribed.
+"""The kinds built in here: a signed POST to a program, mail, and a browser's push subscription.
 
-See `actors/destination_kinds/`.
+`actors/destination_kinds/` has the others.
 """
 ADDRESS = "url"
-"""The name of the private value that is the whole address, where that is a secret."""
+"""The name of the private value that holds the whole address, where the address is a secret."""
 LINK = "link"
-"""The name of the private value by which who is told agrees to it, and stops it; without it they are asked anew."""
+"""The name of the private value in links that confirm or stop delivery; without it, consent is asked again."""
 DeliveryMode = Literal["instant", "15min", "hourly", "daily"]
 Format = Literal["event", "cloudevents"]
-"""What a webhook's body is: the event or digest as it is, or in an envelope (CloudEvents 1.0.2)."""
+"""A webhook's body: the event or digest as it is, or in a CloudEvents 1.0.2 envelope."""
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 Notice = Literal["destination_failing", "destination_disabled"]
 
 
 class Secret(Struct, frozen=True):
-    """A `whsec_` signing secret and when it stops signing (None: the current one)."""
+    """A `whsec_` signing secret. until: when it stops signing (None: it is the current one)."""
 
     value: str
     until: Millis | None = None
 
     def __repr__(self) -> str:
-        """Hide the value."""
         return f"Secret(until={self.until})"
 
 
 class Private(Struct, frozen=True):
-    """A value that lets somebody in: a token, a password, an address that nobody else may know."""
+    """A value that grants access: a token, a password, a secret address."""
 
     value: str
 
     def __repr__(self) -> str:
-        """Hide the value."""
         return "Private()"
 
 
@@ -59,11 +57,11 @@ class QuietHours(Struct, frozen=True):
 
 
 class Destination(Struct, frozen=True):
-    """An address of a kind, and when it is delivered to.
+    """An address of a kind, and when to deliver to it.
 
-    url: the address, or what of it may be seen. secrets: what deliveries are signed with, the newest first, at most
-    five; none of a kind that signs nothing. options, private: what its kind asks for, by name, open and sealed.
-    private_names: the names that `private` had when somebody set it; what is missing there now, nobody knows here.
+    url: the address, or its public part. secrets: signing secrets, newest first, at most five; empty for kinds that do
+    not sign. options, private: the kind's settings by name, open and sealed. private_names: the names in `private` when
+    it was last set; a name now missing from `private` was lost.
     """
 
     id: str
@@ -83,53 +81,51 @@ class Destination(Struct, frozen=True):
     failing_since: Millis | None = None
     last_delivery_at: Millis | None = None
     told: int = 0
-    """How many notices there were of the present row of failures."""
+    """Notices sent about the present run of failures."""
     owes: Notice | None = None
-    """The kind of the notice that is due and not yet in the log."""
+    """The kind of a notice that is due but not yet in the log."""
     missed_after: Seq | None = None
-    """After this position there may be matches that were neither delivered nor wait; None: there are none."""
+    """Matches after this position may be neither delivered nor waiting; None: none is missed."""
     was_enabled: bool | None = None
-    """Nobody knows its secret, as it came here without it, and this is whether it was enabled before; None: else."""
+    """Set if it was imported without its secret: whether it was enabled before."""
     format: Format = "event"
     most_at_once: int = 0
-    """More events than this that wait to be told at once become one digest; 0: each is told by itself."""
+    """If more events than this are due at once, they become one digest; 0: one delivery per event."""
     options: Mapping[str, str] = {}
     private: Mapping[str, Private] = {}
     private_names: tuple[str, ...] = ()
     confirmed: bool = True
-    """Whether who is told has agreed, where they have to; until then nothing is sent but the question."""
+    """Whether the recipient has confirmed, if the kind requires it; until then only the request is sent."""
     updated_by: str = ""
-    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
-    """The files that describe it, if any do."""
 
     @property
     def works(self) -> bool:
-        """Whether anything is sent to it: nobody has paused it, and it is not disabled after failures."""
+        """Whether deliveries are sent: it is neither paused nor disabled."""
         return self.enabled and self.state != "disabled"
 
     @property
     def address(self) -> str:
-        """The whole address, which must not be shown or logged."""
+        """The whole address. Never show or log it."""
         whole = self.private.get(ADDRESS)
         return self.url if whole is None else whole.value
 
     @property
     def values(self) -> dict[str, str]:
-        """What its kind asked for, open and private."""
         return {**self.options, **{name: one.value for name, one in self.private.items()}}
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The private values that were given once, and that nobody knows here."""
+        """The names of private values that were set once and are not stored here."""
         return tuple(name for name in self.private_names if name not in self.private)
 
     def missing(self, after: Seq) -> Destination:
-        """Return it with matches missed after a position."""
+        """Record that matches after a position are missed."""
         return replace(self, missed_after=after if self.missed_after is None else min(self.missed_after, after))
 
     def replayed(self, after: Seq, to: Seq, *, whole: bool) -> Destination:
-        """Return it once what it missed after one position and up to another waits or was sent."""
+        """Record that the missed matches after one position and up to another now wait or were sent."""
         if self.missed_after is None or not after <= self.missed_after <= to:
             return self
         open = self.enabled and self.state != "disabled"

@@ -1,8 +1,8 @@
-"""A StreamEvent: the draft a source makes, the wire form that is signed and stored, and the stored row.
+"""A StreamEvent: the draft from a source, the signed and stored wire form, and the stored row.
 
-The wire form has no floats, and integers within 2^53 only: so its sorted compact JSON *is* its RFC 8785 form
-(a property test holds this against the rfc8785 library). The bytes stored are the bytes sent; nothing re-encodes an
-event after its commit.
+The wire form has no floats and only integers within 2^53, so its sorted compact JSON *is* its RFC 8785 form (a property
+test compares it with the rfc8785 library). The stored bytes are the sent bytes; no code re-encodes an event after its
+commit.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from storage.records.tiers import TIERS, Kind, SourceType
 from storage.records.value import TypedChange
 
 NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
-"""The tags by which an event says how it came about. Every event of a push source is new."""
+"""Tags for how an event came about. Every event of a push source is new."""
 RESET = "change:reset"
-"""The tag of an entry that was held: it is in the log, and for no alert. A source's own words make no such tag."""
+"""The tag of a held entry: it is in the log, but no alert matches it. A source's content cannot set this tag."""
 CONTENT_CAP = 64 * 1024
 """Most bytes of UTF-8 in `content`."""
 
@@ -30,7 +30,7 @@ MOST_CONTEXT = 120
 MOST_SUMMARY = 140
 """Most characters of `summary`."""
 Span = tuple[int, int]
-"""From the first of these code points on and before the second."""
+"""Code points from the first (inclusive) to the second (exclusive)."""
 
 
 class Context(Struct, frozen=True, omit_defaults=True):
@@ -108,7 +108,6 @@ class Delta(Struct, frozen=True):
 
 
 HEARTBEAT: Final = "heartbeat"
-"""The `alert_type` of a heartbeat."""
 
 
 class Heartbeat(Struct, frozen=True):
@@ -133,10 +132,10 @@ class Heartbeat(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True):
-    """What a source tier found, before the recorder gives it an id, times and a signature.
+    """A change found by a source tier, before the recorder adds id, times and signature.
 
-    `content` is NFC text, already capped; `content_hash` is of the uncut text. `url` is of the content, which may
-    differ from the source's. Without a `summary` the recorder takes the title, or the beginning of the content.
+    `content` is NFC text, already capped; `content_hash` covers the uncut text. `url` is the content's URL, which may
+    differ from the source's. Without a `summary` the recorder uses the title or the start of the content.
     """
 
     source_type: SourceType
@@ -158,10 +157,10 @@ class Draft(Struct, frozen=True):
     summary: str = ""
     changes: tuple[TypedChange, ...] = ()
     unread: str = ""
-    """Why the page that it leads to was not read, though its source follows; `content` is what the list said."""
+    """Why a linked page was not read although the source follows links; `content` is then the list's own text."""
     heartbeat: Heartbeat | None = None
     story: str = ""
-    """The id of the story's first event; "" for a story of its own."""
+    """The id of the story's first event; "" if this event starts one."""
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -175,7 +174,7 @@ class Event(Struct, frozen=True, kw_only=True):
     url: str
     title: str
     summary: str | UnsetType = UNSET
-    """Absent in events from before there was one."""
+    """Absent in events older than this field."""
     author: str
     content: str
     content_truncated: bool | UnsetType = UNSET
@@ -189,21 +188,21 @@ class Event(Struct, frozen=True, kw_only=True):
     diff: Diff | UnsetType = UNSET
     delta: Delta | UnsetType = UNSET
     changes: tuple[TypedChange, ...] | UnsetType = UNSET
-    """What changed, by kind, with its values; absent where nothing is known, as in events from before there was it."""
+    """Typed changes with their values; absent if there are none, as in events older than this field."""
     unread: str | UnsetType = UNSET
-    """Why the item's own page was not read, in a sentence: `content` is what the list, or the feed, says of it."""
+    """Why the item's own page was not read, in a sentence; `content` is then the text in the list or feed."""
     alert_type: str | UnsetType = UNSET
     heartbeat: Heartbeat | UnsetType = UNSET
-    """Of a heartbeat only: what it says."""
+    """Only in heartbeats."""
     story: str | UnsetType = UNSET
-    """The id of the first event that told the same; its own where that is the first. Absent before version 1.5."""
+    """The id of the story's first event, which may be this one. Absent before version 1.5."""
     signed_at: str | UnsetType = UNSET
     key_id: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
 
 
 def kind_of(draft: Draft) -> int:
-    """Return the log's kind of a draft: heartbeat, notice, practice or held whatever its tier, else the tier."""
+    """Return the draft's kind in the log: heartbeat, notice, practice or held, else that of its tier."""
     if draft.heartbeat is not None:
         return Kind.HEARTBEAT
     if draft.alert_type is not None:
@@ -214,7 +213,7 @@ def kind_of(draft: Draft) -> int:
 
 
 class Stored(NamedTuple):
-    """An event as it lies in the log. `body` is the exact signed wire JSON."""
+    """An event as stored in the log. `body` is the exact signed wire JSON."""
 
     seq: Seq
     source: SourceId
@@ -223,17 +222,14 @@ class Stored(NamedTuple):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The event's tags, read from its body when asked for: a replay without a filter never asks.
-
-        Raises msgspec.DecodeError when the body is damaged.
-        """
+        """The event's tags, decoded from its body on access. Raises msgspec.DecodeError if the body is damaged."""
         return tags_in(self.body)
 
 
 def check_adopted(events: Sequence[Stored], floor: Seq, last: Seq, newest: Seq) -> None:
-    """Raise ValueError unless another log's events can follow what is here, and its floor lies below them.
+    """Raise ValueError unless another log's events can follow this log's, with their floor below them.
 
-    last: the newest position that was given here. newest: that of the newest event here, 0 when there is none.
+    last: the newest position assigned here. newest: that of the newest stored event, 0 if there is none.
     """
     if newest and newest <= floor:
         raise ValueError(f"{newest} is here, at or below the floor {floor}")

@@ -1,4 +1,4 @@
-"""From a request to a record: the fields of one that the other has by the same name. Pure."""
+"""Copying from a request the fields that a record has under the same name. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from msgspec import UNSET, Struct
 
 
 def given(request: Struct, record: type[Struct]) -> dict[str, Any]:
-    """Return what a request sets of a record, by name; what is UNSET, and what the record has not, is left out."""
+    """Return the fields that a request sets, by name, without UNSET ones and those that the record lacks."""
     pairs = ((name, getattr(request, name)) for name in request.__struct_fields__ if name in record.__struct_fields__)
     return {name: value for name, value in pairs if value is not UNSET}

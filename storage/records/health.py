@@ -1,4 +1,4 @@
-"""A source's health, and its circuit breaker's memory."""
+"""A source's health, and the stored state of its circuit breaker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.records.identity import Millis
 
 Flag = Literal["ok", "degraded", "rotten"]
 Cause = Literal["none", "reach", "yield", "partial", "stuck"]
-"""What lowers a score most: failures, silence, answers that can't be read, a trouble that will not mend by itself."""
+"""The main reason for a low score: failures, silence, unreadable responses, or a problem that needs a person."""
 RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 

@@ -1,8 +1,8 @@
 """Identifiers and positions: UUIDv7 text, the log's key, and milliseconds.
 
 The log's key (`Seq`) is the head of an event's UUIDv7 (RFC 9562, 6.2 method 1): 48 bits of milliseconds, then a counter
-of 15 bits (12 in rand_a, 3 at the head of rand_b). `seq_of` and `seq_at` are arithmetic, so a cursor needs no lookup,
-the log needs no index over ids, and a time is a key range.
+of 15 bits (12 in rand_a, 3 at the head of rand_b). `seq_of` and `seq_at` are arithmetic: a cursor needs no lookup, the
+log needs no index over ids, and a period is a key range.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NewType
 from uuid import UUID
 
 Seq = NewType("Seq", int)
-"""Position in the log, 63 bits: `milliseconds << 15 | counter`. 0 is before everything."""
+"""Position in the log, 63 bits: `milliseconds << 15 | counter`. 0 is before all events."""
 
 Millis = NewType("Millis", int)
 """Milliseconds since 1970-01-01 UTC."""
@@ -22,7 +22,7 @@ SourceId = NewType("SourceId", str)
 START = Seq(0)
 
 SERVICE = SourceId("00000000-0000-7000-8000-000000000000")
-"""The source of what the service says about itself. A well-formed id that no source can have: it is of 1970."""
+"""The source of the service's own events. A well-formed id from 1970, so no source can have it."""
 
 COUNTER_BITS = 15
 
@@ -38,7 +38,7 @@ def id_of(seq: Seq, tail: int) -> str:
 
 
 def seq_of(event_id: str) -> Seq:
-    """Return the position that an event's id names. Raises ValueError unless it is a UUIDv7 in canonical form.
+    """Return the position in an event's id. Raises ValueError unless the id is a UUIDv7 in canonical form.
 
     >>> seq_of('00000000-0001-7000-8000-000000000000')
     32768
@@ -51,12 +51,12 @@ def seq_of(event_id: str) -> Seq:
 
 
 def seq_at(at: Millis) -> Seq:
-    """Return the first position of a millisecond, so that `read(after=seq_at(t) - 1)` starts at time `t`."""
+    """Return the first position of a millisecond: `read(after=seq_at(t) - 1)` starts at time `t`."""
     return Seq(max(0, at) << COUNTER_BITS)
 
 
 def day_of(at: Millis) -> int:
-    """Return the day (UTC) of a moment, counted from 1970-01-01.
+    """Return the UTC day of a moment, in days since 1970-01-01.
 
     >>> day_of(Millis(86_400_000))
     1
@@ -65,5 +65,5 @@ def day_of(at: Millis) -> int:
 
 
 def millis_of(seq: Seq) -> Millis:
-    """Return the millisecond a position was minted in."""
+    """Return the millisecond in which a position was minted."""
     return Millis(seq >> COUNTER_BITS)

@@ -1,4 +1,4 @@
-"""A call that its client may repeat: what was asked under a key of the client's own, and what was answered."""
+"""Idempotent calls: a request under a client's idempotency key, and its stored response."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 LIFE = Millis(24 * 3_600_000)
-"""For how long an answer is kept."""
+"""How long a response is kept."""
 MOST = 100_000
-"""Most answers that are kept, the newest; a repeat after that is a new call."""
+"""Most responses kept, newest first. A repeat of an older call is a new call."""
 
 
 class KeptCall(Struct, frozen=True):
-    """A call and its answer, None as long as there is none (it runs, or was cut off).
+    """A call and its response, None while it runs or if it was cut off.
 
-    key: a hash of who asked and of the key that he gave. fingerprint: a hash of what was asked. id: that of the thing
-    which is made, chosen before it is made, so that whoever takes the call up again finds it. answer: sealed, opaque
-    here. node: the member that runs it, or was cut off while it did.
+    key: a hash of the caller and its idempotency key. fingerprint: a hash of the request. id: the id of the record to
+    create, chosen in advance so that a resumed call finds it. answer: sealed, opaque here. node: the member that runs
+    the call or ran it when it was cut off.
     """
 
     key: str

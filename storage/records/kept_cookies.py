@@ -1,7 +1,7 @@
-"""Cookies as they are stored: their age, and what they are. Pure.
+"""Stored cookies and their age. Pure.
 
-A source's cookies are written by several who do not wait for one another: looks of the source, of those that are lent
-its headers, edits, other nodes. So each text says how old it is, and a younger one alone may be written over another.
+Several writers store a source's cookies without waiting for each other: its own checks, checks of sources that borrow
+its headers, edits, other nodes. So each text carries its age, and only a younger one may overwrite another.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from typing import NamedTuple, TypeAlias
 from storage.records.identity import SourceId
 
 StoredJar: TypeAlias = tuple[SourceId, str]
-"""Whose cookies, and what they are."""
+"""A source and its cookies."""
 _HEAD = re.compile(r"([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18})\n")
 
 
 class Age(NamedTuple):
-    """How young cookies are; the greater is the younger.
+    """The age of cookies; the greater one is younger.
 
-    given: how often the source was given other headers: what grew from the earlier ones is over. worked: looks that
-    have shown renewed cookies to be good: what nobody is sure of is older than that. turn: changes since the headers
-    were given.
+    given: how often the source's headers were set; cookies from earlier headers are obsolete. worked: checks that
+    proved renewed cookies good; these win over unproven ones. turn: changes since the headers were set.
     """
 
     given: int = 0
@@ -33,7 +32,7 @@ _UNCHANGED = Age()
 
 
 def parted(text: str) -> tuple[Age, str]:
-    """Return the age of cookies and what they are, "" where nothing was renewed.
+    """Split stored cookies into age and value. The value is "" if none were renewed.
 
     >>> parted("1 2 5\\n[]"), parted("[]")
     ((Age(given=1, worked=2, turn=5), '[]'), (Age(given=0, worked=0, turn=0), '[]'))
@@ -43,12 +42,12 @@ def parted(text: str) -> tuple[Age, str]:
 
 
 def joined(age: Age, kept: str) -> str:
-    """Return cookies as they are stored; "" for those of headers that were never changed or renewed."""
+    """Prefix cookies with their age, unless it is zero: the headers were never changed and no cookie was renewed."""
     return f"{age.given} {age.worked} {age.turn}\n{kept}" if any(age) else kept
 
 
 def is_younger(text: str, stored: str) -> bool:
-    """Return whether cookies may be written over those that are stored.
+    """Return whether cookies may overwrite the stored ones.
 
     >>> is_younger("0 1 2\\n[]", "0 0 9\\n[]"), is_younger("0 7 9\\n[]", "1 0 0\\n"), is_younger("[]", "[]")
     (True, False, False)

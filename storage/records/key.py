@@ -9,11 +9,11 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 SHOWN = 12
-"""Characters of a key that are kept and shown, so that a person can tell keys apart."""
+"""Characters of a key that are stored and shown, so that people can tell keys apart."""
 
 
 class ApiKey(Struct, frozen=True):
-    """An API key as it is stored: never the plaintext, only its SHA-256 (hex) and the first 12 characters."""
+    """A stored API key: its SHA-256 (hex) and first 12 characters, never the plaintext."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class ApiKey(Struct, frozen=True):
 
 
 class SigningKey(Struct, frozen=True):
-    """An Ed25519 key pair of the service. `seed` is 32 secret bytes; a retired key stays published."""
+    """An Ed25519 key pair of the service. `seed`: 32 secret bytes. A retired key stays published."""
 
     key_id: str
     seed: bytes
@@ -35,12 +35,12 @@ class SigningKey(Struct, frozen=True):
     state: Literal["active", "retired"] = "active"
 
     def __repr__(self) -> str:
-        """Name the key without its seed."""
+        """Leave out the seed."""
         return f"SigningKey({self.key_id!r}, {self.state})"
 
 
 class PublicKey(Struct, frozen=True):
-    """The public half of a signing key of another instance, whose events are in the log. `x`: 32 bytes, base64url."""
+    """The public signing key of another instance whose events are in the log. `x`: 32 bytes, base64url."""
 
     key_id: str
     x: str

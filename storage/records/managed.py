@@ -1,4 +1,7 @@
-"""The mark of a record that files describe. It is part of the record (docs/decisions/managed-records.md)."""
+"""The mark of a record that files describe: the workspace and the name in it. Stored in the record itself.
+
+See docs/decisions/what-is-managed-says-so.md.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Members: the processes that work on one database together, and the view that they share of who is inside.
+"""Members: the processes that share one database, and their common view of who is inside.
 
-All times are seconds of the database's own clock: no member's clock decides anything. Who is inside should watch,
-match and deliver; no promise rests on it (versions, claims and cursors are compared by each write).
+All times are seconds of the database's clock; members' clocks decide nothing. Members inside watch, match and deliver.
+No guarantee depends on the view: each write compares versions, claims and cursors.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from msgspec import Struct
 from storage.records.identity import START, Seq
 
 LEASE: Final = 5.0
-"""Seconds for which a beat keeps its member inside."""
+"""Seconds for which one heartbeat keeps a member inside."""
 BREAK: Final = LEASE / 2
-"""Seconds between two beats after which a member counts as back, and not as one that was there all the time."""
+"""A member with a longer pause between two heartbeats, in seconds, counts as newly back."""
 KEPT: Final = 600.0
-"""Seconds for which a member that is gone stays in the view, so that others see how it went."""
+"""Seconds for which a departed member stays in the view, so that others see how it left."""
 ALL, WEB = "all", "web"
-"""The roles: of a node that does everything, and of one that answers requests and streams only."""
+"""Roles: a node that does everything, and one that only answers requests and streams."""
 LEFT: Final = float("-inf")
-"""The `until` of a member that has left by itself."""
+"""The `until` of a member that left in order."""
 
 
 class Says(Struct, frozen=True, omit_defaults=True):
-    """What a member tells of itself with each beat; a new field has a default, for members of another release.
+    """A member's status, sent with each heartbeat; new fields need defaults, for members of other releases.
 
-    version, build: of the program. address: where it answers requests. sources: how many it watches, overdue: how many
-    of them late. lag: seconds of the oldest event that it has not shown. streams: how many are open. role: `all`, or
-    `web` for one that only answers. taken: of rate limits, see `actors/members/usage.py`. ends, shown: the newest
-    failover that it met, if it lost events that readers had seen there: the log's end, and what they had seen.
+    version, build: of the program. address: where it answers requests. sources: how many it watches; overdue: how many
+    of them late. lag: age in seconds of the oldest event it has not shown. streams: open ones. role: `all`, or `web`
+    for one that only answers. taken: rate limits used, see `actors/members/usage.py`. ends, shown: set by the newest
+    failover if it lost events that readers had seen there: the log's end, and the newest position seen.
     """
 
     version: str = ""
@@ -47,10 +47,10 @@ class Says(Struct, frozen=True, omit_defaults=True):
 
 
 class Member(Struct, frozen=True):
-    """One start of one process. since: it has beaten without a BREAK since then. until: its lease, LEFT when it left.
+    """One start of one process. since: its heartbeats have had no BREAK since then. until: end of its lease, or LEFT.
 
-    id: never used again. shown: the newest position that readers have seen there. timeline: of PostgreSQL (8 hex
-    digits), as it was at the last beat.
+    id: never reused. shown: the newest position that its readers have seen. timeline: PostgreSQL's (8 hex digits), at
+    the last heartbeat.
     """
 
     id: str
@@ -63,14 +63,14 @@ class Member(Struct, frozen=True):
 
     @property
     def left(self) -> bool:
-        """Whether it went by itself: nothing of it is under way any more."""
+        """Whether it left in order, with no work under way."""
         return self.until == LEFT
 
 
 class Failover(NamedTuple):
-    """A failover of the database that a member has lived through.
+    """A database failover that a member lived through.
 
-    ends: the newest position of the log after it. shown: the newest that readers have seen at this member before it.
+    ends: the newest position of the log after it. shown: the newest position that its readers had seen before it.
     """
 
     ends: Seq
@@ -78,12 +78,12 @@ class Failover(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        """Whether readers have seen events that are gone."""
+        """Whether readers have seen events that the log has lost."""
         return self.shown > self.ends
 
 
 class Change(NamedTuple):
-    """What a view should become: who comes in, who goes out, whose row is dropped; ids."""
+    """A change of the view, by id: members that enter, members that leave, and rows to delete."""
 
     comes: tuple[str, ...] = ()
     goes: tuple[str, ...] = ()
@@ -91,9 +91,9 @@ class Change(NamedTuple):
 
 
 class View(Struct, frozen=True):
-    """All members at one moment, in the order of their ids. number: rises with each change of who is inside.
+    """All members at one moment, ordered by id. number: rises with each change of the members inside.
 
-    at: the moment, by the database's clock. drained: whether somebody wants that no node makes looks.
+    at: the moment, by the database's clock. drained: an operator has stopped all checks.
     """
 
     number: int
@@ -102,22 +102,22 @@ class View(Struct, frozen=True):
     drained: bool = False
 
     def inside(self) -> tuple[str, ...]:
-        """Return the ids of the members that are inside, in order."""
+        """Return the ids of the members inside, in order."""
         return tuple(member.id for member in self.members if member.inside)
 
     def working(self) -> tuple[str, ...]:
-        """Return the ids of the members that things may be the own of, in order."""
+        """Return the ids of the members that can own work, in order."""
         return tuple(member.id for member in self.members if member.inside and member.says.role != WEB)
 
     def member(self, id: str) -> Member | None:
-        """Return one member, None when it is unknown."""
         return next((member for member in self.members if member.id == id), None)
 
     def due(self, me: str, lease: float = LEASE) -> Change | None:
         """Return the change that member `me` should make, None for none.
 
-        Who knocks comes in. Who left goes. Who is late goes only if `me` has beaten for a whole lease without a break:
-        after an outage of the database leases are over, and the first one to return must not put out the rest.
+        Members with a current lease enter; members that left go. A late member goes only if `me` has sent heartbeats
+        for a whole lease without a break: after a database outage all leases have expired, and the first member to
+        return must not remove the others.
         """
         mine = self.member(me)
         may_put_out = mine is not None and mine.until > self.at and mine.since <= self.at - lease

@@ -1,8 +1,8 @@
-"""Notes of looks: why a look told what it told, and withheld the rest. Pure.
+"""Notes on checks: why a check reported some differences and not others. Pure.
 
-The trail (`trail`) says what became of every look in a few bytes; a note says more about those whose body changed. The
-notes lie beside the tier's own memory in one envelope, so they are written when that memory is, and a look that found
-nothing writes nothing. They are read when somebody asks, and are no part of the state that is kept in RAM.
+The trail (`trail`) records every check in a few bytes; a note has details of a check whose body changed. Notes share
+one envelope with the tier's memory and are written with it, so a check that found nothing writes nothing. They are
+read only on request and are not part of the state held in RAM.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ from storage.records.identity import Millis
 MOST_NOTES = 40
 MOST_BYTES = 6 * 1024
 MOST_PARTS = 16
-"""Parts of one note; the rest is only counted."""
+"""Most parts in a note; others are only counted."""
 EXCERPT = 160
-"""Characters of a part's text, its rule and its key."""
+"""Most characters of a part's text, rule and key."""
 _MOST_RAW = 1 << 20
 _ENVELOPE = b"\xc1\x01"
-"""No tier's memory begins so: MessagePack never uses the byte 0xC1, and a feed's memory begins with a small number."""
+"""No tier's memory starts so: MessagePack never uses byte 0xC1, and a feed's memory starts with a small number."""
 _THREE = b"\xc1\x02"
-"""The same with a third part, which has its length, too."""
+"""The same for three parts, of which the second has a length too."""
 _LENGTH = struct.Struct(">I")
 
 Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
-"""What a noted look came to. stretch: not a look, but a time of listening to a push source."""
+"""The result of a noted check. stretch: a period of listening to a push source."""
 
 
 class Part(Struct, frozen=True, array_like=True):
-    """A block of a page or an entry of a feed: what became of it and by which rule.
+    """A block of a page or an entry of a feed: its outcome and the rule that decided it.
 
-    text: its beginning. key: the block's key, or the entry's identity. came: it came (False: it went). score: what a
-    block weighed.
+    text: its start. key: the block's key or the entry's identity. came: False if it went. score: of a block.
     """
 
     text: str
@@ -51,10 +50,10 @@ class Part(Struct, frozen=True, array_like=True):
 
 
 class Note(Struct, frozen=True, array_like=True):
-    """One look, in words and numbers.
+    """One check, in words and numbers.
 
-    since: the look that this one was compared with. bar: the score from which it would have been told. counts: numbers
-    by name (new, held, edited, ...; of a stretch: frames, told, filtered, duplicates). until: the end of a stretch.
+    since: the check it was compared with. bar: the threshold. counts: numbers by name (new, held, edited, ...; for a
+    stretch: frames, told, filtered, duplicates). until: the end of a stretch.
     """
 
     at: Millis
@@ -69,8 +68,8 @@ class Note(Struct, frozen=True, array_like=True):
 
 
 class StoredMemory(NamedTuple):
-    """What a source's stored memory holds: the tier's own bytes, the packed notes, and the items that wait for their
-    pages (of a source that follows).
+    """A source's stored memory. tier: the tier's own bytes. notes: packed. waiting: items whose pages are not yet read
+    (only for a source that follows links).
     """
 
     tier: bytes
@@ -79,7 +78,7 @@ class StoredMemory(NamedTuple):
 
 
 def opened(stored: bytes) -> StoredMemory:
-    """Return what a stored memory holds; one from before there were notes is the tier's own."""
+    """Split a stored memory; one older than notes is the tier's alone."""
     if stored.startswith(_THREE):
         tier, rest = _parted(stored[len(_THREE) :])
         return StoredMemory(tier, *_parted(rest))
@@ -95,7 +94,7 @@ def _parted(stored: bytes) -> tuple[bytes, bytes]:
 
 
 def sealed(kept: StoredMemory) -> bytes:
-    """Return the memory as it is stored; without notes and items that wait, the tier's own bytes as they are."""
+    """Join a memory for storage; without notes and waiting items, that is the tier's bytes unchanged."""
     tier, notes, waiting = kept
     if waiting:
         return b"".join((_THREE, _LENGTH.pack(len(tier)), tier, _LENGTH.pack(len(notes)), notes, waiting))
@@ -105,9 +104,9 @@ def sealed(kept: StoredMemory) -> bytes:
 
 
 def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
-    """Return what to store after a look; None when that is what is stored already.
+    """Return the memory to store after a check; None if it is stored already.
 
-    tier, waiting: the next ones, None to leave them. A note that says no more than the last one is not worth a write.
+    tier, waiting: the new values, None to keep the old. A note that repeats the last one causes no write.
     """
     notes = kept.notes if note is None else noted(kept.notes, note)
     then = StoredMemory(kept.tier if tier is None else tier, notes, kept.waiting if waiting is None else waiting)
@@ -117,7 +116,7 @@ def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: by
 
 
 def read(packed: bytes) -> list[Note]:
-    """Return the notes, oldest first; none from what another version wrote or what is damaged."""
+    """Return the notes, oldest first; none if damaged or from another version."""
     if not packed:
         return []
     try:
@@ -128,9 +127,9 @@ def read(packed: bytes) -> list[Note]:
 
 
 def noted(packed: bytes, note: Note) -> bytes:
-    """Return the notes with one more, and without the oldest beyond the bounds; as they are when it says nothing new.
+    """Add a note and drop the oldest beyond the bounds. Return `packed` unchanged if the note repeats the last one.
 
-    A stretch that goes on takes the place of its beginning.
+    A longer stretch replaces its beginning.
     """
     notes = read(packed)
     note = _cut(note)
@@ -158,9 +157,9 @@ def _cut(note: Note) -> Note:
 
 
 def _says_the_same(last: Note, note: Note) -> bool:
-    """Return whether a look went as the last noted one: the trail counts such looks, and that is enough.
+    """Return whether a check repeats the last noted one; the trail counts such checks, which is enough.
 
-    What comes and goes by turns is one thing, whichever way it went last.
+    Content that alternates between appearing and going counts as the same.
     """
     if note.came not in ("churn", "failed") or last.came != note.came:
         return False

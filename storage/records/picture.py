@@ -1,7 +1,7 @@
-"""Pictures of rendered pages: what a browser made of a page, taken only for what its own bytes prove. Pure.
+"""Screenshots of rendered pages, accepted only if their bytes prove their type. Pure.
 
-A picture is never more than a picture: PNG, JPEG or WebP by its own head, not by anybody's word, whole, and of a size
-that a browser of ours can have made. Whatever else a browser that was taken over may hand out is thrown away.
+A picture must be a whole PNG, JPEG or WebP by its own header (no declared type counts), of a size that our browser can
+have made. Anything else is discarded: a compromised browser may return any bytes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ Media = Literal["image/png", "image/jpeg", "image/webp"]
 Side = Literal["before", "after"]
 
 MOST_BYTES: Final = 2 << 20
-"""Bytes of one picture."""
+"""Most bytes of a picture."""
 MOST_PIXELS: Final = 16_384
-"""Pixels of each side."""
+"""Most pixels of each side."""
 _PNG, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
 _FRAMES: Final = frozenset({0xC0, 0xC1, 0xC2})
-"""Heads of JPEG that say how large a picture is: baseline, extended, progressive."""
+"""JPEG markers with the image size: baseline, extended, progressive."""
 
 
 class Picture(Struct, frozen=True):
-    """A picture of a page, and when it was taken."""
+    """A screenshot of a page. at: when it was taken."""
 
     media: Media
     body: bytes
@@ -36,7 +36,7 @@ class Picture(Struct, frozen=True):
 
 
 class KeptPicture(Struct, frozen=True):
-    """What there is of a picture without its bytes. seq: of the event it belongs to; 0 for that of the first look."""
+    """A picture without its bytes. seq: the event it belongs to; 0 for the picture of the first check."""
 
     seq: Seq
     at: Millis
@@ -45,7 +45,7 @@ class KeptPicture(Struct, frozen=True):
 
 
 def picture_of(body: bytes, at: Millis) -> Picture | None:
-    """Return bytes as the picture that they are; None for what is none, is not whole, or is too large.
+    """Validate bytes as a picture; None if they are none, incomplete or too large.
 
     >>> picture_of(b"<svg onload=alert(1)>", Millis(0)) is None
     True
@@ -55,7 +55,7 @@ def picture_of(body: bytes, at: Millis) -> Picture | None:
 
 
 def described(body: bytes) -> tuple[Media, int, int] | None:
-    """Return what kind of picture bytes are, and its width and height; None for what is none."""
+    """Return the media type, width and height of a picture; None if the bytes are none."""
     sizes: tuple[tuple[Media, tuple[int, int] | None], ...] = (
         ("image/png", _size_of_png(body)),
         ("image/webp", _size_of_webp(body)),

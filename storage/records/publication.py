@@ -1,4 +1,4 @@
-"""Publications: events that anybody may read who knows an address, as a feed and as a page."""
+"""Publications: events that anyone with the address can read, as a feed and as a page."""
 
 from __future__ import annotations
 
@@ -32,24 +32,23 @@ class Publication(Struct, frozen=True):
     alert_ids: tuple[str, ...] = ()
     token: str | None = None
     updated_by: str = ""
-    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
-    """The files that describe it, if any do."""
     private_source_ids: tuple[str, ...] = ()
-    """Private sources that somebody has included by name; those of `source_ids` are, too."""
+    """Private sources that a person included by name; those in `source_ids` count too."""
 
     def __repr__(self) -> str:
-        """Name the publication without its token."""
+        """Leave out the token."""
         return f"Publication({self.id!r}, {self.title!r})"
 
 
 def hash_of(token: str) -> str:
-    """Return what is kept of a token to know it again."""
+    """Hash a token for storage; a stored hash is enough to recognise the token."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 class Retraction(NamedTuple):
-    """An event that somebody called noise, by its position and id, and when: published no more."""
+    """A published event that a person marked as churn and that is no longer published. seq, id: of the event."""
 
     seq: Seq
     id: str

@@ -1,4 +1,4 @@
-"""The key by which push services know this service (VAPID, RFC 8292)."""
+"""The key that identifies this service to push services (VAPID, RFC 8292)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from storage.records.identity import Millis
 
 
 class PushKey(Struct, frozen=True):
-    """A pair of P-256. `public`: the point, uncompressed, base64url, as browsers are given it; `secret`: 32 bytes."""
+    """A P-256 key pair. `public`: the uncompressed point, base64url, as browsers get it. `secret`: 32 bytes."""
 
     public: str
     secret: bytes
     created_at: Millis
 
     def __repr__(self) -> str:
-        """Name the key without its secret."""
+        """Leave out the secret."""
         return f"PushKey({self.public!r})"

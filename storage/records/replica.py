@@ -9,8 +9,8 @@ from storage.records.identity import Millis
 
 @dataclass(slots=True)
 class ReplicaState:
-    """place: where it is, as it may be shown. told_at: up to when all that was committed is there, None before any.
-    untold: bytes of the log that are not there yet. says: what keeps it from going on; "" when all is well.
+    """place: the replica's location, fit to show. told_at: it has all commits up to then, None before the first.
+    untold: bytes of the log it does not have yet. says: the problem that stops it; "" if there is none.
     """
 
     place: str

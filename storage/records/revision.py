@@ -1,9 +1,9 @@
-"""The revision of a record: a short hash of what somebody has set, the same until somebody sets something else. Pure.
+"""The revision of a record: a short hash of its settings, the same until someone changes one. Pure.
 
-Two editors who started from the same revision would overwrite each other; whoever names the revision that he has read
-is refused once it is no longer the present one. What a record learns by itself (counters, states, times of looks and
-deliveries) is no part of it: an editor does not collide with a delivery. Secrets are none either, since a hash shown to
-readers would let them be guessed; whoever changes one moves `updated_at`.
+Two editors who start from the same revision would overwrite each other, so an edit that names an outdated revision is
+refused. Fields that the service updates itself (counters, states, times of checks and deliveries) do not count: an
+editor does not collide with a delivery. Secrets do not count either, since readers could guess them from the hash; a
+change of a secret moves `updated_at`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from storage.records.tag_defaults import TagDefaults
 
 Record = Alert | Destination | Source | Publication | TagDefaults
 Expected = frozenset[str] | None
-"""Revisions of which the present one must be one; `ANY` in it admits all, None asks for nothing."""
+"""The accepted revisions; one with `ANY` accepts all, None makes no demand."""
 ANY: Final = "*"
 NOTHING: Final[frozenset[str]] = frozenset((" ",))
-"""Expected of what is to be made: that it is not there yet. No revision, and no entity tag, is a space."""
+"""Expects that the record does not exist yet. No revision and no entity tag is a space."""
 _NOT_SET: dict[type[Record], frozenset[str]] = {
     Alert: frozenset(("last_match_at", "match_count")),
     Destination: frozenset(
@@ -47,12 +47,11 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
 
 
 def revision_of(record: Record) -> str:
-    """Return the revision of a record, 24 hexadecimal digits."""
+    """Hash a record's settings to 24 hexadecimal digits."""
     unset = _NOT_SET[type(record)]
     fields = {name: getattr(record, name) for name in record.__struct_fields__ if name not in unset}
     return blake2b(msgspec.json.encode(fields, order="sorted"), digest_size=12).hexdigest()
 
 
 def is_expected(record: Record, expected: Expected) -> bool:
-    """Return whether a record is at one of the expected revisions."""
     return expected is None or ANY in expected or revision_of(record) in expected

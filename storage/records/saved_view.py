@@ -1,4 +1,4 @@
-"""A saved view: the filters of a list of the dashboard, under a name."""
+"""A saved view: the filters of a dashboard list, under a name."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 Place = Literal["sources", "stream"]
-"""The list that it is of."""
+"""The list that the view filters."""
 
 
 class SavedView(Struct, frozen=True):
-    """query: of the list's address, as it was when the view was saved."""
+    """query: the query string of the list's URL when the view was saved."""
 
     id: str
     place: Place

@@ -1,7 +1,7 @@
-"""The worst health of a source on each of the last 90 days, a few bytes for all of them. Pure.
+"""The worst health score of a source on each of the last 90 days, packed into a few bytes. Pure.
 
-Days of the same score are one run, so a source that is well has a single one; a day without a look is in none. It
-travels in the source's lazily saved state, like the look trail: to keep it writes nothing by itself.
+Consecutive days of equal score are one run, so a healthy source has a single run; days without a check are in no run.
+The scores travel in the source's lazily saved state, like the trail, and cause no write by themselves.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import struct
 DAYS = 90
 _VERSION = b"\x01"
 _RUN = struct.Struct(">HBB")
-"""Its first day (from 1970 on, UTC), how many days, and their worst score in hundredths."""
+"""First day (since 1970, UTC), number of days, and their worst score in hundredths."""
 
 
 def scored(packed: bytes, day: int, score: float) -> bytes:
-    """Return the scores with one more of a day, itself when the day has known as bad a one.
+    """Record a day's score; return `packed` itself if the day's worst score stays the same.
 
-    A day before the newest one counts as that: the clock has stepped back.
+    A day before the newest one (the clock was set back) counts as the newest.
 
     >>> read(scored(scored(b"", 20_000, 1.0), 20_000, 0.25))
     {20000: 0.25}
@@ -41,7 +41,7 @@ def scored(packed: bytes, day: int, score: float) -> bytes:
 
 
 def read(packed: bytes) -> dict[int, float]:
-    """Return the worst score by day, oldest first; nothing from scores of another version."""
+    """Return the worst score by day, oldest first; empty for another version."""
     return {first + at: worst / 100 for first, days, worst in _runs(packed) for at in range(days)}
 
 

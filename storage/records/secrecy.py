@@ -1,12 +1,12 @@
-"""Secrets in texts: what of a text may be seen by others than who wrote it. Pure.
+"""Secrets in texts, and hiding them from everyone but the author. Pure.
 
-A URL is often a key: its userinfo is one, so is what its query calls a token, a key or a signature, and so is a part of
-its path that nobody can guess, as in the addresses of hooks, bots and feeds for one reader. Errors name URLs, and come
-to logs, problem documents, notices and spans; so each of these ways out passes its texts through here.
+A URL often contains a key: its userinfo, a query value named token, key or signature, or a path segment that cannot be
+guessed, as in addresses of hooks, bots and private feeds. Error messages quote URLs and reach logs, problem documents,
+notices and spans, so each of these passes its texts through this module.
 
-A part of a path is taken for random by how often letters, capitals and digits take turns in it. Of real addresses of
-articles one in a hundred has such a part, and that is a hash or the name of a video: its first four characters stay, by
-which the address is known again. A UUID is a name, and so are our ids; only one of version 4 is random as a whole.
+A path segment counts as random if letters, capitals and digits alternate often in it. About one in a hundred real
+article addresses has such a segment (a hash, a video id), so its first four characters stay and the address remains
+recognisable. UUIDs, such as our ids, count as names; only version 4 is random as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PARAMETER: Final = re.compile(
 )
 _USER: Final = re.compile(r"(?i)(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,31}://)[^/?#\s\"'<>]+@")
 _PATH: Final = re.compile(r"(://[^/?#\s\"'<>]*|#!?)(/[^?#\s\"'<>]+)")
-"""A host and its path, or the sign before a route and the route."""
+"""A host and its path, or a fragment sign and a route."""
 _CALLED_SO: Final = re.compile(r"(?i)(?:[\w.-]*[_-])?(?:token|secret|apikey|key|password|(?:web)?hooks?)")
 _BOT: Final = re.compile(r"(?i)(bot[0-9]+:).+")
 _RUN: Final = re.compile(r"(?<![\w-])[\w-]{20,}", re.ASCII)
@@ -33,16 +33,16 @@ _COMMIT: Final = frozenset({"commit", "commits", "tree", "blob"})
 _CAPITAL: Final = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]")
 _DIGIT: Final = re.compile(r"(?<=[A-Za-z])[0-9]|(?<=[0-9])[A-Za-z]")
 SHORTEST: Final = 20
-"""Characters of the shortest part that can be taken for random."""
+"""Fewest characters of a segment that can count as random."""
 NAMED: Final = 8
-"""The same for what stands behind a part that is called a hook, a token or a key."""
+"""The same for a segment after one named hook, token or key."""
 LEFT: Final = 4
 HIDDEN: Final = "REDACTED"
 
 
 def without_secrets(text: str) -> str:
-    """Return text in which an API key is cut to what is shown of it, a webhook secret or master key to its prefix, and
-    in URLs names with passwords, the values of what looks like a secret and what is random in paths are hidden.
+    """Hide secrets: cut API keys to their shown part and webhook secrets and master keys to their prefix; in URLs, hide
+    userinfo, the values of secret-like parameters and random path segments.
 
     >>> without_secrets("GET /svc_" + "x" * 43)
     'GET /svc_xxxxxxxx...'
@@ -55,7 +55,7 @@ def without_secrets(text: str) -> str:
 
 
 def without_named_secrets(text: str) -> str:
-    """Return the same, but with the paths as they are: for a URL that is a field of its own.
+    """Do the same but leave paths alone: for a URL that has its own field.
 
     >>> without_named_secrets("https://a.test/in?page=2&api_key=s3cret&x=1#top")
     'https://a.test/in?page=2&api_key=REDACTED&x=1#top'
@@ -66,7 +66,7 @@ def without_named_secrets(text: str) -> str:
 
 
 def where_it_led(url: str, *asked: str) -> str:
-    """Return where a look was led as others may see it; an address that was asked for is its owner's, and stays."""
+    """Return a redirect's target without secrets. An address that the owner entered stays as it is."""
     return url if url in asked else without_named_secrets(url)
 
 
@@ -100,6 +100,6 @@ def _run(found: re.Match[str]) -> str:
 
 
 def _is_random(run: str, most: int) -> bool:
-    """Return whether the signs of a run change their kind as often as once in `most`, to digits and back as well."""
+    """Return whether characters change kind (letter, capital, digit) at least once in `most`, digits included."""
     digits = len(_DIGIT.findall(run))
     return digits > 1 and (digits + len(_CAPITAL.findall(run))) * most >= len(run) > 0

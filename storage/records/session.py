@@ -1,6 +1,6 @@
-"""Access to the dashboard: one password, a one-time link to set it, and the sessions that are signed in.
+"""Dashboard access: one password, a one-time link to set it, and the open sessions.
 
-No secret is kept: the password is an argon2id string, a link and a session are the SHA-256 (hex) of 256 random bits.
+No secret is stored: the password is an argon2id string; a link or session is the SHA-256 (hex) of 256 random bits.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from msgspec import Struct
 from storage.records.identity import Millis
 
 LIFE: Final = Millis(30 * 86_400_000)
-"""How long a session lasts, however much it is used."""
+"""Longest life of a session, used or not."""
 IDLE: Final = Millis(7 * 86_400_000)
-"""How long a session lasts that nobody uses."""
+"""Life of an unused session."""
 
 
 class Password(Struct, frozen=True):
-    """The dashboard's password as argon2id wrote it (parameters and salt included), and since when it holds."""
+    """The dashboard's password as an argon2id string, with parameters and salt."""
 
     hashed: str
     set_at: Millis
 
     def __repr__(self) -> str:
-        """Name it without its hash."""
+        """Leave out the hash."""
         return f"Password(set_at={self.set_at})"
 
 
 class SetUpLink(Struct, frozen=True):
-    """The link with which a password is set, until it is used or another takes its place."""
+    """The link that sets a password; valid until used or replaced."""
 
     sha256: str
     created_at: Millis
 
 
 class Session(Struct, frozen=True):
-    """One browser that is signed in. agent, address: what it called itself, and where it signed in from."""
+    """A signed-in browser. agent, address: its User-Agent and the address it signed in from."""
 
     id: str
     sha256: str
@@ -47,5 +47,5 @@ class Session(Struct, frozen=True):
 
     @property
     def ends_at(self) -> Millis:
-        """When it ends unless it is used again."""
+        """When it ends if it is not used again."""
         return Millis(min(self.created_at + LIFE, self.seen_at + IDLE))

@@ -1,4 +1,4 @@
-"""The shard of a source: by it, nodes share the sources among each other."""
+"""The shard of a source. Nodes divide the sources among themselves by shard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHARDS = 1024
 
 @lru_cache(1 << 17)
 def shard_of(url: str) -> int:
-    """Return the shard of a watched address: of its host, so that one node asks a machine.
+    """Return the shard of a watched URL, by host: a single node then fetches from each host.
 
     >>> shard_of("https://www.news.example/feed") == shard_of("http://news.example:8080/other")
     True

@@ -1,9 +1,8 @@
-"""Shifts: the times in which the service ran by one steady clock. Pure.
+"""Shifts: periods in which the service ran by one steady clock. Pure.
 
-A source's tally says which looks are on record; the shifts say where that record is complete. A shift ends when the
-service stops in order, when its clock is set, or, without a word, in a crash. Between two of them lies a time in which
-nobody looked (after a stop), or one of which nothing is known. A shift knows up to where its looks are stored: what it
-looked at after that is lost in a crash.
+A source's tally records checks; shifts show where that record is complete. A shift ends with an orderly stop, when the
+clock is set, or unnoticed in a crash. The time until the next shift has no checks (after a stop) or is unknown. A shift
+also stores up to when its checks are saved: a crash loses later ones.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from typing import Final, Literal, NamedTuple
 from storage.records.identity import Millis
 
 MOST_SHIFTS: Final = 1_000
-"""Shifts that are kept. Beyond that the oldest goes, and the record begins with the next one."""
+"""Most shifts kept. After that the oldest is dropped, and the record begins with the next one."""
 UNSEEN: Final = 120_000
-"""Milliseconds in which a clock may have been set before anybody saw it: twice the time between two checks."""
+"""Milliseconds for which a change of the clock may go unnoticed: twice the interval between clock checks."""
 UNSTORED: Final = 3_900_000
-"""Milliseconds before a crash of which looks may not be stored: two sweeps of half an hour, and what they take."""
+"""Milliseconds before a crash for which checks may be unsaved: two half-hour sweeps and their duration."""
 DEAD: Final = 300_000
-"""Milliseconds after which a node that says nothing any more looks at nothing any more either."""
+"""Milliseconds of silence after which a node has certainly stopped checking."""
 After = Literal["nothing", "stop", "crash", "restore", "clock", "retention"]
-"""What was before a shift: no record, an orderly stop, a crash, a backup that was put back, a clock that was set, or a
-record that is kept no longer."""
+"""The reason for a new shift: no earlier record, an orderly stop, a crash, a restored backup, a clock that was set, or
+retention, which deleted the record before it."""
 Why = Literal["not_added", "no_record", "retention", "not_stored", "crash", "restore", "clock", "coarse"]
-"""Why nothing is known of a time. not_added: there was no such source. not_stored: the disk took nothing for days.
-coarse: unknown times, and what lies between them, that are too many to tell apart."""
+"""Why a period is unknown. not_added: the source did not exist. not_stored: the disk accepted no writes for days.
+coarse: several unknown periods, joined with the time between them because there were too many."""
 _WHYS: Final[dict[After, Why]] = {
     "nothing": "no_record",
     "crash": "crash",
@@ -39,8 +38,8 @@ Part = tuple[Millis, Millis]
 
 
 class Shift(NamedTuple):
-    """One shift. node: "" where the service is alone. saved: up to where all its looks are stored. until: its end, None
-    while it runs and after a crash.
+    """One shift. node: "" for a single service. saved: all checks up to then are stored. until: its end, None while it
+    runs and after a crash.
     """
 
     number: int
@@ -52,17 +51,17 @@ class Shift(NamedTuple):
 
     @property
     def reach(self) -> Millis:
-        """Up to where it is known to have run."""
+        """Up to when it certainly ran."""
         return self.saved if self.until is None else self.until
 
     @property
     def whole(self) -> Shift:
-        """The same, if all that it looked at is on record."""
+        """The same shift with all of its checks stored."""
         return self._replace(saved=self.reach)
 
 
 class Span(NamedTuple):
-    """A time, from its start to before its end, and why nothing is known of it."""
+    """An unknown period, [start, end), and the reason."""
 
     start: Millis
     end: Millis
@@ -70,9 +69,9 @@ class Span(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What shifts say, of all sources. begins: the first moment on record; before: why there is none earlier.
+    """The shifts' record, valid for all sources. begins: the first moment on record. before: why there is none earlier.
 
-    resting: the times between two shifts of a service that was stopped in order.
+    resting: the periods between an orderly stop and the next start.
     """
 
     begins: Millis
@@ -82,8 +81,8 @@ class Record(NamedTuple):
 
 
 def following(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Shift:
-    """Return the shift that a start of the service begins. last: the newest of this node. copied: the data were put
-    back from a copy, and what happened after it is not in them.
+    """Return the shift that a start of the service begins. last: the newest shift of this node. copied: the data were
+    restored from a copy, so events after the copy are missing.
     """
     after: After = "stop"
     if last is None:
@@ -96,10 +95,10 @@ def following(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Sh
 
 
 def stepped(shift: Shift, checked: Millis, passed: int, now: Millis) -> tuple[Shift, Shift]:
-    """Return a shift as the setting of its clock ended it, and the one after.
+    """Return a shift as ended by a clock change, and its successor.
 
-    checked: when the clock was last found right; passed: milliseconds since then. Nobody knows when in between it was
-    set: what may have been called so before and after belongs to neither.
+    checked: when the clock was last known good. passed: milliseconds since then. The change may have happened at any
+    time in between, so times that may carry either reading belong to neither shift.
     """
     lapsed = Millis(checked + passed)
     if now > lapsed:
@@ -109,10 +108,9 @@ def stepped(shift: Shift, checked: Millis, passed: int, now: Millis) -> tuple[Sh
 
 
 def record_of(shifts: Sequence[Shift], now: Millis, running: Collection[int] = ()) -> Record:
-    """Return what shifts, in the order of their numbers, say about the time until now.
+    """Compute the record up to now from shifts in order of number.
 
-    running: the numbers of those that go on. Nodes are judged one by one: of what one of them does not know, nobody
-    knows.
+    running: numbers of shifts that still run. Nodes are judged one by one; a period unknown for one node is unknown.
     """
     if not shifts:
         return Record(now, "no_record", (), ())
@@ -135,7 +133,7 @@ def record_of(shifts: Sequence[Shift], now: Millis, running: Collection[int] = (
 
 
 def _between(shifts: Sequence[Shift]) -> Iterator[Span]:
-    """Yield what lies between two shifts, unless the first was ended in order."""
+    """Yield the periods between two shifts, except after an orderly stop."""
     for before, after in pairwise(shifts):
         if after.after == "stop":
             continue
@@ -144,14 +142,14 @@ def _between(shifts: Sequence[Shift]) -> Iterator[Span]:
             yield from (Span(*part, "clock") for part in _outside(start, end, shifts))
             continue
         if after.began < before.reach:
-            # It was set before the crash, and may have been for as long. What was not stored may have shown more,
-            # and looks that were stored with their news lie in there.
+            # The clock was set back before the crash, perhaps by as much. Unsaved checks may have shown later times,
+            # and checks that were saved with their changes fall into this period.
             start, end = Millis(start - UNSEEN), Millis(end + UNSTORED)
         yield Span(start, end, _WHYS[after.after])
 
 
 def _twice(shifts: Sequence[Shift]) -> Iterator[Span]:
-    """Yield the times that one node's clock showed twice: it was set back, whether or not something ran then."""
+    """Yield the periods that one node's clock showed twice because it was set back, whether or not a shift ran."""
     reach = Millis(0)
     for start, end in sorted(_runs(shifts)):
         if start < min(reach, end):
@@ -160,7 +158,7 @@ def _twice(shifts: Sequence[Shift]) -> Iterator[Span]:
 
 
 def _runs(shifts: Sequence[Shift]) -> Iterator[Part]:
-    """Yield the times in which a clock went on by itself, through shifts and what lay between them."""
+    """Yield the periods in which a clock ran undisturbed, across shifts and the time between them."""
     start = shifts[0].began
     for before, after in pairwise(shifts):
         if after.after == "clock" or after.began < before.reach:
@@ -170,7 +168,7 @@ def _runs(shifts: Sequence[Shift]) -> Iterator[Part]:
 
 
 def _outside(start: Millis, end: Millis, shifts: Sequence[Shift]) -> Iterator[Part]:
-    """Yield the parts of a time that none of these shifts had: a clock that is set comes back to its own."""
+    """Yield the parts of a period outside these shifts: a clock that was set may return to an earlier shift's times."""
     for shift in sorted(shifts, key=lambda shift: shift.began):
         if shift.began < end and shift.reach > start:
             if shift.began > start:

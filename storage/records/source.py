@@ -1,8 +1,8 @@
-"""A watched source: what the user asked for, what was detected, and what the watching remembers.
+"""A watched source: its settings, its detected type, and its memory.
 
-Three classes of state, by when they are saved (STORAGE rule 5): what belongs to a harvest goes with it in one
-transaction (`base`, the validators in `hot`); a breaker that opens goes with the next group commit; counters and times
-are swept lazily. Hot and base are separate tables because hot is 450 bytes and base up to 12 KB.
+State is saved in three ways (STORAGE rule 5): a harvest's state in the harvest's transaction (`base`, the validators in
+`hot`); an opened breaker with the next group commit; counters and times in lazy sweeps. Hot and base are separate
+tables because hot is 450 bytes and base up to 12 KB.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from storage.records.tiers import TIERS, SourceType, Tier
 
 Confidence = Literal["high", "medium", "low"]
 Follow = Literal["none", "new_links"]
-"""Which pages are fetched beside a source's own: those of its new items, once each, or none."""
+"""The pages fetched in addition to the source's own: those of new items, once each, or none."""
 Render = Literal["never", "auto", "always"]
-"""When a browser shows a page before it is read: `auto` for pages that are empty without their scripts."""
+"""When a browser renders a page before it is read. `auto`: for pages that are empty without their scripts."""
 
 
 _SEAM = "\0"
-"""What no header has, between the two secrets of one box."""
+"""Cannot occur in a header, so it separates the two secrets of one box."""
 PARTS = re.compile(r"\r?\n---\r?\n")
-"""A line of its own between the messages of a hello."""
+"""The separator line between the messages of a hello."""
 MOST_NOISE = 500
 OWN_NAMESPACES = ("source_type", "template", "channel", "kind", "change", "practice")
-"""Namespaces of tags that the service itself writes."""
+"""Tag namespaces that the service itself writes."""
 
 
 def tag_of(text: str) -> str:
-    """Return a tag with its namespace: a bare word is a label.
+    """Return a tag with its namespace; a bare word becomes a label.
 
     >>> tag_of("prices"), tag_of("topic:ai")
     ('label:prices', 'topic:ai')
@@ -47,7 +47,7 @@ def tag_of(text: str) -> str:
 
 
 RESTS = Millis(600_000)
-"""Milliseconds for which a deleted source can be had back."""
+"""Milliseconds for which a deleted source can be restored."""
 
 
 class Detection(Struct, frozen=True, gc=False):
@@ -72,7 +72,7 @@ class Detection(Struct, frozen=True, gc=False):
 
     @property
     def is_sitemap(self) -> bool:
-        """Whether it was found to be a sitemap, or an index of them."""
+        """Whether it is a sitemap or an index of sitemaps."""
         return self.format == "xml" and self.evidence.startswith("a sitemap")
 
 
@@ -91,62 +91,61 @@ class Source(Struct, frozen=True, gc=False):
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     schedule: int | None = None
-    """Seconds between looks that replace the adaptive cadence."""
+    """Seconds between checks; replaces the adaptive cadence."""
     hours: str | None = None
-    """Days, hours and a zone, outside of which it is looked at only when somebody asks; see `actors/look_hours.py`."""
+    """Days, hours and a time zone; outside of them only requested checks run. See `actors/look_hours.py`."""
     backfill: int = 0
     filter: str | None = None
-    """A push source's own admission query; "" admits every frame, None only those that match an alert."""
+    """A push source's admission query; "" admits every frame, None only frames that match an alert."""
     subprotocols: tuple[str, ...] = ()
-    """What a push source's handshake offers, best first."""
+    """The subprotocols that a push source's handshake offers, best first."""
     hello: str | None = None
-    """What a push source says after each handshake, in messages that `PARTS` separates: one, and one more after each
-    answer. It may hold a secret: it is sent, never shown or logged."""
+    """Messages that a push source sends after each handshake, separated by `PARTS`: the first at once, one more after
+    each answer. It may contain a secret: never show or log it."""
 
     def __repr__(self) -> str:
         return f"Source({self.id} {self.type} {self.url!r}, {'enabled' if self.enabled else 'disabled'})"
 
     noise: tuple[str, ...] = ()
-    """Keys of a page's blocks that the user has called noise, the newest last; at most `MOST_NOISE`."""
+    """Keys of blocks that the user marked as churn, newest last; at most `MOST_NOISE`."""
     bar: float | None = None
-    """The score from which a page's difference is told; None: the default."""
+    """The threshold from which a page's difference is reported; None: the default."""
     practice: int | None = None
-    """How often a practice document of the service's own was changed; None: a source like any other."""
+    """How often the practice document that it watches was changed; None: an ordinary source."""
     title: str = ""
-    """The user's own name for it."""
+    """The user's name for it."""
     found_title: str = ""
-    """What the page or the feed calls itself, as its last looks found it."""
+    """The title of the page or feed in recent checks."""
     deleted_at: Millis | None = None
-    """When it was deleted: it rests for a while, unseen, and can be had back."""
+    """When it was deleted. From then on it is hidden, and can be restored for `RESTS`."""
     headers: str | None = None
-    """What each look, or handshake, sends beside our own headers, to the origin of `url` only: `Name: value`, one a
-    line. It may hold a secret: it is sent, never shown or logged."""
+    """Headers that each check or handshake adds to ours, to the origin of `url` only: `Name: value`, one per line. They
+    may contain a secret: never show or log them."""
     render: Render = "never"
-    """Of a page: whether a browser shows it, see `actors/sources/looks/rendering.py`."""
+    """Whether a browser renders the page; see `actors/sources/looks/rendering.py`."""
     wait_for: str | None = None
-    """A CSS selector that must be there before a rendered page is read."""
+    """A CSS selector that must match before a rendered page is read."""
 
     screenshots: bool = False
-    """Whether a picture of a rendered page is kept with each of its changes."""
+    """Whether each change of a rendered page is stored with a screenshot."""
     follow: Follow = "none"
-    """Whether each new item of a list, or entry of a feed, is told with the text of its own page."""
+    """Whether each new list item or feed entry is reported with the text of its own page."""
     updated_by: str = ""
-    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
-    """The files that describe it, if any do."""
     follow_hosts: tuple[str, ...] = ()
-    """Other hosts, with what lies below them, whose pages are fetched for that, too; `*` is every host."""
+    """Other hosts, with their subdomains, whose pages are fetched when following; `*`: every host."""
 
     headers_for: tuple[str, ...] = ()
-    """Where its headers are sent for sources that have none of their own; see `actors/sources/lending.py`."""
+    """Where its headers are sent for sources that have none; see `actors/sources/lending.py`."""
     replies: tuple[str, ...] = ()
-    """Rules by which a push source's pings are answered; see `actors/sources/push/replies.py`."""
+    """Rules that answer a push source's pings; see `actors/sources/push/replies.py`."""
     own_only: tuple[Inheritable, ...] = ()
-    """The settings of which its own value holds, or none if it has none, whatever its tags say."""
+    """Settings that never come from tags: the source's own value applies, or none."""
 
     @property
     def secret(self) -> str | None:
-        """What is kept in a box: what looks send; what a push source says, behind what its handshake sends."""
+        """The sealed part: the headers of a polled source; a push source's hello, after its headers if it has any."""
         if self.tier.polled:
             return self.headers
         if self.headers is None and not (self.hello or "").startswith(_SEAM):
@@ -155,11 +154,11 @@ class Source(Struct, frozen=True, gc=False):
 
     @property
     def without_secret(self) -> Source:
-        """The record as it may be written down."""
+        """The record fit to be stored unsealed."""
         return replace(self, hello=None, headers=None)
 
     def with_secret(self, secret: str) -> Source:
-        """Return the record with what lay in its box."""
+        """Restore the sealed part."""
         if self.tier.polled:
             return replace(self, headers=secret)
         if not secret.startswith(_SEAM):
@@ -169,27 +168,26 @@ class Source(Struct, frozen=True, gc=False):
 
     @property
     def tier(self) -> Tier:
-        """What a source of its type is."""
         return TIERS[self.type]
 
     @property
     def is_web_page(self) -> bool:
-        """Whether it is a page that browsers are made for: no feed, JSON or file. Nobody knows before it answers."""
+        """Whether it is an HTML page, not a feed, JSON or a file. Assumed so until the first response."""
         return self.type == "html" and self.detection.format in ("", "html")
 
     @property
     def name(self) -> str:
-        """Its name for people: the user's own, else its own, else ""."""
+        """The user's title, else the found title, else ""."""
         return called(self.title, self.found_title)
 
     @property
     def called(self) -> str:
-        """What people are told that it is: its name, else its address."""
+        """The name, else the address."""
         return called(self.title, self.found_title, self.url)
 
 
 def called(title: str, found_title: str, address: str = "") -> str:
-    """Return what a source is called: by its user, else by itself, else by its address. All faces ask here.
+    """Return a source's display name: the user's title, else the found title, else the address. Used by all faces.
 
     >>> called("", "Tickets and prices", "https://shop.example/t"), called("", "", "https://shop.example/t")
     ('Tickets and prices', 'https://shop.example/t')
@@ -217,7 +215,7 @@ class SourceRuntime(Struct, frozen=True, gc=False):
     breaker: BreakerState = BreakerState()
     health: Health = Health()
     interval: float = 300.0
-    """Seconds between looks at the present pace, before jitter and hints."""
+    """Seconds between checks at the present cadence, before jitter and hints."""
     looks: int = 0
     unchanged: int = 0
     events: int = 0
@@ -226,30 +224,30 @@ class SourceRuntime(Struct, frozen=True, gc=False):
     last_event_at: Millis | None = None
     next_look_at: Millis | None = None
     not_before: Millis | None = None
-    """A server's order (Retry-After, skipHours) or a closed egress: no look before this."""
+    """No check before this: the server asked (Retry-After, skipHours), or egress is closed."""
     last_status: int | None = None
     last_error: str | None = None
     pace: bytes = b""
-    """The cadence model's own compact memory."""
+    """The cadence model's packed memory."""
     pulse: bytes = b""
-    """The health model's own compact memory of gaps."""
+    """The health model's packed memory of gaps."""
     trail: bytes = b""
-    """The last looks in compact form."""
+    """The last checks, packed."""
     tally: bytes = b""
-    """The looks by hour in compact form, of the days that are not yet put away."""
+    """Checks by hour, packed, for the days not yet moved out."""
     scores: bytes = b""
-    """The worst score of each of the last 90 days in compact form."""
+    """The worst score of each of the last 90 days, packed."""
     rendered: bool = False
-    """What is remembered is a page as a browser showed it: only such a page is compared with it."""
+    """The baseline is a rendered page; compare it with rendered pages only."""
     part: bytes = b""
-    """A mark of the part of the page that is remembered, if tags have chosen it; see `actors/inheriting.py`."""
+    """A mark of the page part in the baseline, if tags chose the part; see `actors/inheriting.py`."""
     lent: bool = False
-    """What is remembered was seen with the headers of another source: only such a page is compared with it."""
+    """The baseline was fetched with borrowed headers; compare it only with pages fetched so."""
     cookies: str = ""
-    """What the source's `Cookie` has become since its origin renews it, as `actors/egress/cookies.py` writes it; "" as
-    long as nothing was renewed. It is a secret like the headers: sealed, sent, never shown, logged or exported."""
+    """The source's `Cookie` as renewed by its origin, in the form of `actors/egress/cookies.py`; "" before any renewal.
+    A secret like the headers: stored sealed; never show, log or export it."""
     private: bool = False
-    """The last look was made with headers, or led into a network that the operator has opened."""
+    """The last check used headers, or was led into a network that the operator opened."""
 
     def __repr__(self) -> str:
         shown = (name for name in self.__struct_fields__ if name != "cookies")
@@ -257,21 +255,21 @@ class SourceRuntime(Struct, frozen=True, gc=False):
 
     @property
     def without_secret(self) -> SourceRuntime:
-        """The memory as it may be written down."""
+        """The memory fit to be stored unsealed."""
         return replace(self, cookies="") if self.cookies else self
 
 
 Version = NewType("Version", int)
-"""Which of a source's stored states this is: 62 random bits, drawn anew by whoever writes a state or the record."""
+"""The version of a source's stored state: 62 random bits, new with each write of the state or the record."""
 FIRST = Version(0)
 
 
 class SourceState(Struct, frozen=True):
-    """A source's memory as it is saved. `base` None leaves the stored base as it is; b"" is a base that is empty.
+    """A source's memory to save. `base` None keeps the stored base; b"" is an empty base.
 
-    since: the version of the stored state that this one came from; where that is another, nothing is written. FIRST: of
-    one that was never written before, or beside an edit whatever is stored.
-    version: the one that is stored from now on.
+    since: the version of the stored state that this one derives from; if another is stored, nothing is written. FIRST:
+    never written before, or in an edit any stored state.
+    version: the version stored from now on.
     """
 
     source: SourceId
@@ -282,13 +280,13 @@ class SourceState(Struct, frozen=True):
 
 
 class Harvest(Struct, frozen=True):
-    """What one look brought: drafts in reading order (oldest first) and the source's next state, committed together.
+    """The result of one check: drafts in reading order (oldest first) and the next state, committed together.
 
-    The service's own harvest has the source SERVICE and no state. With a `debtor` it is the notice which this
-    destination owes: committed only while it does, and in the same transaction it no longer does. `born`: a source that
-    is added with its first state, in the same transaction. `follows`: of a heartbeat, the position of the one before (0
-    for none): committed only while that is the newest. `picture`: of the page, kept with the event that
-    tells its change; without such an event as that of the first look.
+    The service's own harvest has the source SERVICE and no state. `debtor`: a destination that owes this notice; the
+    harvest is committed only while it is owed, and the same transaction settles it. `born`: a source to add in the same
+    transaction, with its first state. `follows`: of a heartbeat, the position of the previous one (0: none); committed
+    only while that is the newest. `picture`: of the page, stored with the event of its change; if there is no such
+    event, as the picture of the first check.
     """
 
     source: SourceId
@@ -300,12 +298,12 @@ class Harvest(Struct, frozen=True):
     picture: Picture | None = None
 
     def pays(self, owed: str | None) -> bool:
-        """Whether this is the notice that is owed."""
+        """Whether this is the owed notice."""
         return owed is not None and all(draft.alert_type == owed for draft in self.drafts)
 
 
 class WatchedSource(Struct, frozen=True):
-    """A source with its saved memory, as read at start."""
+    """A source and its saved memory."""
 
     source: Source
     hot: SourceRuntime

@@ -1,7 +1,7 @@
-"""The state of a source now, as one word. Pure.
+"""The present state of a source, as one word. Pure.
 
-It says how the last look went and whether looks happen. The health is something else: a score over days, which one
-failed look does not lower.
+It shows how the last check went and whether checks happen. Health is different: a score over days, which a single
+failed check does not lower.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from storage.records.trail import Verdict
 
 
 def state_of(source: Source, hot: SourceRuntime, *, overdue: bool) -> SourceState:
-    """Return the state of a source. overdue: a look was due and has not happened, its `next_look_at` is over."""
+    """Return the state of a source. overdue: `next_look_at` has passed without a check."""
     if not source.enabled:
         return "paused"
     if hot.breaker.failures or hot.breaker.state != "closed" or hot.health.down_since is not None:
-        # A 404 opens the breaker at once. It will not pass, so it is a failure and no mere rest.
+        # A 404 opens the breaker at once. It will not pass, so the state is failing, not resting.
         rests = hot.breaker.state != "closed" and _last(hot) is not Verdict.REMOTE_PERMANENT
         return "resting" if rests else "failing"
     if overdue:
@@ -30,7 +30,7 @@ def state_of(source: Source, hot: SourceRuntime, *, overdue: bool) -> SourceStat
 
 
 def is_unrendered(source: Source, hot: SourceRuntime) -> bool:
-    """Return whether the last look failed because no browser here could show the page."""
+    """Return whether the last check failed because no browser here could render the page."""
     wants = source.is_web_page and (source.render == "always" or (source.render == "auto" and hot.rendered))
     return wants and hot.last_error is not None and _newest(hot) is Verdict.LOCAL
 
@@ -41,6 +41,6 @@ def _newest(hot: SourceRuntime) -> Verdict | None:
 
 
 def _last(hot: SourceRuntime) -> Verdict | None:
-    """Return what the last look came to. One that our own line spoilt says nothing of the source."""
+    """Return the verdict of the last check, skipping those that our own connection spoilt."""
     verdicts = (row.verdict for row in reversed(trail.read(hot.trail)))
     return next((verdict for verdict in verdicts if verdict is not Verdict.LOCAL), None)

@@ -1,7 +1,7 @@
-"""The states that people read of: one row each, with the word, a short form, a mood and a sentence. Pure.
+"""Names of states for people: one row per state with word, short form, mood and sentence. Pure.
 
-Dashboard, console and command take their words from here, and `docs/states.md` is made from it: a state has the same
-name everywhere. The keys are what code and wire call a state.
+Dashboard, console and commands take their words from here, and `docs/states.md` is generated from it, so a state has
+the same name everywhere. The keys are the names in code and API.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from storage.records.health import Flag
 from storage.records.trail import Verdict
 
 Mood = Literal["good", "calm", "warn", "bad"]
-"""How a state looks: green, blue, yellow, red."""
+"""The colour of a state: green, blue, yellow, red."""
 SourceState = Literal["failing", "resting", "throttled", "unrendered", "overdue", "new", "ok", "paused"]
-"""The state of a source now; it is always in exactly one, see `storage.records.source_state`. Worst first."""
+"""The present state of a source, exactly one; see `storage.records.source_state`. Worst first."""
 PartState = Literal[
     "quarantined",
     "backoff",
@@ -39,7 +39,7 @@ DestinationState = Literal[
 
 
 class State(NamedTuple):
-    """A state for people. short: of it in a narrow column; capitals want attention."""
+    """A state for people. short: for narrow columns, in capitals if it needs attention."""
 
     word: str
     short: str
@@ -68,7 +68,7 @@ HEALTH: Final[Mapping[Flag, State]] = {
     "degraded": State("degraded", "DEG", "warn", "Its health is from 0.3 to 0.7."),
     "ok": State("healthy", "ok", "good", "Its health is 0.7 or more."),
 }
-"""A source's health, over days; its state may be another."""
+"""A source's health over days, independent of its state."""
 PARTS: Final[Mapping[PartState, State]] = {
     "quarantined": State("quarantined", "QUAR", "bad", "It crashed too often. It starts again after a long wait."),
     "backoff": State("backing off", "BACK", "bad", "It crashed and waits before its next start."),
@@ -85,7 +85,7 @@ PARTS: Final[Mapping[PartState, State]] = {
     "ok": State("ok", "ok", "good", "It runs and all is well."),
     "paused": SOURCES["paused"],
 }
-"""Of what has a task: fixed parts, sources, destinations, worst first."""
+"""States of everything with a task: fixed parts, sources, destinations. Worst first."""
 ALERTS: Final[Mapping[AlertState, State]] = {
     "active": State("active", "on", "good", "It matches what comes."),
     "paused": State("paused", "pause", "calm", "A person paused it: it matches nothing until it is resumed."),
@@ -120,4 +120,4 @@ LOOKS: Final[Mapping[Verdict, State]] = {
     Verdict.CONTENT: State("not readable", "?", "bad", "The body could not be read as what it should be."),
     Verdict.LOCAL: State("our line", "o", "calm", "Our own line was down: the source is not to blame."),
 }
-"""What a look came to. The short form is its mark in the console."""
+"""Results of a check. The short form is the mark in the console."""

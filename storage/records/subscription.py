@@ -1,4 +1,4 @@
-"""Subscriptions to published feeds (WebSub): who is told of what, until when, and how far they have been told."""
+"""Subscriptions to published feeds (WebSub): the subscriber, the expiry, and the progress."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ MOST_SUBSCRIPTIONS = 20_000
 
 
 class Subscription(Struct, frozen=True):
-    """Who is told of what is new in a feed.
+    """A subscription to a feed's new events.
 
-    token_hash: of the address that was subscribed to. ending: the feed's format. secret: what its requests are signed
-    with, None for none.
+    token_hash: of the subscribed address. ending: the feed's format. secret: signs its requests, None for none.
     """
 
     id: str
@@ -28,15 +27,15 @@ class Subscription(Struct, frozen=True):
     secret: str | None = None
 
     def __repr__(self) -> str:
-        """Name the subscription without its callback, which may let somebody in, and its secret."""
+        """Leave out the secret and the callback, which may grant access."""
         return f"Subscription({self.id!r})"
 
 
 class Progress(NamedTuple):
-    """How far a subscriber has been told.
+    """A subscriber's progress.
 
-    cursor: all up to there is told, or given up. attempts: failed ones since. due_at: not before. error: of the last
-    one, "" after one that worked.
+    cursor: everything up to it was sent or given up. attempts: failures since. due_at: earliest next attempt. error: of
+    the last attempt, "" if it succeeded.
     """
 
     id: str
@@ -47,7 +46,7 @@ class Progress(NamedTuple):
 
 
 class Subscriber(NamedTuple):
-    """A subscription with its progress."""
+    """A subscription and its progress."""
 
     subscription: Subscription
     progress: Progress

@@ -1,4 +1,4 @@
-"""Defaults of a tag: the settings of the sources that have it, wherever they have none of their own."""
+"""Defaults of a tag: settings for the sources with the tag that lack their own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from storage.records.identity import Millis
 from storage.records.managed import Managed
 
 Inheritable = Literal["schedule", "hours", "bar", "selector", "ignore"]
-"""The settings of a source that may come from its tags."""
+"""The settings that a source can get from its tags."""
 MOST_TAGGED = 1000
-"""Tags that may have defaults."""
+"""Most tags with defaults."""
 
 
 class TagDefaults(Struct, frozen=True):
@@ -30,6 +30,5 @@ class TagDefaults(Struct, frozen=True):
     ignore: tuple[str, ...] = ()
     destinations: tuple[str, ...] = ()
     updated_by: str = ""
-    """Who set something last: a key's name, the dashboard, this machine; "" for the service itself."""
+    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
-    """The files that describe them, if any do."""

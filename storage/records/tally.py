@@ -1,12 +1,12 @@
-"""The tally of a source: its looks by hour, some ten bytes an hour. Pure.
+"""The tally of a source: its checks by hour, about ten bytes an hour. Pure.
 
-It travels in the source's lazily saved state, as the trail does. The hour that runs lies in front, in fixed places, so
-that a look costs one packing; hours that are over follow in the chunk of their day. Days that are over go to a table of
-their own, from where a receipt of coverage is made (`coverage`). An hour holds how many looks came to what, and, of
-those that were answered, the first, the last and the longest time between two.
+It travels in the source's lazily saved state, like the trail. The running hour comes first, in fixed positions, so a
+check costs one packing; past hours follow, one chunk per day. Past days move to their own table, from which coverage
+receipts are made (`coverage`). An hour holds the number of checks by verdict and, for successful ones, the first, the
+last and the longest gap.
 
-Moments are whole seconds: a time between two looks is right to within one. An hour that is counted twice (its clock was
-set back) lies there in two parts, and whoever reads it must not believe the times in it.
+Times are whole seconds, so a gap is accurate to one second. An hour that was counted twice (its clock was set back) is
+stored in two parts, and readers must not trust its times.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from storage.records.identity import Millis
 from storage.records.trail import Verdict
 
 HOUR: Final = 3600
-"""Seconds."""
 MOST_DAYS: Final = 8
-"""Days that a tally holds while nobody puts them away. Beyond that the oldest goes, and the next one says so."""
+"""Most days in a tally that is not cleared. After that the oldest is dropped, and the next one counts it as lost."""
 ANSWERED: Final = frozenset((Verdict.UNCHANGED, Verdict.CHANGED, Verdict.NOTHING_TO_TELL))
-"""What a look came to that saw the source."""
+"""Verdicts of successful checks."""
 _VERSION: Final = 1
 _FRONT: Final = struct.Struct(">BIIB8H5H")
-"""Version, mark of the last body, the running hour, whether it has a look; looks by verdict; new bodies,
-first, last, begin and length of the longest gap.
+"""Version, mark of the last body, running hour, 1 if it has a check, checks by verdict, new bodies,
+first, last, start and length of the longest gap.
 """
 _EMPTY: Final = _FRONT.pack(_VERSION, 0, 0, 0, *[0] * 13)
 _SUMS: Final = struct.Struct(">13I")
-"""Of a day: looks by verdict, new bodies, first, last, the longest gap and its begin."""
+"""Of a day: checks by verdict, new bodies, first, last, length and start of the longest gap."""
 _CHUNK: Final = struct.Struct(">HH")
-"""Of a day: its number since 1970, its bytes."""
+"""Of a day: its number since 1970 and its size in bytes."""
 _MOST: Final = 0xFFFF
 _KINDS: Final = len(Verdict)
 _DAY: Final = 24
@@ -42,10 +41,10 @@ _QUIET: Final = [(count, *[0] * (_KINDS - 1)) for count in range(0x80)]
 
 
 class Hour(NamedTuple):
-    """Looks of one hour. number: since 1970. looks: by verdict. bodies: how many differed from the one before.
+    """Checks of one hour. number: since 1970. looks: by verdict. bodies: how many differed from the one before.
 
-    first, last: seconds since 1970 of answered looks, None without any. gap: the longest time between two of them, in
-    seconds; gap_from: when it began.
+    first, last: times of successful checks in seconds since 1970, None if there are none. gap: the longest time between
+    two of them, in seconds. gap_from: its start.
     """
 
     number: int
@@ -58,14 +57,13 @@ class Hour(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """How many looks saw the source."""
         return self.looks[0] + self.looks[1] + self.looks[2]
 
 
 class Day(NamedTuple):
-    """A day that is over, as it is put away. number: since 1970. body: as `hours_of` reads it.
+    """A past day as stored. number: since 1970. body: for `hours_of`.
 
-    sums: what `summed` makes of it, b"" while nobody has: a year is read as 365 of these, not as 8,760 hours.
+    sums: the result of `summed`, b"" before that. A year is then read as 365 rows, not as 8,760 hours.
     """
 
     number: int
@@ -74,7 +72,7 @@ class Day(NamedTuple):
 
 
 def noted(tally: bytes, at: Millis, verdict: Verdict, body: bytes = b"") -> bytes:
-    """Return the tally with one look more. body: some bytes that mark the body it got; b"" for none, or no new one."""
+    """Add a check to the tally. body: some bytes that identify the received body; b"" if none or not new."""
     second = at // 1000
     if not _is_ours(tally):
         tally = _EMPTY
@@ -95,7 +93,7 @@ def noted(tally: bytes, at: Millis, verdict: Verdict, body: bytes = b"") -> byte
 
 
 def _see(numbers: list[int], offset: int) -> None:
-    """Take an answered look into the running hour: first, last, the begin and length of the longest gap."""
+    """Update the running hour's first, last and longest gap with a successful check."""
     if numbers[0] + numbers[1] + numbers[2] == 1:
         numbers[9:] = offset, offset, 0, 0
         return
@@ -113,25 +111,25 @@ def hours(tally: bytes) -> Iterator[Hour]:
 
 
 def running(tally: bytes) -> Sequence[Hour]:
-    """Return the hour that runs, if it has a look."""
+    """Return the running hour, if it has a check."""
     hour = _open_hour(tally) if _is_ours(tally) else None
     return () if hour is None else (hour,)
 
 
 def lost_days(day: Day) -> int:
-    """Return how many days before this one were given up, because nobody put them away."""
+    """Return how many days before this one were dropped because the tally was not cleared."""
     return day.body[0]
 
 
 def over(tally: bytes, today: int) -> Sequence[Day]:
-    """Return the days in a tally that are over."""
+    """Return the past days in a tally."""
     if not has_over(tally, today):
         return ()
     return [day for day in _days(tally) if day.number < today]
 
 
 def has_over(tally: bytes, today: int) -> bool:
-    """Return whether a day in a tally is over; asked of all sources, so it looks at two bytes."""
+    """Return whether a tally has a past day. Called for every source, so it reads two bytes only."""
     if len(tally) <= _FRONT.size or tally[0] != _VERSION:
         return False
     number: int = _CHUNK.unpack_from(tally, _FRONT.size)[0]
@@ -139,7 +137,7 @@ def has_over(tally: bytes, today: int) -> bool:
 
 
 def without(tally: bytes, days: Sequence[Day]) -> bytes:
-    """Return the tally without days that were put away, as far as they are still what they were then."""
+    """Remove stored days from the tally, unless they have changed since."""
     gone = {day.number: day.body for day in days}
     if not gone or not _is_ours(tally):
         return tally
@@ -148,14 +146,14 @@ def without(tally: bytes, days: Sequence[Day]) -> bytes:
 
 
 def days_in(tally: bytes) -> Sequence[Day]:
-    """Return the days whose hours lie behind the running one."""
+    """Return the days behind the running hour."""
     return list(_days(tally)) if _is_ours(tally) else ()
 
 
 def hours_of(day: Day) -> list[Hour]:
-    """Return the hours of a day; what is cut off or of another version is left out.
+    """Return the hours of a day, without a truncated rest.
 
-    A year has 8,760 of them, so the common one, in which nothing but quiet looks happened, is read at once.
+    A year has 8,760 hours, so the common hour with unchanged checks only takes a fast path.
     """
     body, at, found = day.body, 1, list[Hour]()
     size, start = len(body), day.number * _DAY
@@ -178,9 +176,9 @@ def hours_of(day: Day) -> list[Hour]:
 
 
 def is_copy(one: Hour, other: Hour) -> bool:
-    """Return whether an hour is another one as it was earlier: begun by the same look, and with no more looks.
+    """Return whether an hour is an earlier copy of another: it starts with the same check and has no more checks.
 
-    A crash leaves the state of a source as it was last saved, also when its day has been put away since.
+    After a crash a source has its last saved state, even if the day was moved out since.
     """
     if one.number != other.number or one.first not in (None, other.first) or (one.last or 0) > (other.last or 0):
         return False
@@ -188,7 +186,7 @@ def is_copy(one: Hour, other: Hour) -> bool:
 
 
 def united(there: Day, again: Day) -> Day:
-    """Return a day of which there are two: each look once. What a clock that was set back brings anew comes behind."""
+    """Merge two versions of a day, counting each check once. Hours repeated by a clock set back come last."""
     if again.body.startswith(there.body):
         return again
     known, new = hours_of(there), hours_of(again)
@@ -200,7 +198,7 @@ def united(there: Day, again: Day) -> Day:
 
 
 def summed(day: Day) -> bytes:
-    """Return a whole day in one row, for `whole_of`."""
+    """Sum a day up in one row, for `whole_of`."""
     parts = hours_of(day)
     whole = parts[0]._replace(number=day.number * _DAY) if parts else Hour(day.number * _DAY, (0,) * _KINDS)
     for hour in parts[1:]:
@@ -210,7 +208,7 @@ def summed(day: Day) -> bytes:
 
 
 def whole_of(day: Day) -> Hour:
-    """Return a day that has its sums, as if it were one long hour."""
+    """Return a summed day as if it were one long hour."""
     *looks, bodies, first, last, gap, gap_from = _SUMS.unpack(day.sums)
     number = day.number * _DAY
     if not first:
@@ -219,7 +217,7 @@ def whole_of(day: Day) -> Hour:
 
 
 def _counts(body: bytes, at: int, mask: int, *, new: bool) -> tuple[tuple[int, ...], int, int]:
-    """Return looks by verdict, how many bodies were new, and the place after them. Raises IndexError."""
+    """Return checks by verdict, the number of new bodies, and the next offset. Raises IndexError."""
     looks, bodies = [0] * _KINDS, 0
     for verdict in range(_KINDS):
         if mask >> verdict & 1:
@@ -253,12 +251,12 @@ def _open_hour(tally: bytes) -> Hour | None:
 
 
 def _put_away(rest: bytes, hour: Hour | None) -> bytes:
-    """Return the chunks with an hour more; the oldest day goes when there are too many."""
+    """Add an hour to the chunks; drop the oldest day if there are too many."""
     assert hour is not None
     days = list(_chunks(rest))
     number, packed = hour.number // _DAY, _packed(hour)
     place = next((place for place, day in enumerate(days) if day.number == number), None)
-    if place is not None:  # not always the last: a clock may have been set back over midnight
+    if place is not None:  # not always the last: the clock may have been set back over midnight
         days[place] = Day(number, days[place].body + packed)
     else:
         days.append(Day(number, b"\0" + packed))
@@ -325,7 +323,7 @@ def _is_ours(tally: bytes) -> bool:
 
 
 def merged(parts: Sequence[Hour]) -> Mapping[int, Hour]:
-    """Return hours by their number; what lies there in two parts is one."""
+    """Return hours by number, with the parts of an hour joined."""
     found: dict[int, Hour] = {}
     for hour in parts:
         before = found.get(hour.number)
@@ -334,7 +332,7 @@ def merged(parts: Sequence[Hour]) -> Mapping[int, Hour]:
 
 
 def _together(one: Hour, other: Hour) -> Hour:
-    """Return two parts of one hour as one: the time between them is a gap as well."""
+    """Join two parts of an hour; the time between them counts as a gap."""
     looks = tuple(map(sum, zip(one.looks, other.looks, strict=True)))
     seen = sorted((hour for hour in (one, other) if hour.first is not None), key=lambda hour: hour.first or 0)
     if not seen:

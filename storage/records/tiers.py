@@ -1,6 +1,6 @@
-"""The tiers: what a source can be, one row each. Nothing else in the program lists them.
+"""The tiers, one row each; no other module lists them. Pure.
 
-Pure. What a tier does is in `actors/sources/`; a row here says what everybody may know of it.
+`actors/sources/` implements them; a row has what all other parts need to know.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple, get_args
 
 SourceType = Literal["push", "feed", "html"]
-"""The tiers by their names on the wire. A type has to be written out; `TIERS` has a row for each."""
+"""Names of the tiers on the wire, spelt out for the type checker; `TIERS` has a row for each."""
 Setting = Literal[
     "selector",
     "ignore",
@@ -34,9 +34,10 @@ Colour = Literal["green", "cyan", "magenta"]
 
 
 class Kind:
-    """What the log's `kind` column tells apart: source tiers, the service's own notices, what is only practice,
-    entries that are new only because their whole feed is (`RESET`), which no alert gets, and heartbeats, which nobody
-    gets who has not asked for them.
+    """Values of the log's `kind` column: one per source tier, notices, practice, heartbeats, and held entries.
+
+    Held entries are new only because their whole feed is (`RESET`); no alert matches them. Readers get heartbeats only
+    on request.
     """
 
     FEED = 1
@@ -49,12 +50,11 @@ class Kind:
 
 
 class Tier(NamedTuple):
-    """What a kind of source is.
+    """The properties of a tier.
 
-    kinds: of its events in the log; the first is that of an ordinary one. schemes: of its URLs. polled: it is looked at
-    again and again; otherwise its connection is held. settings: what a user may set of it besides what every source
-    has. noun, plural: its name for people. outline: its `type` in a list of feeds (OPML). colour: of its lines in a
-    terminal.
+    kinds: of its events in the log, the ordinary one first. schemes: of its URLs. polled: it is checked repeatedly;
+    otherwise it has an open connection. settings: those a user may set in addition to every source's. noun, plural: its
+    names for people. outline: its `type` in OPML. colour: of its lines in a terminal.
     """
 
     kinds: tuple[int, ...]
@@ -69,7 +69,7 @@ class Tier(NamedTuple):
 
 _WEB: Final = ("http", "https")
 SOCKETS: Final = ("ws", "wss")
-"""Schemes of WebSockets. Other streams go over HTTP."""
+"""WebSocket schemes. Other streams use HTTP."""
 _PAGE: Final = frozenset[Setting](
     {
         "selector",
@@ -98,14 +98,14 @@ TIERS: Final[dict[SourceType, Tier]] = {
 assert TIERS.keys() == set(get_args(SourceType))
 POLLED: Final = frozenset(name for name, tier in TIERS.items() if tier.polled)
 ORDINARY: Final = tuple(tier.kinds[0] for tier in TIERS.values())
-"""The log's kinds of what sources told, without what is held."""
+"""The log's kinds of ordinary source events, without held ones."""
 WATCHED: Final = tuple(kind for tier in TIERS.values() for kind in tier.kinds)
-"""The log's kinds of all that came from sources."""
+"""The log's kinds of all source events."""
 
 UNASKED: Final = (*WATCHED, Kind.NOTICE, Kind.PRACTICE)
-"""The log's kinds of all that readers get without asking: everything but heartbeats."""
+"""The log's kinds that readers get by default: all but heartbeats."""
 
 
 def tier_of(kind: int) -> SourceType | None:
-    """Return the tier whose sources make events of a kind of the log; None for what no source told."""
+    """Return the tier whose sources emit events of a kind; None for kinds of the service itself."""
     return next((name for name, tier in TIERS.items() if kind in tier.kinds), None)

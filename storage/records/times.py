@@ -1,4 +1,4 @@
-"""RFC 3339 text, as it goes over the wire, and back to milliseconds; and intervals such as `10m`. Pure."""
+"""RFC 3339 text to and from milliseconds, and intervals such as `10m`. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def rfc3339(at: Millis) -> str:
-    """Return RFC 3339 UTC with `Z` and milliseconds; times outside the years 1 to 9999 are clamped to 1970..9999.
+    """Return RFC 3339 UTC with `Z` and milliseconds; times outside the years 1970 to 9999 are clamped.
 
     >>> rfc3339(Millis(1_500))
     '1970-01-01T00:00:01.500Z'
@@ -23,7 +23,7 @@ def rfc3339(at: Millis) -> str:
 
 
 def spoken(at: Millis) -> str:
-    """Return a moment to the minute, as a sentence says it.
+    """Return a moment to the minute, for prose.
 
     >>> spoken(Millis(1_780_000_000_000))
     '28 May 2026 20:26 UTC'
@@ -33,7 +33,7 @@ def spoken(at: Millis) -> str:
 
 
 def parse_rfc3339(text: str) -> Millis:
-    """Return the moment that an RFC 3339 date-time with an offset names. Raises ValueError otherwise.
+    """Parse an RFC 3339 date-time with an offset. Raises ValueError otherwise.
 
     >>> parse_rfc3339('1970-01-01T01:00:01.5+01:00')
     1500
@@ -45,7 +45,7 @@ def parse_rfc3339(text: str) -> Millis:
 
 
 def seconds_of(interval: str) -> int:
-    """Return the seconds of an interval: a whole number and one of s, m, h and d.
+    """Return the seconds of an interval: a whole number and a unit of s, m, h or d.
 
     >>> seconds_of("10m")
     600
@@ -54,7 +54,7 @@ def seconds_of(interval: str) -> int:
 
 
 def interval_text(seconds: int) -> str:
-    """Return seconds in the largest unit that divides them.
+    """Write seconds in the largest unit that divides them.
 
     >>> interval_text(600), interval_text(90)
     ('10m', '90s')

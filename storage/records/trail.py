@@ -1,7 +1,7 @@
-"""The look trail: what became of a source's last 200 looks, a few bytes a look. Pure.
+"""The trail: the results of a source's last 200 checks, a few bytes each. Pure.
 
-Looks that went alike one after the other are one row with a count, so that a quiet source's trail is a single row. It
-travels in the source's lazily saved state: a look that found nothing still writes nothing.
+Consecutive checks with the same result are one row with a count, so a quiet source's trail is a single row. The trail
+travels in the source's lazily saved state: a check that found nothing still writes nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MOST_16, _MOST_32 = 0xFFFF, 0xFFFFFFFF
 
 
 class Verdict(IntEnum):
-    """What a look came to. The numbers are stored: none of them ever changes its meaning."""
+    """The result of a check. The numbers are stored, so they never change their meaning."""
 
     UNCHANGED = 0
     CHANGED = 1
     NOTHING_TO_TELL = 2
-    """The body changed, and nothing in it was worth telling: churn, held entries, a doubt."""
+    """The body changed without a reportable change: churn, held entries, a doubt."""
     REMOTE_TRANSIENT = 3
-    """It failed, as the rest of them, for the reason that `Blame` of the same name explains."""
+    """It and the verdicts below are failures, for the reason of the `Blame` with the same name."""
     THROTTLED = 4
     REMOTE_PERMANENT = 5
     CONTENT = 6
@@ -36,7 +36,7 @@ class Verdict(IntEnum):
 
 
 class Row(Struct, frozen=True):
-    """`looks` looks that went alike, from the first to the last of them. size (bytes on the wire), ms: of the last."""
+    """Consecutive checks with the same result. looks: how many. size (bytes on the wire), ms: of the last."""
 
     first_at: Millis
     last_at: Millis
@@ -52,7 +52,7 @@ def look(at: Millis, verdict: Verdict, status: int | None, *, size: int = 0, ms:
 
 
 def noted(trail: bytes, row: Row) -> bytes:
-    """Return the trail with one look more, and without what is older than the last 200."""
+    """Add a check and drop those before the last 200."""
     rows = read(trail)
     if rows and (rows[-1].verdict, rows[-1].status) == (row.verdict, row.status) and row.verdict != Verdict.CHANGED:
         rows[-1] = replace(row, first_at=rows[-1].first_at, looks=rows[-1].looks + 1)
@@ -67,7 +67,7 @@ def noted(trail: bytes, row: Row) -> bytes:
 
 
 def read(trail: bytes) -> list[Row]:
-    """Return the rows, oldest first; none from a trail of another version."""
+    """Return the rows, oldest first; none for a trail of another version."""
     if trail[:1] != _VERSION or (len(trail) - 1) % _ROW.size:
         return []
     return [

@@ -1,6 +1,6 @@
-"""Values that stand in a text, and what of them a change altered: a price, a date, a state, in numbers that compare.
+"""Values in a text, and their changes: prices, dates, states and others, in a comparable form.
 
-A number is an integer with a scale, as an event has no floats: 1,099.00 EUR is number 109900, scale 2, unit "EUR".
+Events have no floats, so a number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, unit "EUR".
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
 
 MOST_CHANGES = 20
-"""Most typed changes of an event: the first ones."""
+"""Most typed changes of an event; the first ones are kept."""
 MOST_VALUE_TEXT = 80
-"""Most characters of a value's text, and of a label."""
+"""Most characters of a value's text or a label."""
 MOST_STANDING = 500
-"""Most values of a page as it stands: prices first, then in the order of the page."""
+"""Most current values of a page: prices first, then in page order."""
 MOST_SCALE = 9
 LARGEST = 2**53 - 1
-"""The largest number that a reader in JavaScript reads exactly (RFC 8259, 6)."""
+"""The largest integer that JavaScript reads exactly (RFC 8259, 6)."""
 
 
 class Value(Struct, frozen=True, omit_defaults=True):
@@ -44,11 +44,11 @@ class Value(Struct, frozen=True, omit_defaults=True):
     value: str = ""
 
     def same_as(self, other: Value) -> bool:
-        """Return whether both mean the same, however they are written."""
+        """Return whether both mean the same, in whatever notation."""
         return self.type == other.type and self.meaning() == other.meaning()
 
     def meaning(self) -> tuple[int | str, ...]:
-        """Return what the value means, without how it is written: 5 and 5.00 are one number."""
+        """Return the value without its notation: 5 and 5.00 are the same number."""
         if isinstance(self.number, int):
             number, scale = self.number, self.scale
             while scale and not number % 10:
@@ -75,8 +75,8 @@ class TypedChange(Struct, frozen=True, omit_defaults=True):
 
 
 class StandingValue(Struct, frozen=True, array_like=True):
-    """A value of a page as it was last told. block: the number of the text that it is in. label, path: as an event
-    that tells a change of it names it.
+    """A value of a page at its last report. block: the number of its text. label, path: as in an event that reports
+    its change.
     """
 
     value: Value
@@ -86,9 +86,9 @@ class StandingValue(Struct, frozen=True, array_like=True):
 
 
 class StandingValues(Struct, frozen=True, array_like=True):
-    """The values of a page as it was last told, at most `MOST_STANDING`. more: how many there are besides.
+    """The values of a page at its last report, at most `MOST_STANDING`. more: how many others it has.
 
-    began: when the first look was that the page is compared with since (milliseconds); 0 where nobody knows.
+    began: time of the first check with this baseline, in milliseconds; 0 if unknown.
     """
 
     values: tuple[StandingValue, ...] = ()
