@@ -1,4 +1,4 @@
-"""The terms of an append (whose right, which ids, whose signature) and its answers."""
+"""The terms of an append (lease, ids, signature) and its answers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Lease(NamedTuple):
 
 
 Answer = Sequence[Stored] | StateMoved | Duplicate
-"""What became of a harvest: its events in order, or why it was refused."""
+"""The answer to a harvest: its events in order, or the refusal."""
 
 
 def events_of(answers: Sequence[Answer]) -> list[Stored]:
-    """Return the events of all harvests that were not refused, in order."""
+    """Return the events of all accepted harvests, in order."""
     return [event for answer in answers if not isinstance(answer, StorageError) for event in answer]
 
 
@@ -32,24 +32,24 @@ Stamp = Callable[[Seq, str, SourceId, Draft], bytes]
 
 
 Marks = Sequence[int]
-"""What other events of the same story probably have, too: integers of 48 bits."""
+"""48-bit integers that other events of the same story probably share."""
 
 
 class Stories(Protocol):
-    """Says which story an event is of. Pure; may run in a thread."""
+    """Finds the story of an event. Pure; may run in a thread."""
 
     def marks(self, draft: Draft) -> Marks:
-        """Return a draft's marks; none for what can be of no story but its own."""
+        """Return a draft's marks; none if it can only be its own story."""
 
     def marks_of(self, event: Stored) -> Marks:
-        """Return the marks that the draft of an event had."""
+        """Return the marks of an event's draft."""
 
     def story(self, source: SourceId, draft: Draft, earlier: Sequence[Stored]) -> str:
-        """Return the id of a story's first event, "" for a new story. `earlier` have a mark of the draft's."""
+        """Return the id of the story's first event, "" for a new story. `earlier`: events that share a mark."""
 
 
 class Mint(Protocol):
-    """Gives positions and ids in commit order; called by the engine inside its transaction only."""
+    """Assigns positions and ids in commit order; the engine calls it only inside its transaction."""
 
     def raise_floor(self, floor: Seq) -> None:
         """Never mint at or below `floor` from now on."""

@@ -1,4 +1,4 @@
-"""Lines of a destination's attempts log, as every engine writes them. Pure."""
+"""Rows of a destination's attempts log, the same in every engine. Pure."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from storage.records.delivery import Attempt, Outcome, Rates, Result
 from storage.records.identity import Millis, Seq, id_of
 
 KEPT_ATTEMPTS = 1_000
-"""Newest attempts that are kept of each destination."""
+"""Newest attempts kept for each destination."""
 KEPT_DEAD = 10_000
-"""Newest attempts with which a delivery was given up, kept of each destination beside those."""
+"""Newest given-up attempts kept for each destination in addition."""
 RATED_ATTEMPTS = 100
-"""Newest attempts that a failure rate is about; a rate of duplicates is about all that are kept."""
+"""Newest attempts that count for the failure rate; all kept ones count for the rate of duplicates."""
 
 
 class Line(Protocol):
-    """What rates need of an attempt."""
+    """The part of an attempt that rates need."""
 
     @property
     def event_id(self) -> str:
@@ -29,11 +29,11 @@ class Line(Protocol):
 
     @property
     def result(self) -> Result:
-        """What became of it."""
+        """The outcome."""
 
 
 def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
-    """Return the line of an outcome; `number` counts the attempts at this event from 1."""
+    """Return the row of an outcome; `number` counts the attempts at this event from 1."""
     return Attempt(
         destination=outcome.destination,
         event_id=event_id,
@@ -49,17 +49,17 @@ def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
 
 
 def rates_of(lines: Sequence[Line]) -> Rates:
-    """Return the rates of a destination's newest attempts, which come oldest first.
+    """Return the rates of a destination's newest attempts, given oldest first.
 
-    A delivery counts as a duplicate when its id was delivered before, or when an attempt before it has no line: that
-    one was cut by a crash, and nobody knows what the receiver got.
+    A delivery counts as a duplicate if its id was delivered before, or if an attempt before it has no row: a crash cut
+    that attempt, and the receiver may have got it.
     """
     rated = lines[-RATED_ATTEMPTS:]
     known: dict[str, int] = {}
     taken: set[str] = set()
     delivered = again = 0
     for line in lines:
-        # The first attempts at an event may have left the log, if the log has ever been full.
+        # If the log was ever full, an event's first attempts may have left it.
         cut = line.attempt > known.get(line.event_id, 0) + 1 and (line.event_id in known or len(lines) < KEPT_ATTEMPTS)
         if line.result == "sent":
             delivered += 1
@@ -71,9 +71,9 @@ def rates_of(lines: Sequence[Line]) -> Rates:
 
 
 def gone_attempt(destination: str, seq: Seq, attempts: int, now: Millis) -> Attempt:
-    """Return the line of an event that left the log before it was delivered: given up, and visibly so.
+    """Return a given-up row for an event that left the log before it was delivered.
 
-    Only the event's position is left of it, so the line names the first id of that position.
+    Only its position is known, so the row has the first id of that position.
     """
     return Attempt(
         destination=destination,

@@ -1,4 +1,4 @@
-"""Knowledge of damage to the data: every part that meets damage reports it here."""
+"""The record of damage to the data: every part that finds damage reports it here."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from storage.errors import Corrupt
 
 
 class Damage:
-    """The first damage that anybody met, for as long as the storage is open: only a backup takes it away.
+    """The first damage found while the storage is open; only a backup repairs it.
 
-    `says` is a sentence, empty while none is known.
+    `says`: a sentence, empty if there is no damage.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Damage:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note what the block raises, and let it pass. On the loop only."""
+        """Record Corrupt errors of the block and let them pass. On the loop only."""
         try:
             yield
         except Corrupt as error:
@@ -35,6 +35,6 @@ class Damage:
             raise
 
     async def wait(self) -> str:
-        """Wait until some is known, and return what it says."""
+        """Wait until damage is found and return its description."""
         await self._known.wait()
         return self.says

@@ -9,7 +9,7 @@ from storage.records.source import Source
 
 
 class StorageError(Exception):
-    """Anything below."""
+    """The base of all errors below."""
 
 
 class Duplicate(StorageError):
@@ -21,11 +21,11 @@ class Duplicate(StorageError):
 
 
 class Fenced(StorageError):
-    """A newer life of the service owns the data now: stop at once, write nothing more."""
+    """A newer start of the service owns the data now: stop at once, write nothing more."""
 
 
 class CursorMoved(StorageError):
-    """A durable cursor is not where its owner thought: read it again."""
+    """A durable cursor is not where its owner expected it: read it again."""
 
 
 class StateMoved(StorageError):
@@ -38,7 +38,7 @@ class StateMoved(StorageError):
 class AlertsMoved(StorageError):
     """Alerts or destinations were written since they were read: nothing was written, read them again.
 
-    revision: what they are of now. at: the newest event when they were written last.
+    revision: the present one. at: the newest event when it last rose.
     """
 
     def __init__(self, revision: int, at: Seq) -> None:
@@ -47,11 +47,11 @@ class AlertsMoved(StorageError):
 
 
 class DiskFull(StorageError):
-    """No room: wait, free some, and try again. Nothing was written."""
+    """The disk is full: wait, free space, and retry. Nothing was written."""
 
 
 class Unavailable(StorageError):
-    """The engine does not answer now (closed, busy): try again later. The write may or may not have happened."""
+    """The engine does not respond now (closed, busy): retry later. The write may or may not have happened."""
 
 
 class Corrupt(StorageError):
@@ -59,30 +59,30 @@ class Corrupt(StorageError):
 
 
 class Unopened(Corrupt):
-    """A sealed secret does not open: it was altered, or put where it does not belong."""
+    """A sealed secret cannot be opened: it was altered, or moved to another row."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"the sealed secret of {kind} {name} does not open: it was altered, or moved from another row")
 
 
 STANDSTILL = (DiskFull, Unavailable, Corrupt)
-"""What an actor waits out instead of crashing: another life of it would meet the same."""
+"""Errors that an actor waits out instead of crashing: a restart would hit the same error."""
 
 
 class ChainBroken(StorageError):
-    """What is committed can't be told on without a gap: a copy elsewhere must begin anew. The sentence says why."""
+    """The chain of changes has a gap: a copy elsewhere must start again. The message has the reason."""
 
 
 class NoKey(StorageError):
-    """The secrets are sealed with a master key that is not here: name it (exit code 64). Nothing was opened."""
+    """The secrets are sealed with a master key that was not given: name it (exit code 64). Nothing was opened."""
 
 
 class NewerSchema(StorageError):
-    """The data were written by a newer version than this one: upgrade the program (exit code 78)."""
+    """A newer version wrote the data: upgrade the program (exit code 78)."""
 
 
 class Exposed(StorageError):
-    """Others may read or change the data, and we may not forbid it: `path`, with its mode (exit code 78)."""
+    """Others may read or change `path`, and we may not change its mode (exit code 78)."""
 
     def __init__(self, path: Path, mode: int) -> None:
         super().__init__(f"{path} is open to others (mode {mode:04o})")

@@ -1,4 +1,4 @@
-"""Shows readers what was committed, in order: the one place that publishes, whoever wrote and whoever was told."""
+"""Publishing of commits to readers, in order; nothing else publishes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from storage.tail import Tail
 
 PAGE = 500
 MOST_WAITING = 64
-"""Commits held in memory while the follower is held up; beyond these it reads them from the log."""
+"""Most commits in memory while the follower is busy; beyond them it reads the log."""
 AGAIN = 1.0
-"""Seconds between two tries while the log can't be read."""
+"""Seconds between two attempts while the log is unreadable."""
 
 
 class _Log(Protocol):
@@ -31,9 +31,9 @@ class _Commit(NamedTuple):
 
 
 class Follower:
-    """Fills a tail from a log. An engine hands in each commit; what does not join on is read from the log.
+    """Fills a tail from a log. An engine passes in each commit; gaps between commits are read from the log.
 
-    So a commit that nobody has waited for, or of which it is not known whether it happened, is shown like any other.
+    So commits that no caller awaited, and commits with an unknown outcome, are published like any other.
     """
 
     def __init__(self, tail: Tail, log: _Log) -> None:
@@ -46,7 +46,7 @@ class Follower:
         return f"Follower(head={self._tail.head}, waiting={len(self._commits)}, gap={self._gap})"
 
     def committed(self, after: Seq, events: Sequence[Stored]) -> None:
-        """Take a commit's events, oldest first. `after`: the newest position given before it. On the loop only."""
+        """Take a commit's events, oldest first. `after`: the newest position assigned before it. On the loop only."""
         if len(self._commits) < MOST_WAITING:
             self._commits.append(_Commit(after, events))
             self._woken.set()
@@ -54,13 +54,13 @@ class Follower:
             self.unknown()
 
     def unknown(self) -> None:
-        """Have the log read: something may have been committed. On the loop only."""
+        """Read the log, as there may be unseen commits. On the loop only."""
         self._commits.clear()
         self._gap = True
         self._woken.set()
 
     async def run(self) -> None:
-        """Follow until cancelled. While the log can't be read, nothing is shown, and it is tried again."""
+        """Follow until cancelled. While the log is unreadable, publish nothing and retry."""
         self.unknown()
         while True:
             await self._woken.wait()
@@ -76,7 +76,7 @@ class Follower:
         while self._gap or self._commits:
             commit = self._commits.popleft() if self._commits else None
             if self._gap or commit is None or commit.after > self._tail.head:
-                self._gap = False  # before the log is read: what is not known from now on is another gap
+                self._gap = False  # before the log is read: a later unknown commit is another gap
                 await self._read_on()
             else:
                 await self._tail.publish([event for event in commit.events if event.seq > self._tail.head])

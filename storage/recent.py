@@ -1,4 +1,4 @@
-"""An event of the newest, which are held in memory for streams. Pure."""
+"""A recent event, held in memory for streams. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from storage.records.event import Stored
 
 
 class Recent:
-    """An event in the ring; `frame` caches its encoding for streams, so that it is made once for all of them."""
+    """An event in the ring. `frame` caches its encoding, made once for all streams."""
 
     __slots__ = ("frame", "stored")
 

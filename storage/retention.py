@@ -1,13 +1,13 @@
-"""The next step of retention: which events go, and how much of their room goes back to the disk. Pure.
+"""The next step of retention: which events to delete, and how much space to return to the disk. Pure.
 
-Both go in slices that are small enough to pass between two commits.
+Both happen in slices small enough to fit between two commits.
 
-Age is read off an event's position, which holds the millisecond it was committed in; so a log that lived through a
-wrong clock is judged by the clock it had. The pruner asks again after each slice, and stops when nothing is left to do.
+An event's position holds the millisecond of its commit, so age is judged by the clock of that time, even a wrong one.
+The pruner asks again after each slice, and stops when nothing is left to do.
 
-A clock that is ahead (a dead battery, a machine resumed elsewhere, a typo) would take the whole log with it. So nothing
-goes by a clock that the newest event and the time that has passed contradict, until it has gone on like that for an
-hour; and what goes by age in one round is a part of the log only.
+A clock that is ahead (a dead battery, a machine resumed elsewhere, a typo) would delete the whole log. So a clock that
+contradicts the newest event and the elapsed time deletes nothing until it has run steadily for an hour, and one round
+deletes only a part of the log by age.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from storage.records.cursor import Bounds
 from storage.records.identity import Millis, Seq, seq_at
 
 LEAST = 1_000
-"""Events that stay when it is about bytes: the rest of the storage may weigh more than all of them."""
+"""Events that always stay when bytes are limited, since the rest of the storage may weigh more than all of them."""
 SLICE = 200
-"""Events of one slice: 8 to 30 microseconds each on the writer, so a harvest waits a few milliseconds at most."""
+"""Events in a slice: 8 to 30 microseconds each on the writer, so a harvest waits a few milliseconds at most."""
 
 LITTLE = 32 << 20
-"""Free bytes that are never worth the work."""
+"""Free bytes that are never worth returning."""
 STEP = 256 << 10
-"""Bytes that go back at once: 64 pages, 2 ms of the writer's own time and some of the disk's."""
+"""Bytes returned at once: 64 pages, 2 ms of the writer's time and some of the disk's."""
 
 
 PATIENCE = 3_600.0
-"""Seconds for which a clock that jumped ahead must go on steadily before it is believed: time to put it right."""
+"""Seconds for which a clock that jumped ahead must run steadily to be trusted: time for a person to correct it."""
 JUMP = Millis(3_600_000)
-"""Milliseconds that the clock may be ahead of the time that has passed."""
+"""Milliseconds that the clock may be ahead of the elapsed time."""
 IDLE = Millis(86_400_000)
-"""Milliseconds that it may be ahead of the newest event when we start: so long nothing may have run, or happened."""
+"""Milliseconds that it may be ahead of the newest event at start: the service may have been down or idle so long."""
 SHARE = 0.05
-"""The part of the log that may go by age in one round, if no more ages between two rounds."""
+"""The share of the log that one round may delete by age, unless more ages between two rounds."""
 
 
 class Trust:
-    """Whether the wall clock is believed. newest: of the newest event, None for none. tick: seconds, monotonic."""
+    """Decides whether to trust the wall clock. newest: of the newest event, None for none. tick: monotonic seconds."""
 
     def __init__(self, newest: Millis | None, tick: float) -> None:
         self._known, self._slack = None if newest is None else (newest, tick), IDLE
@@ -50,7 +50,7 @@ class Trust:
         return f"<Trust known={self._known} doubted={self._doubted}>"
 
     def ahead(self, now: Millis, tick: float) -> Millis:
-        """Return by how many milliseconds the clock is ahead of what it should show; 0 when it is believed."""
+        """Return by how many milliseconds the clock is ahead of its expected time; 0 if it is trusted."""
         ahead = 0 if self._known is None else now - _shown(self._known, tick)
         if ahead > self._slack and not self._steady(now, tick):
             return Millis(ahead)
@@ -68,7 +68,7 @@ def _shown(known: tuple[Millis, float], tick: float) -> int:
 
 
 def most_aged(keep: Keep, count: int, between: float) -> int:
-    """Return how many events may go by age in one round, `between` seconds after the last.
+    """Return how many events one round may delete by age, `between` seconds after the last.
 
     >>> most_aged(Keep(age=Millis(90 * 86_400_000)), 1_000_000, 600)
     50000
@@ -79,9 +79,9 @@ def most_aged(keep: Keep, count: int, between: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much is kept: no event older than `age` milliseconds, no more than `events` of them; None sets no bound.
+    """The limits of the log: age of an event in milliseconds, and number of events; None for no limit.
 
-    `weight`: no more bytes of storage, though LEAST events stay whatever else it holds.
+    `weight`: bytes of storage, though LEAST events always stay.
     """
 
     age: Millis | None = None
@@ -89,25 +89,24 @@ class Keep:
     weight: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse nonsense. Raises ValueError."""
+        """Raises ValueError if a limit would keep nothing."""
         if any(bound is not None and bound < 1 for bound in (self.age, self.events, self.weight)):
             raise ValueError(f"nothing would be kept by {self}")
 
 
 class FreeSpace(NamedTuple):
-    """The bytes that the storage takes, and those of them that are free for new events."""
+    """whole: bytes that the storage takes. free: how many of them new events can use."""
 
     whole: int
     free: int
 
     @property
     def used(self) -> int:
-        """The bytes that hold something."""
         return self.whole - self.free
 
 
 class Slice(NamedTuple):
-    """The arguments of `EventLog.retain`: at most `limit` of the oldest before `before`. `aged`: by the clock."""
+    """Arguments of `EventLog.retain`: at most `limit` of the oldest events before `before`. `aged`: due to age."""
 
     before: Seq
     limit: int
@@ -115,9 +114,9 @@ class Slice(NamedTuple):
 
 
 def next_slice(keep: Keep, bounds: Bounds, count: int, now: Millis, weight: int = 0) -> Slice | None:
-    """Return what to delete next, or None when the log is within its bounds. `count` is how many events it holds.
+    """Return what to delete next, None if the log is within its limits. `count`: events in the log.
 
-    `weight`: the bytes that the storage takes now.
+    `weight`: bytes that the storage takes.
 
     >>> hour = Millis(3_600_000)
     >>> log = Bounds(floor=Seq(0), oldest=seq_at(Millis(1)), newest=seq_at(hour))
@@ -140,14 +139,14 @@ def next_slice(keep: Keep, bounds: Bounds, count: int, now: Millis, weight: int 
 
 
 def too_roomy(room: FreeSpace) -> bool:
-    """Return whether so much is free that some should go back to the disk; below that, new events will take it."""
+    """Return whether to return free bytes to the disk; if fewer are free, new events will use them."""
     return room.free > max(LITTLE, room.whole // 4)
 
 
 def next_return(room: FreeSpace) -> int:
-    """Return how many bytes go back next, once `too_roomy` has begun it; 0 when enough have.
+    """Return how many bytes to return next, once `too_roomy` has started it; 0 if done.
 
-    It ends below where it begins, so that one day's coming and going does not move pages to and fro.
+    It stops below the level at which it starts, so that daily fluctuations do not move pages back and forth.
 
     >>> next_return(FreeSpace(whole=10 * LITTLE, free=9 * LITTLE)) == STEP
     True

@@ -1,10 +1,9 @@
-"""The newest events in memory, and the wake-up of every cursor that has caught up.
+"""The newest events in memory, and the wake-up of waiting readers.
 
-The follower publishes here what was committed, in order. A reader asks `since(cursor)`: an answer from memory while it
-keeps up, None once it has fallen behind the ring (then it reads pages from the log). At the end it waits with
-`wait_past(cursor)`. No reader has a queue; a slow one just has an older cursor. Waiters are kept in buckets
-of 200 that share an Event, and are woken a bucket at a time, so that ten thousand streams never hold the loop in one
-piece.
+The follower publishes commits here, in order. A reader calls `since(cursor)`: it gets events from memory while it keeps
+up, and None once it has fallen behind the ring; then it reads pages from the log. At the end it waits with
+`wait_past(cursor)`. No reader has a queue; a slow one has an older cursor. Waiters share an Event in buckets of 200 and
+are woken one bucket at a time, so that ten thousand streams never block the loop for long.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ BUCKET = 200
 
 
 class TailStatistics(NamedTuple):
-    """A tail at one instant."""
+    """A tail at one moment."""
 
     head: Seq
     held: int
@@ -32,10 +31,10 @@ class TailStatistics(NamedTuple):
 
 
 class Tail:
-    """A bounded ring of the newest events and the place where live cursors wait.
+    """A bounded ring of the newest events, where live readers wait.
 
-    `most` events and `most_bytes` of bodies bound the ring; the oldest go first. `head` is the newest position that a
-    reader may see.
+    The ring holds at most `most` events and `most_bytes` of bodies; the oldest are dropped. `head` is the newest
+    position that a reader may see.
     """
 
     def __init__(self, head: Seq = START, *, most: int = 8_192, most_bytes: int = 64 << 20) -> None:
@@ -51,11 +50,10 @@ class Tail:
 
     @property
     def head(self) -> Seq:
-        """The newest published position."""
         return self._head
 
     def since(self, after: Seq) -> Sequence[Recent] | None:
-        """Return the events after a position, oldest first, or None when the ring no longer goes back that far."""
+        """Return the events after a position, oldest first; None if the ring no longer reaches back that far."""
         if after < self._start:
             return None
         if after >= self._head:
@@ -63,11 +61,11 @@ class Tail:
         return self._ring[bisect_right(self._keys, after) :]
 
     def forget(self) -> None:
-        """Empty the ring: whoever is not at the head reads the log, which may not have all that was shown."""
+        """Empty the ring: readers behind the head then read the log, which may lack events already shown."""
         self._ring, self._keys, self._bytes, self._start = [], [], 0, self._head
 
     async def publish(self, events: Sequence[Stored]) -> None:
-        """Show committed events to readers, oldest first, and wake the waiting ones a bucket at a time.
+        """Show committed events to readers, oldest first, and wake waiting ones a bucket at a time.
 
         The events are visible before the first checkpoint. If cancelled, the remaining waiters are woken at once.
         """
@@ -90,7 +88,7 @@ class Tail:
                 bucket.set()
 
     async def wait_past(self, after: Seq) -> Seq:
-        """Wait until something newer than `after` is published; return the head. A checkpoint in any case."""
+        """Wait until an event after `after` is published; return the head. Always a checkpoint."""
         if self._head > after:
             await trio.lowlevel.checkpoint()
         while self._head <= after:
@@ -106,7 +104,6 @@ class Tail:
         return self._head
 
     def statistics(self) -> TailStatistics:
-        """Return the ring's size and how many readers wait."""
         return TailStatistics(self._head, len(self._ring), self._bytes, self._waiting)
 
     def _trim(self) -> None:
@@ -115,7 +112,7 @@ class Tail:
         while held > self._most_bytes and drop < len(self._ring) - 1:
             held -= len(self._ring[drop].stored.body)
             drop += 1
-        # Trimming in lumps keeps the cost of a publish constant on average.
+        # Trimming in lumps keeps the average cost of a publish constant.
         if drop and (drop >= self._most // 8 or held < self._bytes - self._most_bytes // 8):
             self._start = self._keys[drop - 1]
             del self._ring[:drop], self._keys[:drop]

@@ -1,11 +1,11 @@
-"""The promises of every storage engine: SQLite, whose writer is a thread or the loop itself, and PostgreSQL.
+"""The guarantees of every storage engine: SQLite (its writer is a thread or the loop itself) and PostgreSQL.
 
-One file for each noun. `tests/storage/contract` runs one suite over all engines. Three promises carry the product:
-`append` is one transaction (events and source states, all or nothing) and its order is the ids' order; a read never
-outlives its page; durable cursors move by compare-and-set together with what they caused. A cancelled write may still
-happen: its caller knows nothing until it looks. Every write names a `Lease`, whose epoch is the fencing token: where
-one start owns the data, a write of an earlier one raises `Fenced`. Where several share them (PostgreSQL), each write
-compares what it began with: a source's version, a cursor, the alerts' revision, the claim on a row.
+One file for each noun. `tests/storage/contract` runs one suite over all engines. Three guarantees matter most: `append`
+is one transaction (events and source states, all or nothing) in the order of the ids; a read ends with its page;
+durable cursors move by compare-and-set in one transaction with their effects. A cancelled write may still happen, and
+its caller must read to find out. Every write names a `Lease`, whose epoch is the fencing token: where one start owns
+the data, writes of earlier starts raise `Fenced`. On shared data (PostgreSQL) each write compares what it started from:
+a source's version, a cursor, the alerts' revision, a row's claim.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from storage.tail import Tail
 
 
 class Storage(Protocol):
-    """One opened engine. `tail` is published to by whoever appends."""
+    """One opened engine."""
 
     @property
     def log(self) -> EventLog:
-        """The log of events."""
+        """The event log."""
 
     @property
     def sources(self) -> Sources:
@@ -72,66 +72,66 @@ class Storage(Protocol):
 
     @property
     def calls(self) -> Calls:
-        """Calls that may be repeated."""
+        """Idempotent calls."""
 
     @property
     def coverage(self) -> Coverage:
-        """What is known of looks."""
+        """Past days of checks, and shifts."""
 
     @property
     def pictures(self) -> Pictures:
-        """Pictures of rendered pages."""
+        """Screenshots of rendered pages."""
 
     @property
     def people(self) -> People:
-        """Who may use the dashboard."""
+        """The dashboard's password and sessions."""
 
     @property
     def saved_views(self) -> SavedViews:
-        """Filters of the dashboard's lists, under names."""
+        """The dashboard's saved views."""
 
     @property
     def tag_defaults(self) -> TagsDefaults:
-        """Settings of the sources with a tag."""
+        """Defaults of tags."""
 
     @property
     def sharing(self) -> Sharing | None:
-        """What nodes need that share it; None where only one process may open it."""
+        """Access to other nodes' changes; None where only one process may open the data."""
 
     @property
     def shipping(self) -> Shipping | None:
-        """What a copy elsewhere is made of; None where the engine has means of its own."""
+        """The changes for a replica; None where the engine has its own replication."""
 
     @property
     def members(self) -> Members:
-        """Who works on these data."""
+        """The processes that work on the data."""
 
     @property
     def tail(self) -> Tail:
-        """The newest events, and the wake-up of all cursors. Filled by `follow`."""
+        """The newest events, and the wake-up of waiting readers. Filled by `follow`."""
 
     async def follow(self) -> None:
-        """Show readers what is committed, in order, until cancelled; one task. Waits out what can't be read."""
+        """Publish commits to readers, in order, until cancelled; one task. Retries while the log is unreadable."""
 
     @property
     def damage(self) -> Damage:
-        """What is known of damage to the data; whoever met it was told by Corrupt."""
+        """Known damage to the data. Callers that hit damage also got Corrupt."""
 
     @property
     def lease(self) -> Lease:
         """The lease of this start."""
 
     def writer_moved_at(self) -> float:
-        """Return when the writer last finished something or was idle, on trio's clock (for /healthz)."""
+        """Return when the writer last finished a job or was idle, on trio's clock (for /healthz)."""
 
     async def wait_ended(self) -> str:
-        """Wait until nothing can be written any more for as long as this is open; return why, nothing at a close."""
+        """Wait until this opened storage can never be written again; return why, "" after a close."""
 
     def stands(self) -> bool:
-        """Return whether what is open is what a next start would find: not when its folder was deleted or replaced."""
+        """Return False if the data folder was deleted or replaced: the next start would not find this data."""
 
     def sizes(self) -> Mapping[str, int]:
-        """Return the bytes on disk of each of its files by what they hold; nothing when it has none."""
+        """Return the bytes on disk of each file by its content; empty if it has no files."""
 
     async def aclose(self) -> None:
-        """Finish the writes under way, fsync, close. Safe to call twice."""
+        """Finish pending writes, fsync, close. Safe to call twice."""

@@ -13,28 +13,28 @@ from storage.records.identity import Seq
 class Alerts(Protocol):
     """Alerts and their destinations.
 
-    What is written beside them while they work (`match_count`, `last_match_at`, `last_delivery_at`) is taken from a
-    record when it is added, and never again: only `Work` moves it.
+    Counters of their work (`match_count`, `last_match_at`, `last_delivery_at`) are read from a record only when it is
+    added; after that, only `Work` changes them.
     """
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert."""
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
-        """Replace an alert by what `change` makes of it, in one transaction; return the new one, None if unknown.
+        """Replace an alert with the result of `change`, in one transaction; return the new one, None if unknown.
 
-        `change` is pure and may run in a thread. Two edits at once are both done, one after the other. What it raises
-        is raised here, and nothing has changed.
+        `change` is pure and may run in a thread. Concurrent edits run one after the other. If `change` raises, so does
+        this, and nothing changes.
         """
 
     async def revision(self) -> int:
-        """Return how often what is matched and delivered to was written: each such write raises it, in its transaction.
+        """Return the number of writes that affect matching or delivery; each such write raises it in its transaction.
 
-        What a destination's own deliveries note in it (failures, what it has missed) does not count.
+        Notes of a destination's own deliveries (failures, missed matches) do not count.
         """
 
     async def changed_at(self) -> Seq:
-        """Return the log's newest position when the revision was raised last: up to there, the one before holds."""
+        """Return the log's newest position when the revision last rose; the previous revision applies up to there."""
 
     async def get(self, alert_id: str) -> Alert | None:
         """Return one alert."""
@@ -43,15 +43,15 @@ class Alerts(Protocol):
         """Return all alerts, oldest first."""
 
     async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
-        """Return how many events each alert has met on each of these days (UTC, counted from 1970-01-01).
+        """Return how many events each alert matched on each of these days (UTC, counted from 1970-01-01).
 
-        Days and alerts without any are absent. The newest `KEPT_DAYS` are known.
+        Days and alerts without matches are absent. Only the newest `KEPT_DAYS` are stored.
         """
 
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with its destinations and their waiting deliveries; return whether there was one.
 
-        `check` is as `change` is in `edit`: by raising, it refuses.
+        `check` runs like `change` in `edit`, and refuses by raising.
         """
 
     async def put_destination(self, destination: Destination) -> None:
@@ -60,7 +60,7 @@ class Alerts(Protocol):
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
     ) -> Destination | None:
-        """Replace a destination by what `change` makes of it; as `edit` does."""
+        """Replace a destination with the result of `change`, like `edit`."""
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination."""

@@ -10,13 +10,13 @@ from storage.records.identity import Millis
 
 
 class Bins(Protocol):
-    """Webhook bins and what they captured."""
+    """Webhook bins and their captures."""
 
     async def add(self, bin: Bin) -> None:
         """Add a bin."""
 
     async def by_token(self, token: str) -> Bin | None:
-        """Return the bin with this token, expired or not. On the path of strangers' requests: microseconds."""
+        """Return the bin with this token, expired or not. On the path of unauthenticated requests: microseconds."""
 
     async def get(self, bin_id: str) -> Bin | None:
         """Return one bin."""
@@ -28,14 +28,14 @@ class Bins(Protocol):
         """Delete a bin with its captures; return whether there was one."""
 
     async def sweep(self, now: Millis, limit: int) -> int:
-        """Delete at most `limit` bins that have expired, with their captures; return how many went."""
+        """Delete at most `limit` expired bins with their captures; return how many."""
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
-        """Keep what a bin was sent; return whether the bin is there.
+        """Store a request to a bin; return whether the bin exists.
 
-        In one transaction the bin's oldest captures go beyond `keep`, and while all bins together weigh more than
-        `room` bytes, the oldest of the bin that weighs most. Each bin keeps its newest, so that none empties another.
+        The same transaction deletes the bin's oldest captures beyond `keep`, and the oldest of the heaviest bin while
+        all weigh more than `room` bytes. Each bin keeps its newest capture, so no bin can empty another.
         """
 
     async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
-        """Return captures before a number, newest first: at most `limit`, and one or as many as weigh `size` bytes."""
+        """Return captures before a number, newest first: at most `limit` and `size` bytes, but at least one."""

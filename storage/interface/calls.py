@@ -1,4 +1,4 @@
-"""The store of calls that may be repeated."""
+"""The store of idempotent calls."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from storage.records.kept_call import KeptCall
 
 
 class Calls(Protocol):
-    """Calls that their clients may repeat (Idempotency-Key)."""
+    """Calls with an Idempotency-Key."""
 
     async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
-        """Note a call, unless one of its key has begun at `since` or later; return the one that stands.
+        """Store a call unless one with its key began at `since` or later; return the stored one.
 
-        One without an answer becomes that of `call.node`, unless it is the call of another member in `running`.
+        A call without a response passes to `call.node`, unless it belongs to another member in `running`.
         """
 
     async def finish(self, key: str, answer: bytes) -> None:
-        """Keep the answer of a call. One that was forgotten meanwhile stays so."""
+        """Store the response of a call, unless the call was forgotten."""
 
     async def release(self, key: str) -> None:
-        """Let any node run a call once more, under its id: the run ended without an answer."""
+        """Let any node run a call again under its id, because the run ended without a response."""
 
     async def forget(self, key: str) -> None:
-        """Forget a call: the next one of its key is the first."""
+        """Delete a call; the next one with its key counts as the first."""
 
     async def sweep(self, before: Millis, most: int, limit: int) -> int:
-        """Delete up to `limit` of the oldest that began before `before`, or are not among the newest `most`.
+        """Delete up to `limit` of the oldest calls that began before `before` or are not among the newest `most`.
 
-        Returns how many went.
+        Return how many.
         """

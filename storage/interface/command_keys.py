@@ -1,4 +1,4 @@
-"""The keys and the password, for a short-lived command beside running services or without one."""
+"""The keys and the password, for a short-lived command, with or without running services."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.records.session import Password, SetUpLink
 
 
 class CommandKeys(Protocol):
-    """Synchronous, as commands are. A running service goes by each change from its next request or event on."""
+    """Synchronous, for commands. A running service sees each change at its next request or event."""
 
     def add(self, key: ApiKey) -> None:
         """Add a key. Raises DiskFull, Unavailable."""
@@ -25,10 +25,10 @@ class CommandKeys(Protocol):
         """Return all signing keys, the active one first. Raises NoKey."""
 
     def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of keys that are not here, the oldest first."""
+        """Return the public keys of other instances, oldest first."""
 
     def forget_public(self, key_id: str) -> bool:
-        """Publish no more the public half of a key that is not here; return whether there was one."""
+        """Stop publishing the public key of another instance; return whether there was one."""
 
     def add_signing(self, key: SigningKey) -> None:
         """Add a signing key as the active one. Raises NoKey."""
@@ -37,4 +37,4 @@ class CommandKeys(Protocol):
         """Return the dashboard's password, None before the first one is set."""
 
     def offer(self, link: SetUpLink) -> None:
-        """Keep a set-up link in the place of any before."""
+        """Store a set-up link, replacing any other."""

@@ -1,4 +1,4 @@
-"""Coverage: the days of looks that sources have put away, and the shifts of the service."""
+"""Coverage: the stored past days of checks, and the shifts of the service."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from storage.records.tally import Day
 
 
 class Coverage(Protocol):
-    """Days of looks and shifts. Every write raises what a write of the log raises."""
+    """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
 
     async def begin(self, node: str, now: Millis) -> Shift:
-        """Begin a shift of a node and return it: it says what was before."""
+        """Begin and return a node's shift; it names what came before."""
 
     async def step(self, before: Shift, after: Shift) -> Shift:
-        """End a shift and begin the next, in one transaction; return that with its number."""
+        """End a shift and begin the next, in one transaction; return the next with its number."""
 
     async def save(self, shift: Shift) -> None:
-        """Store how far a shift's looks are stored, and its end. One that is kept no longer is skipped."""
+        """Store up to when a shift's checks are saved, and its end. Does nothing if the shift was dropped."""
 
     async def shifts(self) -> Sequence[Shift]:
-        """Return all shifts in the order of their numbers."""
+        """Return all shifts in order of number."""
 
     async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
-        """Put days of sources away, in one transaction. Doing it again, or with a day that has grown, changes nothing
-        else. An unknown source is skipped.
+        """Store past days of sources in one transaction. Idempotent, also for a day that has grown. Skips unknown
+        sources.
         """
 
     async def days(self, source: SourceId, first: int, last: int) -> Sequence[Day]:
-        """Return the days of a source that were put away, from one number to another, both included."""
+        """Return the stored days of a source between two days, both included."""
 
     async def forget(self, before: int, limit: int) -> int:
-        """Delete days before one, and say in the shifts that the record begins with it; return how many went."""
+        """Delete days before one and let the shifts' record begin there; return how many."""

@@ -1,4 +1,4 @@
-"""API keys, the keys that events are signed with, and the one that push services know us by."""
+"""API keys, the signing keys of events, and the key for push services."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from storage.records.push_key import PushKey
 
 
 class Keys(Protocol):
-    """API keys and signing keys. A change made by another process (the command line) is seen by the next call."""
+    """API keys and signing keys. The next call sees changes by other processes (commands)."""
 
     async def add(self, key: ApiKey) -> None:
         """Add an API key."""
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
-        """Return the key with this hash, unless it was revoked. On the path of every request: microseconds."""
+        """Return the key with this hash unless revoked. On the path of every request: microseconds."""
 
     async def all(self) -> Sequence[ApiKey]:
         """Return all keys, oldest first."""
@@ -38,19 +38,19 @@ class Keys(Protocol):
         """Add a signing key as the active one and retire the others."""
 
     async def add_first_signing(self, key: SigningKey) -> None:
-        """Add a signing key as the active one, unless there is one: of several starts at once, one makes the first."""
+        """Add a signing key as the active one unless there is one: of concurrent starts, one adds the first."""
 
     async def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of keys that are not here, the oldest first: events here were signed with them.
+        """Return the public keys of keys that are not stored here, oldest first; they signed events in the log.
 
-        They are other instances', or have been given up with the master key that sealed them.
+        They belong to other instances, or were given up with their master key.
         """
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
-        """Keep public halves of keys, for good; one that is there already stays as it is."""
+        """Store public keys permanently; an existing one stays unchanged."""
 
     async def push(self) -> PushKey | None:
-        """Return the key that push services know us by, None while none is made."""
+        """Return the key for push services, None before it is made."""
 
     async def add_first_push(self, key: PushKey) -> None:
-        """Add that key, unless there is one: of several who make one at once, one makes it."""
+        """Add that key unless there is one: of concurrent callers, one adds it."""

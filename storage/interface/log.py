@@ -1,4 +1,4 @@
-"""The event log: what is appended, read and let go."""
+"""The event log: append, read and delete."""
 
 from __future__ import annotations
 
@@ -15,81 +15,78 @@ from storage.retention import FreeSpace
 
 
 class EventLog(Protocol):
-    """The log of events."""
+    """The event log."""
 
     async def append(
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, stories: Stories | None = None
     ) -> Sequence[Answer]:
         """Commit harvests in one transaction and return an answer for each, in order.
 
-        A harvest of a source that no longer exists is skipped whole, and so are a notice that its debtor does not owe
-        and a heartbeat that does not follow the newest: none has events. One that came from another state than the
-        stored one, or whose new source has a URL that is watched, is refused alone. With `stories`, a draft is stamped
-        with its story, also where that began in this transaction. Returns only after the data are durable; the caller
-        then publishes to the tail.
+        These harvests are skipped and have no events: those of deleted sources, a notice that its debtor does not owe,
+        a heartbeat that does not follow the newest. A harvest is refused alone if it derives from another state than
+        the stored one, or if its new source's URL is already watched. With `stories`, each draft is stamped with its
+        story, even one that began in this transaction. Returns only after the data are durable.
         Raises Fenced, DiskFull, Unavailable.
         """
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
-        """Take over a part of another instance's log as it is, and its floor, in one transaction; no tail is told.
+        """Import a part of another instance's log unchanged, with its floor, in one transaction, without publishing.
 
-        The sources need not be watched here. The positions rise, from above `floor` and above all that were given
-        here; raises ValueError otherwise, and when events here lie at or below `floor`: nothing has changed then.
+        The sources need not be watched here. Positions must rise from above `floor` and above all positions assigned
+        here. Raises ValueError and changes nothing otherwise, or if events here are at or below `floor`.
         """
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
         """Save states without events, and cookies, in one transaction.
 
-        States of unknown sources are skipped, and those that came from another state than the stored one. Cookies, also
-        those of the states, are written over older ones, whatever state is stored: see `storage.records.kept_cookies`.
+        Skips states of unknown sources, and those that derive from another state than the stored one. Cookies, also
+        those in the states, overwrite older ones, whatever state is stored: see `storage.records.kept_cookies`.
         """
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return up to `limit` (1 to 500) events after `after`, oldest first, after a look at `budget` rows at most.
+        """Return up to `limit` (1 to 500) events after `after`, oldest first. Reads at most `budget` rows.
 
-        A page is full by its bytes too: 1 MiB, and the event that reaches it.
+        A page also ends with the event that brings it to 1 MiB.
         """
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return events before `before`, newest first; `scanned` is the lowest position looked at (0 at the end)."""
+        """Return events before `before`, newest first. `scanned` is the lowest position read (0 at the end)."""
 
     async def get(self, event_id: str) -> Stored | None:
-        """Return one event, or None. An id that is not a UUIDv7 gives None."""
+        """Return one event; None if unknown or if the id is not a UUIDv7."""
 
     async def bounds(self) -> Bounds:
         """Return the log's ends."""
 
     async def count(self) -> int:
-        """Return how many events are kept, heartbeats aside. Reads an index from end to end: for the pruner, not for
-        requests.
-        """
+        """Count stored events without heartbeats. Scans a whole index: for the pruner, not for requests."""
 
     async def heartbeat(self) -> Stored | None:
-        """Return the newest heartbeat that is kept."""
+        """Return the newest stored heartbeat."""
 
     async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
-        """Delete at most `limit` of the oldest heartbeats before `before`, all but the newest `keep`; the floor stays.
+        """Delete at most `limit` of the oldest heartbeats before `before`, but keep the newest `keep`; return how many.
 
-        Return how many went.
+        The floor does not change.
         """
 
     async def room(self) -> FreeSpace:
-        """Return about how many bytes the storage takes, all that lies beside the log too, and how many are free."""
+        """Return approximately how many bytes the storage takes, including other tables, and how many are free."""
 
     async def held(self, source: SourceId) -> SourceSize:
-        """Return what the log holds of a source. Events are counted, bytes reckoned from the newest of them."""
+        """Return a source's share of the log. Events are counted; bytes are estimated from the newest ones."""
 
     async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
-        """Return of which sources the log holds most bytes, the heaviest first; of those that have many events.
+        """Return the sources with most bytes in the log, heaviest first; only sources with many events.
 
-        Sources that are gone and the service's own notices are among them. Reads an index from end to end.
+        Includes deleted sources and the service's own notices. Scans a whole index.
         """
 
     async def count_between(self, after: Seq, before: Seq) -> int:
-        """Return how many events lie between two positions, practice and heartbeats aside. Reads all of them."""
+        """Count the events between two positions, without practice and heartbeats. Reads all of them."""
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
-        """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many went."""
+        """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many."""
 
     async def give_back(self, limit: int, lease: Lease) -> int:
-        """Give at most `limit` free bytes back to the disk; return how many went, 0 when none can."""
+        """Return at most `limit` free bytes to the disk; return how many, 0 if none can be."""

@@ -1,4 +1,4 @@
-"""The members of a database: who works on it now."""
+"""The members of a database: the processes that work on it now."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from storage.records.member import Failover, Says, View
 class Members(Protocol):
     """The processes that work on one database. On SQLite there is one, always inside.
 
-    A process is a member from its first beat until `leave`, or until others have put it out: a lease after its last
-    beat. Whoever was put out comes in again with its next beat.
+    A process is a member from its first heartbeat until `leave`, or until others remove it, one lease after its last
+    heartbeat. A removed member enters again with its next heartbeat.
     """
 
     @property
@@ -20,22 +20,22 @@ class Members(Protocol):
 
     @property
     def failover(self) -> Failover | None:
-        """The newest failover that a beat of this member has met; None before any."""
+        """The newest failover that a heartbeat of this member noticed; None before any."""
 
     async def beat(self, says: Says) -> View:
-        """Tell that this member lives, let in who knocks, put out who is late, and return the view after that.
+        """Report this member alive, let new members in, remove late ones, and return the view after that.
 
-        Call it each second, from one task. After `leave` it tells nothing any more. Raises Unavailable.
+        Call it every second, from one task. It reports nothing after `leave`. Raises Unavailable.
         """
 
     async def leave(self) -> None:
-        """Go out by oneself, at once: no beat after this one, also none that is under way, comes in again.
+        """Leave at once; no later heartbeat, nor one under way, enters again.
 
-        Raises Unavailable: the lease then ends by itself.
+        Raises Unavailable: the lease then expires.
         """
 
     async def drain(self, *, on: bool) -> None:
-        """Have all members make no looks, or make them again; the view says so from then on. Raises Unavailable."""
+        """Stop all checks by all members, or start them again; the view shows it from then on. Raises Unavailable."""
 
     async def view(self) -> View:
-        """Return the view as it is stored, without a beat. Raises Unavailable."""
+        """Return the stored view without a heartbeat. Raises Unavailable."""

@@ -1,4 +1,4 @@
-"""The store of pictures of rendered pages."""
+"""The store of screenshots of rendered pages."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from storage.records.picture import KeptPicture, Picture
 
 
 class Pictures(Protocol):
-    """Pictures of sources. They come with harvests (`EventLog.append`), and go with their source."""
+    """Screenshots of sources. Harvests bring them (`EventLog.append`); they are deleted with their source."""
 
     async def newest(self, source: SourceId) -> KeptPicture | None:
-        """Return what there is of a source's newest picture."""
+        """Return a source's newest picture without its bytes."""
 
     async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:
-        """Return the newest picture of before an event, and the one of the event itself."""
+        """Return the newest picture before an event, and the event's own."""
 
     async def get(self, source: SourceId, seq: Seq) -> Picture | None:
-        """Return the picture of an event, or with 0 that of the first look."""
+        """Return the picture of an event; with 0, that of the first check."""
 
     async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
-        """Delete pictures taken before a moment, those of events up to `floor`, and while all of them weigh more than
-        `room` bytes the oldest; at most `limit`. Return how many went.
+        """Delete at most `limit` pictures: those taken before a moment, those of events up to `floor`, and the oldest
+        while all together weigh more than `room` bytes. Return how many.
         """

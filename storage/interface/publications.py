@@ -1,4 +1,4 @@
-"""The store of publications, and of what is published no more."""
+"""The store of publications and of retracted events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.records.publication import Publication, Retraction
 
 
 class Published(NamedTuple):
-    """A publication, and how often anything was retracted or restored: a number that grows."""
+    """A publication. retractions: rises with each retraction or restoration of any event."""
 
     publication: Publication
     retractions: int
@@ -23,10 +23,10 @@ class Publications(Protocol):
         """Add or replace a publication."""
 
     async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
-        """Replace a publication by what `change` makes of it, in one transaction; as `Alerts.edit` does."""
+        """Replace a publication with the result of `change`, in one transaction, like `Alerts.edit`."""
 
     async def by_hash(self, token_hash: str) -> Published | None:
-        """Return the publication whose token has this hash. On the path of strangers' requests: microseconds."""
+        """Return the publication whose token has this hash. On the path of unauthenticated requests: microseconds."""
 
     async def get(self, publication_id: str) -> Publication | None:
         """Return one publication."""
@@ -38,13 +38,13 @@ class Publications(Protocol):
         """Delete a publication; return whether there was one. `check` as in `Alerts.delete`."""
 
     async def retract(self, retraction: Retraction) -> None:
-        """Publish an event no more; the first time counts."""
+        """Stop publishing an event; the first time counts."""
 
     async def restore(self, seq: Seq) -> None:
         """Publish an event again."""
 
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
-        """Return what is retracted between two positions, both left out: the newest events first."""
+        """Return retracted events between two positions, both excluded, newest first."""
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
-        """Forget at most `limit` retractions of events up to a position, which are gone; return how many went."""
+        """Delete at most `limit` retractions of events up to a position, which have left the log; return how many."""

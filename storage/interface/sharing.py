@@ -1,4 +1,4 @@
-"""The part of an engine that several nodes share: what the others have written."""
+"""The part of an engine for several nodes: changes by other nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.records.source import WatchedSource
 
 
 class SourceChange(NamedTuple):
-    """A source as it is now without its base, None when it is gone. `number`: that of its last change."""
+    """A source as it is now, without its base; None if deleted. `number`: of its last change."""
 
     number: int
     source: SourceId
@@ -18,8 +18,8 @@ class SourceChange(NamedTuple):
 
 
 class Newest(NamedTuple):
-    """How far all is: the number of the newest change of a source or its state, 0 before any; and how often the
-    defaults of tags were changed.
+    """change: the number of the newest change of a source or its state, 0 before any. tags: how often the defaults of
+    tags were changed.
     """
 
     change: int
@@ -27,10 +27,10 @@ class Newest(NamedTuple):
 
 
 class Sharing(Protocol):
-    """See above. Numbers of changes rise in the order of commits."""
+    """Changes by other nodes. Numbers of changes rise in the order of commits."""
 
     async def newest(self) -> Newest:
-        """Return how far all is, in one reading: each node asks each second."""
+        """Return the newest numbers in one query; each node asks every second."""
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
-        """Return each source that has changed after a number, by its last change; oldest first."""
+        """Return each source changed after a number, in order of its last change."""

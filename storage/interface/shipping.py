@@ -1,7 +1,7 @@
-"""Shipping: all that is committed, in order, for a copy of the whole database elsewhere. One shipper at a time.
+"""Shipping: all commits, in order, for a copy of the whole database elsewhere. One shipper at a time.
 
-A chain begins with the database as it is at one moment; changes follow, each a whole number of transactions. Between
-`Begun` and `copied` the file stands still; what is committed meanwhile is told as changes.
+A chain begins with the database at one moment; changes follow, each a whole number of transactions. Between `Begun` and
+`copied` the database file does not change; commits in that time arrive as changes.
 """
 
 from __future__ import annotations
@@ -11,57 +11,57 @@ from typing import NamedTuple, Protocol
 
 
 class Origin(NamedTuple):
-    """Whose copy it is. id: of the instance, over all its lives; number: rises with each take-over."""
+    """The database copied. id: of the instance, across restarts. number: rises with each take-over."""
 
     id: int
     number: int
 
 
 class Begun(NamedTuple):
-    """A chain begins here: the database has so many bytes, and a schema. Changes before it belong to earlier chains."""
+    """The start of a chain. size: of the database in bytes. schema: its version. Earlier changes belong elsewhere."""
 
     size: int
     schema: int
 
 
 class Change(NamedTuple):
-    """Pages that were written, by number (from 1), and the database's size in pages behind them."""
+    """Written pages, by number (from 1). size: of the database afterwards, in pages."""
 
     pages: Mapping[int, bytes]
     size: int
 
 
 class Shipping(Protocol):
-    """See above. key: derived from the master key, of 32 bytes: the copy's MACs are made with it."""
+    """The source of a copy. key: 32 bytes derived from the master key, for the copy's MACs."""
 
     key: bytes
 
     async def origin(self, drawn: int) -> Origin:
-        """Return whose copy it is; `drawn` becomes the id where there is none yet. Raises StorageError."""
+        """Return the database copied; `drawn` becomes its id if it has none. Raises StorageError."""
 
     async def renew(self) -> None:
-        """Ask for a new chain; `Begun` comes among the changes once readers let it. Ask again until it has come.
+        """Ask for a new chain; `Begun` follows among the changes once readers allow it. Repeat until it arrives.
 
         Raises StorageError.
         """
 
     async def next(self) -> Begun | Change | None:
-        """Return what follows, None when all has been told. Raises ChainBroken: then only a new chain helps."""
+        """Return the next change, None if there is none. Raises ChainBroken: only a new chain helps then."""
 
     async def copy(self, offset: int, size: int) -> bytes:
-        """Read the database as it was at `Begun`, until `copied`. Raises OSError."""
+        """Read the database as of `Begun`, until `copied`. Raises OSError."""
 
     def broken(self) -> str:
-        """Return why no more can be told without a new chain, "" while it can."""
+        """Return why only a new chain can continue, "" if the chain is intact."""
 
     async def copied(self) -> None:
-        """Let the database be written again. Raises ChainBroken: it was written before, so the copy is torn."""
+        """Allow writes to the database file. Raises ChainBroken if it was written before, so the copy is torn."""
 
     def untold(self) -> int:
-        """Return about how many bytes are committed and not told yet."""
+        """Return approximately how many committed bytes are not shipped yet."""
 
     async def end(self) -> None:
-        """Ship no more: the database is as without a shipper."""
+        """Stop shipping; the database is then as without a shipper."""
 
     async def give_way(self) -> None:
-        """Refuse every write of this life from now on: another has taken over. Raises StorageError."""
+        """Refuse every write of this start from now on: another has taken over. Raises StorageError."""

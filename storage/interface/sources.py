@@ -1,4 +1,4 @@
-"""Sources and what is remembered of each."""
+"""Sources and their stored memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from storage.records.source import FIRST, Source, SourceState, Version, WatchedS
 
 
 class Sources(Protocol):
-    """The watched sources. Of those that were deleted and rest, no method knows that does not say so."""
+    """The watched sources. Methods ignore recently deleted sources unless they say otherwise."""
 
     async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
-        """Add a source with its first state. Raises Duplicate with the existing one when the URL is watched."""
+        """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched."""
 
     async def update(
         self,
@@ -25,25 +25,25 @@ class Sources(Protocol):
         *,
         before: Source | None,
     ) -> None:
-        """Replace what the user asked for, and give its state this version: a harvest that is under way is refused.
+        """Replace a source's settings and give its state this version, so that a harvest under way is refused.
 
-        Its state stays, but for what is given. An unknown id is ignored. Raises Duplicate, and StateMoved when the
-        stored record is not `before`, or the stored state not the one that `state` says it came from (`since`); None
-        and FIRST are whatever is stored.
+        The state stays except for `state`. An unknown id is ignored. Raises Duplicate. Raises StateMoved if the stored
+        record is not `before`, or the stored state not the one that `state` derives from (`since`); None and FIRST
+        match any.
         """
 
     async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
-        """Forget a source and its state; its events stay in the log. `before` as in `update`."""
+        """Delete a source and its state; its events stay in the log. `before` as in `update`."""
 
     async def forget_deleted(self, before: Millis, limit: int) -> int:
-        """Forget at most `limit` sources that were deleted before a moment (`deleted_at`); return how many went."""
+        """Erase at most `limit` sources deleted before a moment (`deleted_at`); return how many."""
 
     async def deleted(self, since: Millis, limit: int) -> Sequence[Source]:
-        """Return sources that were deleted at a moment or later, the newest first."""
+        """Return sources deleted at a moment or later, newest first."""
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
-        """Return one source. One that has a `deleted_at` is there only for who asks for a deleted one, as the others
-        are not; its URL is free.
+        """Return one source. With `deleted`, find only sources that have a `deleted_at`, whose URL is free; without,
+        only the others.
         """
 
     async def by_url(self, url: str) -> Source | None:

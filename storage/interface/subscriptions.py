@@ -10,12 +10,12 @@ from storage.records.subscription import Progress, Subscriber, Subscription
 
 
 class Subscriptions(Protocol):
-    """Subscriptions, each with how far its subscriber has been told. They go with their publication's address."""
+    """Subscriptions with their subscribers' progress. They are deleted with their publication's address."""
 
     async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
-        """Add a subscription that is told what comes after `cursor`, and return it; None when the address is gone.
+        """Add a subscription to events after `cursor` and return it; None if the address is gone.
 
-        One of the same callback to the same feed is renewed: it keeps its id and its progress.
+        A subscription of the same callback to the same feed is renewed: it keeps its id and progress.
         """
 
     async def end(self, ids: Sequence[str]) -> None:
@@ -28,4 +28,4 @@ class Subscriptions(Protocol):
         """Return how many a publication has."""
 
     async def advance(self, steps: Sequence[Progress]) -> None:
-        """Store how far subscribers have been told, in one transaction. Those that are gone are passed over."""
+        """Store subscribers' progress in one transaction. Skips deleted ones."""

@@ -8,11 +8,11 @@ from typing import Protocol
 from storage.records.tag_defaults import TagDefaults
 
 Change = Callable[[TagDefaults | None], TagDefaults | None]
-"""Gets what a tag has and returns what it is to have; None: nothing. What it raises leaves all as it was."""
+"""Gets a tag's defaults and returns the new ones, None for none. If it raises, nothing changes."""
 
 
 class TagsDefaults(Protocol):
-    """Defaults, at most one record a tag."""
+    """Defaults, at most one record per tag."""
 
     async def all(self) -> Sequence[TagDefaults]:
         """Return all of them, by their tags."""
@@ -21,7 +21,7 @@ class TagsDefaults(Protocol):
         """Return a tag's defaults."""
 
     async def edit(self, tag: str, change: Change) -> TagDefaults | None:
-        """Set, replace or take away a tag's defaults in one transaction; return what it has then."""
+        """Set, replace or remove a tag's defaults in one transaction; return the new ones."""
 
     async def revision(self) -> int:
-        """Return a number that grows with each change of any of them, by whatever node."""
+        """Return a number that rises with each change of any of them, on any node."""
