@@ -1,6 +1,6 @@
 """The mark of a record that files describe: the workspace and the name in it. Stored in the record itself.
 
-See docs/decisions/what-is-managed-says-so.md.
+See docs/decisions/managed-records.md.
 """
 
 from __future__ import annotations
