@@ -1,13 +1,11 @@
 """The actor that keeps the replica: a copy of the database, then each change as it is committed.
 
-The service never waits for it. Where the replica can't be written, the shipper tries again, and the write-ahead log
-grows meanwhile; when it has grown too large the chain is given up, and a new one begins once the replica is back.
-A new chain also begins at each start, and when the changes of the last one have become more than its copy: the chain
-before it is told on until the copy of the new one is whole.
+The service never waits for it. While the replica can't be written, the shipper retries and the write-ahead log grows;
+past a limit the shipper gives up the chain and begins a new one later. It also begins one at each start, and when the
+changes outgrow the copy; the chain before it continues until the new copy is whole.
 
-Before each look at the log it reads who owns the replica. A higher number than its own means that a standby has taken
-over: this service may write no more. An owner without a MAC of the master key is no word of a standby's: the service
-goes on and ships, and the state says it.
+Before each read of the log it reads the replica's owner. A higher number than its own means that a standby took over:
+this service must not write any more. An owner without a valid MAC raises an alarm, and shipping continues.
 """
 
 from __future__ import annotations
@@ -91,7 +89,7 @@ class _Chain:
 
 
 class Shipper:
-    """See above. by: this machine's name. superseded: called once, with a sentence, when another has taken over."""
+    """See above. by: this machine's name. superseded: called once with a sentence when another has taken over."""
 
     def __init__(
         self,
@@ -108,8 +106,7 @@ class Shipper:
         self._version, self._by, self._superseded = version, by, superseded
         self._chains: list[_Chain] = []
         self._told_at = float("-inf")
-        self._shipped_at = Millis(0)
-        """All that was committed by then is in the replica."""
+        self._shipped_at = Millis(0)  # every commit until then is in the replica
         self._chance = world.chance("replica")
         self._failed: Exception | None = None
         self._gone = False
@@ -122,9 +119,7 @@ class Shipper:
         return f"<Shipper to {self.state.place}: {', '.join(chain.name for chain in self._chains) or 'no chain'}>"
 
     async def run(self, child: Child) -> None:
-        """Ship until stopped, and then what is left. Crashes of its own are told and waited out, as others are: a
-        restart of this child would be one of the whole service.
-        """
+        """Ship until stopped, then the rest. Retry after own crashes: a restart would be the whole service's."""
         wait = AGAIN[0]
         origin = await self._origin()
         with trio.move_on_after(FIRST_WITHIN):
@@ -172,7 +167,6 @@ class Shipper:
                 await trio.sleep(AGAIN[0])
 
     async def _look_at_owner_once(self, origin: Origin) -> None:
-        """Look before anything else of the service runs; where nobody answers, it runs all the same."""
         try:
             await self._look_at_owner(origin)
         except _Superseded as error:
@@ -188,7 +182,7 @@ class Shipper:
         await self._objects.put(OWNER, written_record(OWNER, owner, self._shipping.key))
 
     def _is_owned(self, body: bytes, origin: Origin) -> bool:
-        """Return whether the replica's owner is to stay as it is. Raises _Foreign, _Superseded."""
+        """Return whether to leave the replica's owner unchanged. Raises _Foreign, _Superseded."""
         try:
             owner = read_owner(body, self._shipping.key)
         except BadPart as error:
@@ -297,7 +291,6 @@ class Shipper:
             self._failed = error
 
     async def _copy(self, chain: _Chain) -> None:
-        """Put the database as it was when a chain began; then the chains before it are of no use."""
         hashes = []
         for number, offset in enumerate(range(0, chain.begun.size, PART)):
             size = min(PART, chain.begun.size - offset)
@@ -323,11 +316,10 @@ class Shipper:
                 await self._objects.delete(name)
 
     async def _tell(self, *, now: bool = False) -> None:
-        """Say how far the newest whole chain is, now and then."""
         chain = next((chain for chain in self._chains if chain.whole), None)
         if chain is None or not (now or trio.current_time() - self._told_at >= IDLE * self._objects.every):
             return
-        # A copy can be whole while a change waits for the place: then the present would be too much to say.
+        # Not the present: a change may still wait for the place when a copy is whole.
         at = max(chain.at, self._shipped_at)
         current = Current(chain.name, chain.number, at)
         await self._objects.put(CURRENT, written_record(CURRENT, current, self._shipping.key))

@@ -19,57 +19,19 @@ from sanderling.manual.layout import title_of
 _PLACES = (Path(__file__).parents[2] / "docs", Path(__file__).parents[1] / "docs")
 FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _PLACES[0])
 
+_LISTED = """
+Start: start concepts
+How to: jobs watching watching-pages watching-selectors watching-values watching-feeds watching-documents
+  watching-streams rendered-pages coverage alerts deliveries messengers mail message-templates receivers
+  receiver-programs testing-receivers templates configuration streams clients history changing dashboard languages
+  console install operating traces proxies backup standby postgresql several-nodes moving upgrade troubleshooting
+Reference: api reference commands settings states words figures
+Why: architecture screens testing security dependencies decisions
+"""
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "Start": ("start", "concepts"),
-    "How to": (
-        *(
-            "jobs",
-            "watching",
-            "watching-pages",
-            "watching-selectors",
-            "watching-values",
-            "watching-feeds",
-            "watching-documents",
-            "watching-streams",
-            "rendered-pages",
-            "coverage",
-            "alerts",
-            "deliveries",
-            "messengers",
-            "mail",
-            "message-templates",
-            "receivers",
-            "receiver-programs",
-            "testing-receivers",
-            "templates",
-            "configuration",
-            "streams",
-            "clients",
-            "history",
-            "changing",
-        ),
-        *(
-            "dashboard",
-            "languages",
-            "console",
-            "install",
-            "operating",
-            "traces",
-            "proxies",
-            "backup",
-            "standby",
-            "postgresql",
-            "several-nodes",
-            "moving",
-            "upgrade",
-            "troubleshooting",
-        ),
-    ),
-    "Reference": ("api", "reference", "commands", "settings", "states", "words", "figures"),
-    "Why": ("architecture", "screens", "testing", "security", "dependencies", "decisions"),
+    kind: tuple(names.split()) for kind, names in re.findall(r"^(\w[\w ]*):((?: .*\n)(?:  .*\n)*)", _LISTED, re.M)
 }
-"""Four kinds, kept apart: to learn it, to do something, to look something up, to understand. A page that is not here
-is about doing something."""
+"""Four kinds: to learn, to do something, to look something up, to understand. Unlisted pages are of the second kind."""
 DECISIONS = "decisions/"
 
 

@@ -21,7 +21,7 @@ from storage.secrets.mark import opens_mark, read_mark
 from storage.secrets.vault import Vault
 from storage.sql.stores import scan
 from storage.sql.stores.stores import Places, Stores
-from storage.sql.transaction import Job
+from storage.sql.transaction import Job, Row
 
 T = TypeVar("T")
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -57,7 +57,7 @@ class PostgresSnapshot(Stores):
 
 
 class _NoWriter:
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         raise Unavailable("a snapshot is only read")
 
 

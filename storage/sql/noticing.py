@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from storage.damage import Damage
 from storage.secrets.connection import Connection
-from storage.sql.transaction import Job, Lookups, Readers, Writer
+from storage.sql.transaction import Job, Lookups, Readers, Row, Writer
 
 T = TypeVar("T")
 
@@ -18,10 +18,10 @@ class NoticingWriter:
     def __init__(self, writer: Writer, damage: Damage) -> None:
         self._writer, self._damage = writer, damage
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         """Run a job in the next transaction; see Writer."""
         with self._damage.noted():
-            return await self._writer.submit(job, events=events, rows=rows)
+            return await self._writer.submit(job, events=events, rows=rows, holds=holds)
 
 
 class NoticingReaders:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from storage.append import Lease
 from storage.errors import Fenced
@@ -24,7 +24,7 @@ class Transaction:
     """The open transaction, as a job sees it, with the key of what is sealed. A job that appends sets `newest`.
 
     `afterwards` is called on the loop, with whether it was committed: False when nobody knows. What an engine with one
-    writer need not do (`hold`, `place`, `last`), does nothing here.
+    writer need not do (`place`, `last`), does nothing here.
     """
 
     EPOCH = "SELECT value FROM fact WHERE name='epoch'"
@@ -43,9 +43,6 @@ class Transaction:
             self._epoch = self.execute(self.EPOCH).fetchone()[0]
         if self._epoch != lease.epoch:
             raise Fenced(f"start {self._epoch} owns the data now, not start {lease.epoch} ({lease.owner})")
-
-    def hold(self, table: str, id: str) -> None:
-        """Let nobody else change a row until this transaction ends: it is read, and written by what was read."""
 
     def place(self, source: Source) -> None:
         """Note where a source that was just written belongs."""
@@ -68,15 +65,19 @@ class Transaction:
 
 
 Job = Callable[[Transaction], T]
+Row = tuple[Literal["alert", "cursor", "destination", "publication", "source"], str]
+"""A row that several nodes may change at the same time: its table and id."""
 
 
 class Writer(Protocol):
     """Where the stores hand in what they write: a thread of an engine, or the loop itself."""
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         """Run a job in the next transaction and return its result once that is durable.
 
-        `events` and `rows` say how much it writes. Raises what the job raises, DiskFull, Unavailable, Corrupt. If
+        `events` and `rows` say how much it writes. `holds`: the rows that it reads and changes, or counts up. A shared
+        database locks those of all jobs of a transaction in one order before the first job, so no two nodes deadlock.
+        Raises what the job raises, DiskFull, Unavailable, Corrupt. If
         cancelled, the job may still happen.
         """
 

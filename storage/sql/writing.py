@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import trio
 
 from storage.errors import Unavailable
-from storage.sql.transaction import MOST_EVENTS, MOST_ROWS, Job
+from storage.sql.transaction import MOST_EVENTS, MOST_ROWS, Job, Row
 
 SLICE = 200
 """Waiters woken at once, so that a thousand of them never hold the loop in one piece."""
@@ -34,10 +34,10 @@ T = TypeVar("T")
 class Ticket(Generic[T]):
     """One job and the task that waits for it, None once it has given up."""
 
-    __slots__ = ("error", "events", "job", "result", "rows", "waiter")
+    __slots__ = ("error", "events", "holds", "job", "result", "rows", "waiter")
 
-    def __init__(self, job: Job[T], events: int, rows: int) -> None:
-        self.job, self.events, self.rows = job, events, rows
+    def __init__(self, job: Job[T], events: int, rows: int, holds: Sequence[Row]) -> None:
+        self.job, self.events, self.rows, self.holds = job, events, rows, holds
         self.waiter: trio.lowlevel.Task | None = trio.lowlevel.current_task()
         self.error: Exception | None = None
         self.result: T | None = None
@@ -79,11 +79,11 @@ class WritingThread:
         """Start the thread."""
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         """Run a job in the next transaction; see Writer."""
         if self._closing or self._stopped.is_set():
             raise Unavailable(self._ended or "the storage is closed")
-        ticket = Ticket(job, events, rows)
+        ticket = Ticket(job, events, rows, holds)
         if not self._waiting:
             self._moved_at = trio.current_time()
         self._waiting += 1

@@ -31,7 +31,7 @@ from storage.secrets.vault import NONCE, SIZE, Vault
 from storage.sql.stores import scan
 from storage.sql.stores.sources import all_watched
 from storage.sql.stores.stores import Places, Stores
-from storage.sql.transaction import Job, Transaction
+from storage.sql.transaction import Job, Row, Transaction
 from storage.sqlite.engine.connection import in_our_words, translated
 from storage.sqlite.engine.free_space import SPACE
 from storage.sqlite.engine.migrations import migrate
@@ -213,7 +213,7 @@ class LoopWriter:
         self._closed = False
         self._moved_at: float | None = None
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1) -> T:
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         """Run a job when its turn comes; see Writer.
 
         Cancelled before its turn, it does not happen; during the sync, it happens all the same, as with a thread that

@@ -8,8 +8,10 @@ one. Past its deadline the line is cut instead (`PostgresStorage.follow`), and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import psycopg
@@ -23,7 +25,7 @@ from storage.records.identity import START
 from storage.records.shard import shard_of
 from storage.records.source import Source
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Transaction
+from storage.sql.transaction import Row, Transaction
 from storage.sql.writing import Ticket, WritingThread
 
 AGAIN = 3
@@ -38,12 +40,12 @@ _PUT_MARKS = b"""INSERT INTO story_mark(mark, seq) SELECT * FROM unnest(%b::int8
     ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
 _PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
     FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
-# Rows that refer to these by a foreign key, as those of the outbox do, are inserted beside it.
-_HOLD = {
-    "alert": "SELECT 1 FROM alert WHERE id=? FOR NO KEY UPDATE",
-    "cursor": "SELECT 1 FROM cursor WHERE name=? FOR NO KEY UPDATE",
-    "destination": "SELECT 1 FROM destination WHERE id=? FOR NO KEY UPDATE",
-    "publication": "SELECT 1 FROM publication WHERE id=? FOR NO KEY UPDATE",
+# NO KEY: rows that refer to these by a foreign key, as those of the outbox do, can be inserted at the same time.
+_LOCK = "SELECT 1 FROM {0} WHERE id=ANY(?) ORDER BY id FOR NO KEY UPDATE"
+_LOCKS = {table: _LOCK.format(table) for table in ("alert", "destination", "publication")} | {
+    "cursor": "SELECT 1 FROM cursor WHERE name=ANY(?) ORDER BY name FOR NO KEY UPDATE",
+    "source": """SELECT 1 FROM source WHERE key IN (SELECT key FROM source_key WHERE id=ANY(?))
+        ORDER BY key FOR NO KEY UPDATE""",
 }
 
 
@@ -63,9 +65,10 @@ class PostgresTransaction(Transaction):
         if lease.epoch < self._fence:
             raise Fenced(f"start {self._fence} owns the data now, not start {lease.epoch} ({lease.owner})")
 
-    def hold(self, table: str, id: str) -> None:
-        """Lock a row; see Transaction."""
-        self.execute(_HOLD[table], (id,))
+    def lock(self, rows: Iterable[Row]) -> None:
+        """Lock rows, all those of a transaction at once and in one order, which is that of every other node, too."""
+        for table, of_table in groupby(sorted(set(rows)), key=itemgetter(0)):
+            self.execute(_LOCKS[table], ([id for _, id in of_table],))
 
     def place(self, source: Source) -> None:
         """Note a source's shard; see Transaction."""
@@ -187,6 +190,7 @@ class PostgresWriter(WritingThread):
         """Run jobs in one transaction and commit. Raises whatever makes the transaction unusable."""
         connection, found = self._begun()
         transaction = PostgresTransaction(connection, self._vault, *found)
+        transaction.lock(row for ticket in tickets for row in ticket.holds)
         for ticket in tickets:
             before = connection.changes
             try:

@@ -49,14 +49,13 @@ class SqlAlerts:
             transaction.execute(_PUT_ALERT, _alert_row(alert))
             revise(transaction)
 
-        await self._writer.submit(job)
+        await self._writer.submit(job, holds=[("alert", alert.id)])
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
         """Change an alert as it is at this moment; see Alerts."""
 
         def job(transaction: Transaction) -> Alert | None:
             transaction.fence(self._lease)
-            transaction.hold("alert", alert_id)
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is None:
                 return None
@@ -65,7 +64,7 @@ class SqlAlerts:
             revise(transaction)
             return changed
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("alert", alert_id)])
 
     async def revision(self) -> int:
         """Return the revision of what is matched; see Alerts."""
@@ -103,7 +102,6 @@ class SqlAlerts:
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
-            transaction.hold("alert", alert_id)
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is not None:
                 check(_alert(row))
@@ -111,7 +109,7 @@ class SqlAlerts:
                 revise(transaction)
             return row is not None
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("alert", alert_id)])
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
@@ -120,7 +118,7 @@ class SqlAlerts:
             transaction.fence(self._lease)
             put_destination(transaction, destination)
 
-        await self._writer.submit(job)
+        await self._writer.submit(job, holds=[("destination", destination.id)])
 
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
@@ -131,7 +129,7 @@ class SqlAlerts:
             transaction.fence(self._lease)
             return change_destination(transaction, destination_id, change)
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("destination", destination_id)])
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination; see Alerts."""
@@ -152,7 +150,6 @@ class SqlAlerts:
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
-            transaction.hold("destination", destination_id)
             row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
             if row is not None:
                 check(_destination(row, transaction.vault))
@@ -160,7 +157,7 @@ class SqlAlerts:
                 revise(transaction)
             return row is not None
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("destination", destination_id)])
 
     async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
         def look(connection: Connection) -> Sequence[Any]:
@@ -179,7 +176,6 @@ def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:
     """Replace a destination by what `change` makes of it; return the new one, None if unknown."""
-    transaction.hold("destination", destination_id)
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
     if row is None:
         return None
@@ -216,7 +212,6 @@ def _wishes(destination: Destination) -> tuple[object, ...]:
 
 def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
     """Clear what a destination owes if that is what `pays` says; return whether it was."""
-    transaction.hold("destination", debtor)
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
     if row is None or not pays(_destination(row, transaction.vault).owes):
         return False

@@ -23,7 +23,7 @@ from storage.sql.stores import heartbeats, pictures, scan, weights
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import by_url, encode_hot, insert, write_jars
 from storage.sql.stores.stories import StoryMarks, Telling
-from storage.sql.transaction import MOST_ROWS, Readers, Space, Transaction, Writer
+from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer
 from storage.tail import Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
@@ -50,7 +50,9 @@ class SqlLog:
     ) -> Sequence[Answer]:
         """Commit harvests in one transaction; see EventLog."""
         job = partial(self._append, harvests, lease, mint, stamp, stories)
-        return await self._writer.submit(job, events=sum([len(harvest.drafts) or 1 for harvest in harvests]))
+        events = sum([len(harvest.drafts) or 1 for harvest in harvests])
+        holds: list[Row] = [("destination", harvest.debtor) for harvest in harvests if harvest.debtor is not None]
+        return await self._writer.submit(job, events=events, holds=holds)
 
     def _append(  # noqa: PLR0917
         self,

@@ -8,7 +8,7 @@ like any row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 
 import msgspec
@@ -40,7 +40,7 @@ from storage.secrets.connection import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, revision_of
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Readers, Transaction, Writer
+from storage.sql.transaction import Readers, Row, Transaction, Writer
 
 
 class _Line(Struct, gc=False):
@@ -141,7 +141,6 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            transaction.hold("cursor", name)
             at = _cursor(transaction.connection, name)
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
@@ -155,7 +154,9 @@ class SqlOutbox:
                 transaction.executemany(_MEET, met)
                 transaction.execute(_FORGET, (to - 2 * WEEK, _MOST_FORGOTTEN))
 
-        await self._writer.submit(job, rows=1 + len(matches) + len(hits) + len(met))
+        counted: list[Row] = [("alert", hit.alert) for hit in hits]
+        rows = 1 + len(matches) + len(hits) + len(met)
+        await self._writer.submit(job, rows=rows, holds=[("cursor", name), *counted])
 
     async def met(self, story: Seq) -> Mapping[str, Seq]:
         """Return what alerts have met of a story; see Work."""
@@ -172,7 +173,8 @@ class SqlOutbox:
                 _make_good(transaction, replayed)
             return queued
 
-        return await self._writer.submit(job, rows=1 + len(matches))
+        holds = _destinations([] if replayed is None else [replayed.destination])
+        return await self._writer.submit(job, rows=1 + len(matches), holds=holds)
 
     async def claim(
         self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
@@ -184,10 +186,9 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
             transaction.fence(lease)
-            transaction.hold("destination", destination)
             return _claim(transaction, destination, now, limit, lease, digests=digests)
 
-        return await self._writer.submit(job, rows=limit)
+        return await self._writer.submit(job, rows=limit, holds=_destinations([destination]))
 
     async def gathered_since(self, destination: str) -> Millis | None:
         """Return when the earliest row was due that is in no digest; see Work."""
@@ -199,7 +200,6 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            transaction.hold("destination", destination)
             key = _key(transaction, destination)
             if key is None:
                 return 0
@@ -211,7 +211,7 @@ class SqlOutbox:
             _freeze(transaction, key, taken, portion.end, freeze)
             return len(taken) + len(gone)
 
-        return await self._writer.submit(job, rows=portion.limit)
+        return await self._writer.submit(job, rows=portion.limit, holds=_destinations([destination]))
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
         """Make due now what waits for longer than it may; see Work."""
@@ -230,7 +230,7 @@ class SqlOutbox:
             transaction.executemany(_CLAMP, clamped)
             return len(clamped)
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=_destinations([destination]))
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
         """Record outcomes of claimed rows; see Work."""
@@ -239,7 +239,8 @@ class SqlOutbox:
             transaction.fence(lease)
             _settle(transaction, outcomes, lease)
 
-        await self._writer.submit(job, rows=2 * len(outcomes))
+        holds = _destinations(outcome.destination for outcome in outcomes)
+        await self._writer.submit(job, rows=2 * len(outcomes), holds=holds)
 
     async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
         """Return rows that other starts have claimed; see Outbox."""
@@ -256,11 +257,10 @@ class SqlOutbox:
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            for destination in sorted({claim[0] for claim in claims}):
-                transaction.hold("destination", destination)
             return sum(transaction.execute(_PUT_BACK, claim).rowcount for claim in claims)
 
-        return await self._writer.submit(job, rows=len(claims))
+        holds = _destinations(destination for destination, *_ in claims)
+        return await self._writer.submit(job, rows=len(claims), holds=holds)
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
         """Make claimed rows due again; see Work."""
@@ -269,14 +269,13 @@ class SqlOutbox:
             transaction.fence(lease)
             if destination is None:
                 return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
-            transaction.hold("destination", destination)
             claimed = [
                 row for row in transaction.execute(_ALL_CLAIMED, (destination,)).fetchall() if row[1] not in held
             ]
             transaction.executemany("UPDATE outbox SET claimed=0 WHERE destination=? AND seq=?", claimed)
             return len(claimed)
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=_destinations([] if destination is None else [destination]))
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when the earliest waiting row is due; see Work."""
@@ -337,6 +336,10 @@ class SqlOutbox:
     async def _one(self, query: str, destination: str) -> int | None:
         row: tuple[int | None] = await self._readers.run(lambda c: c.execute(query, (destination,)).fetchone())
         return row[0]
+
+
+def _destinations(ids: Iterable[str]) -> Sequence[Row]:
+    return [("destination", id) for id in ids]
 
 
 def _hit(transaction: Transaction, hits: Sequence[Hit]) -> None:

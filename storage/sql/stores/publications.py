@@ -45,7 +45,6 @@ class SqlPublications:
 
         def job(transaction: Transaction) -> Publication | None:
             transaction.fence(self._lease)
-            transaction.hold("publication", publication_id)
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
                 return None
@@ -55,7 +54,7 @@ class SqlPublications:
                 _put(transaction, changed)
             return changed
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def by_hash(self, token_hash: str) -> Published | None:
         """Return the publication whose token has this hash; see Publications."""
@@ -80,7 +79,6 @@ class SqlPublications:
 
         def job(transaction: Transaction) -> bool:
             transaction.fence(self._lease)
-            transaction.hold("publication", publication_id)
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
                 return False
@@ -88,7 +86,7 @@ class SqlPublications:
             transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
             return True
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def retract(self, retraction: Retraction) -> None:
         """Publish an event no more; see Publications."""

@@ -85,7 +85,7 @@ class SqlSources:
             if state is not None:
                 write_state(transaction, state)
 
-        await self._writer.submit(job)
+        await self._writer.submit(job, holds=[("source", source.id)])
 
     async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
         """Forget a source and its state; see Sources."""
@@ -95,7 +95,7 @@ class SqlSources:
             _check_unmoved(transaction, before)
             transaction.execute("DELETE FROM source WHERE key=(SELECT key FROM source_key WHERE id=?)", (source,))
 
-        await self._writer.submit(job, rows=3)
+        await self._writer.submit(job, rows=3, holds=[("source", source)])
 
     async def forget_deleted(self, before: Millis, limit: int) -> int:
         """Forget sources that have rested; see Sources."""

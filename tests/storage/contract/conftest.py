@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from storage.interface import Storage
 from tests.storage.contract.engines import ENGINES, Engine
+from tests.support.declared_rows import declared_rows
 
 _REAL = [pytest.param(name, marks=pytest.mark.real) for name in ("sqlite", "postgres")]
 
@@ -21,3 +22,9 @@ async def storage(engine: Engine) -> AsyncIterator[Storage]:
     opened = await engine.start()
     yield opened
     await opened.aclose()
+
+
+@pytest.fixture(autouse=True)
+def _declared() -> Iterator[None]:
+    with declared_rows():
+        yield

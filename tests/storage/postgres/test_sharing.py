@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
 import trio
+from msgspec.structs import replace
 
 from storage.append import events_of
 from storage.errors import CursorMoved, Duplicate, StateMoved
 from storage.interface import Storage
-from storage.postgres.engine.writer import _HOLD
+from storage.postgres.engine.writer import _LOCKS, PostgresWriter
 from storage.records.cursor import EVERYTHING
 from storage.records.delivery import Match, Outcome, Portion
+from storage.records.destination import Destination
 from storage.records.identity import START, Millis, Seq
 from storage.records.source import Version
+from storage.sql.writing import Ticket
 from tests.storage.contract.builders import (
     NOW,
     CountingMint,
@@ -239,10 +242,42 @@ async def test_a_destination_that_is_held_keeps_no_row_that_refers_to_it_waiting
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
     with psycopg.connect(url) as holder, psycopg.connect(url) as referring:
-        for statement in _HOLD.values():
-            cursor = holder.execute(statement.replace("?", "%s").encode(), ("hook",))
+        for statement in _LOCKS.values():
+            cursor = holder.execute(statement.replace("?", "%s").encode(), (["hook"],))
             assert cursor.rowcount == ("destination" in statement)
         referring.execute("SELECT 1 FROM destination WHERE id='hook' FOR KEY SHARE NOWAIT")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             referring.execute("SELECT 1 FROM destination WHERE id='hook' FOR NO KEY UPDATE NOWAIT")
     await storage.aclose()
+
+
+async def test_nodes_that_change_the_same_rows_in_another_order_never_deadlock(
+    three: tuple[Storage, Storage, Storage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread commits all that waits in one transaction. It locked rows as the calls had come."""
+    a, b, _ = three
+    ended: list[BaseException] = []
+    right = PostgresWriter._attempt
+
+    def attempt(self: PostgresWriter, tickets: Sequence[Ticket[Any]]) -> None:
+        try:
+            right(self, tickets)
+        except psycopg.errors.DeadlockDetected as error:
+            ended.append(error)
+            raise
+
+    monkeypatch.setattr(PostgresWriter, "_attempt", attempt)
+    names = [f"hook{number}" for number in range(8)]
+    await a.alerts.put(an_alert())
+    for name in names:
+        await a.alerts.put_destination(a_destination(name))
+    for turn in range(25):
+
+        def later(it: Destination, at: int = turn) -> Destination:
+            return replace(it, updated_at=Millis(NOW + at))
+
+        async with trio.open_nursery() as nursery:
+            for storage, order in ((a, names), (b, names[::-1])):
+                for name in order:
+                    nursery.start_soon(storage.alerts.edit_destination, name, later)
+    assert ended == []

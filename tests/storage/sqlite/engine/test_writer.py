@@ -307,6 +307,6 @@ async def test_who_listens_for_a_commit_is_told_whether_it_is_known(*, fails: bo
     writer = WriterThread(nothing, nothing, lambda: 0.0, lambda words: None, nothing)
     with suppress(sqlite3.OperationalError):
         writer._connection = connection
-        writer._attempt([Ticket(job, 0, 1)])
+        writer._attempt([Ticket(job, 0, 1, ())])
     await trio.testing.wait_all_tasks_blocked()
     assert heard == [not fails]

@@ -1,0 +1,57 @@
+"""Finds a job that changes a row which it has not declared: on a shared database two of those can deadlock."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+from unittest.mock import patch
+
+from storage.sql.transaction import Job, Row, Transaction
+from storage.sqlite.in_loop import LoopWriter
+
+_IDS = {
+    "alert": "OLD.id",
+    "cursor": "OLD.name",
+    "destination": "OLD.id",
+    "publication": "OLD.id",
+    "source": "(SELECT id FROM source_key WHERE key=OLD.key)",
+}
+
+
+class Undeclared(AssertionError):
+    """A job changed a row that its `holds` does not name."""
+
+
+@contextmanager
+def declared_rows() -> Iterator[None]:
+    """Check every job of the engine in the loop, for the length of the block."""
+    right = LoopWriter.submit
+
+    async def submit(
+        self: LoopWriter, job: Job[Any], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()
+    ) -> Any:
+        @wraps(getattr(job, "func", job))
+        def checked(transaction: Transaction) -> Any:
+            changed: list[Row] = []
+            _watch(self._disk.connection, changed)
+            result = job(transaction)
+            if undeclared := set(changed) - set(holds):
+                raise Undeclared(f"{checked.__qualname__} changes {sorted(undeclared)}")
+            return result
+
+        return await right(self, checked, events=events, rows=rows, holds=holds)
+
+    with patch.object(LoopWriter, "submit", submit):
+        yield
+
+
+def _watch(connection: sqlite3.Connection, changed: list[Row]) -> None:
+    connection.create_function("changed", 2, lambda table, id: changed.append((table, id)))
+    for table, id in _IDS.items():
+        connection.execute(
+            f"CREATE TEMP TRIGGER IF NOT EXISTS declared_{table} BEFORE UPDATE ON main.{table} "
+            f"BEGIN SELECT changed('{table}', {id}); END"
+        )
