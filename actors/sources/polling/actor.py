@@ -180,7 +180,7 @@ class PolledSource:
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
             child.note("on hold: the service is drained", on_hold=True)
-            wait = await gate.clearance(self._chance.random())
+            wait = await gate.clearance(self._chance.random(), self._live.hot.interval)
         elif line.down:
             child.note("on hold: our own line is down", on_hold=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
