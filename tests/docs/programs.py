@@ -74,7 +74,7 @@ _RUN = (
     *_run(BESIDE_ONE_SERVICE, "json", "agents"),
     *_run(PRINTED, "toml", "operating", "proxies", "rendered-pages", "standby", "traces"),
     *_run(PRINTED, "ini", "install", "mail", "rendered-pages", "standby"),
-    *_run(PRINTED, "json", "testing-receivers", "watching"),
+    *_run(PRINTED, "json", "testing-receivers", "watching-values"),
     *_run(PRINTED, "yaml", "operating", "traces"),
 )
 _ONE_BY_ONE = (

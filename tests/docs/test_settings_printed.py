@@ -69,7 +69,7 @@ def test_systemd_has_nothing_to_say_of_the_units(tmp_path: Path) -> None:
     assert not [line for line in (done.stdout + done.stderr).splitlines() if str(tmp_path) in line or "unit-" in line]
 
 
-@pytest.mark.parametrize(("page", "shape"), [("testing-receivers", SignatureCheck), ("watching", TypedChange)])
+@pytest.mark.parametrize(("page", "shape"), [("testing-receivers", SignatureCheck), ("watching-values", TypedChange)])
 def test_a_piece_of_an_answer_has_the_fields_that_answers_have(page: str, shape: type) -> None:
     text = the(f"docs/{page}.md", "json")
     strict = msgspec.defstruct(shape.__name__, [], bases=(shape,), forbid_unknown_fields=True)
