@@ -1,7 +1,7 @@
 """Compression (gzip, RFC 1952) of the few bodies that are the same for everybody, made once each.
 
 Nothing else is compressed: a body that holds a secret beside a stranger's text would show the secret by its length
-(BREACH), and lists and pages of the dashboard hold both. docs/security.md says so.
+(BREACH), and lists and pages of the dashboard hold both. docs/security-limits.md says so.
 """
 
 from __future__ import annotations

@@ -29,7 +29,54 @@ Reference: api reference commands settings states words figures
 Why: architecture screens testing security dependencies decisions
 """
 KINDS: Mapping[str, tuple[str, ...]] = {
-    kind: tuple(names.split()) for kind, names in re.findall(r"^(\w[\w ]*):((?: .*\n)(?:  .*\n)*)", _LISTED, re.M)
+    "Start": ("start", "concepts"),
+    "How to": (
+        *(
+            "jobs",
+            "watching",
+            "rendered-pages",
+            "coverage",
+            "alerts",
+            "deliveries",
+            "messengers",
+            "mail",
+            "message-templates",
+            "receivers",
+            "templates",
+            "configuration",
+            "streams",
+            "clients",
+            "history",
+            "changing",
+        ),
+        *(
+            "dashboard",
+            "languages",
+            "console",
+            "install",
+            "operating",
+            "security-access",
+            "traces",
+            "proxies",
+            "backup",
+            "standby",
+            "postgresql",
+            "several-nodes",
+            "moving",
+            "upgrade",
+            "troubleshooting",
+        ),
+    ),
+    "Reference": (
+        "api",
+        "reference",
+        "commands",
+        "settings",
+        "security-limits",
+        "security-tests",
+        "figures",
+    ),
+    "Why": ("architecture", "screens", "testing", "reliability", "security", "dependencies", "decisions"),
 }
 """Four kinds: to learn, to do something, to look something up, to understand. Unlisted pages are of the second kind."""
 DECISIONS = "decisions/"

@@ -55,7 +55,7 @@ async def test_s8_a_key_for_alerts_alone_goes_on_deleting_them(house: House) -> 
 
 def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
     """Truth are the routes; the form shows `actors.keys.SCOPES`."""
-    page = (ROOT / "docs/security.md").read_text("utf-8")
+    page = (ROOT / "docs/security-access.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w:]+)`(?:, `[\w:]+`)* \| (.+) \|$", page, re.M))
     reading = {"stream:read", "sources:read", "alerts:read"}
     wants = {(route.scope, more) for route in all_routes() for more in route.beside if more in reading}
