@@ -72,6 +72,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         "reference",
         "commands",
         "settings",
+        "metrics",
         "security-limits",
         "security-tests",
         "figures",

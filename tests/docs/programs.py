@@ -74,8 +74,8 @@ _RUN = (
     *_run(BESIDE_ONE_SERVICE, "json", "agents"),
     *_run(PRINTED, "toml", "operating", "proxies", "rendered-pages", "standby", "traces"),
     *_run(PRINTED, "ini", "install", "mail", "rendered-pages", "standby"),
-    *_run(PRINTED, "json", "testing-receivers", "watching-values"),
-    *_run(PRINTED, "yaml", "operating", "traces"),
+    *_run(PRINTED, "json", "receivers", "watching"),
+    *_run(PRINTED, "yaml", "metrics", "traces"),
 )
 _ONE_BY_ONE = (
     Row(

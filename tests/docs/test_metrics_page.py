@@ -35,7 +35,7 @@ async def scraped() -> str:
 
 
 async def test_every_metric_is_explained_and_no_other_one(autojump_clock: object) -> None:
-    page = (ROOT / "docs/operating.md").read_text("utf-8")
+    page = (ROOT / "docs/metrics.md").read_text("utf-8")
     explained = dict(re.findall(r"^\| `(sanderling_\w+)`[^|]*\| (\w+) \|", page, re.MULTILINE))
     exported = dict(re.findall(r"^# TYPE (sanderling_\w+) (\w+)$", await scraped(), re.MULTILINE))
     assert explained == exported

@@ -162,7 +162,7 @@ async def test_the_alarm_of_the_page_on_operating_hears_heartbeats_and_their_sil
             )
             return done.returncode, done.stderr.decode()
 
-        assert await said() == (1, "Sanderling has told no heartbeat: is heartbeat_event set?\n")
+        assert await said() == (1, "No heartbeat found. Set heartbeat_event.\n")
         await house.beat()
         code, why = await said()
         assert code == 1 and re.match(r"No heartbeat of Sanderling for \d+ s\n", why), why  # that of a test is old

@@ -42,7 +42,7 @@ def test_the_variables_of_the_page_on_mail_are_settings(tmp_path: Path) -> None:
 
 
 def test_the_job_of_prometheus_asks_where_the_service_is_and_the_collector_has_what_it_names() -> None:
-    (job,) = yaml.safe_load(the("docs/operating.md", "yaml"))["scrape_configs"]
+    (job,) = yaml.safe_load(the("docs/metrics.md", "yaml"))["scrape_configs"]
     assert job["static_configs"] == [{"targets": ["127.0.0.1:8080"]}] and job["authorization"]["credentials_file"]
     collector = yaml.safe_load(the("docs/traces.md", "yaml"))
     for pipeline in collector["service"]["pipelines"].values():
