@@ -13,10 +13,9 @@ from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 INTRODUCTION = f"""# Settings
 
-Each setting has three names: the flag of `sanderling serve`, the environment variable, and the key in a TOML file. A
-flag beats a variable, a variable beats the file, the file beats the default. The file is the one that `--config` or
-`SANDERLING_CONFIG` names, else `{FILE_NAME}` in the data folder. An unknown name is an error. `sanderling settings`
-prints each value and where it came from.
+Look up each setting. It has three names: the flag of `sanderling serve`, the environment variable, and the key in a TOML
+file: `--config`, `SANDERLING_CONFIG`, or `{FILE_NAME}` in the data folder. A flag overrides a variable, a variable the
+file, the file the default. Unknown names are errors. `sanderling settings` prints each value and its origin.
 
 This page is generated: `sanderling settings --markdown > docs/settings.md`.
 """
@@ -54,7 +53,7 @@ def as_markdown() -> str:
         says = meaning(item)
         names = f"`{item.name}` <br> `{flag(item.name)}` <br> `{variable(item.name)}`"
         lines.append(f"| {names} | {_default(item.default, says)} | {_bounds(says)} | {says.says} |")
-    lines += ["", "Beside the settings, these variables are read:", "", "| Variable | Meaning |", "|---|---|"]
+    lines += ["", "Other environment variables:", "", "| Variable | Meaning |", "|---|---|"]
     lines += [f"| `{name}` | {says} |" for name, says in BESIDE.items()]
     return "\n".join(lines) + "\n"
 
