@@ -85,7 +85,7 @@ Never the keys themselves, which nobody has: a hash of each is kept. A key is ma
         name="readMetrics",
         tag=_TAG,
         explains="""\
-Counters, gauges and histograms in the text format of Prometheus; docs/operating.md says what each is. Labels have \
+Counters, gauges and histograms in the text format of Prometheus; docs/metrics.md explains each. Labels have \
 values of closed sets only, so there are as many series with 100,000 sources as with one.""",
         shows={200: {MEDIA: "# HELP sanderling_sources_overdue Sources whose due look has not happened.\n"}},
     ),
