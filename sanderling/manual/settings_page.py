@@ -13,9 +13,9 @@ from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 INTRODUCTION = f"""# Settings
 
-Look up each setting. It has three names: the flag of `sanderling serve`, the environment variable, and the key in a TOML
-file: `--config`, `SANDERLING_CONFIG`, or `{FILE_NAME}` in the data folder. A flag overrides a variable, a variable the
-file, the file the default. Unknown names are errors. `sanderling settings` prints each value and its origin.
+Look up each setting. It has three names: the flag of `sanderling serve`, the environment variable, and the key in a
+TOML file: `--config`, `SANDERLING_CONFIG`, or `{FILE_NAME}` in the data folder. A flag overrides a variable, a variable
+the file, the file the default. Unknown names are errors. `sanderling settings` prints each value and its origin.
 
 This page is generated: `sanderling settings --markdown > docs/settings.md`.
 """
