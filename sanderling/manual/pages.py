@@ -22,41 +22,15 @@ FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _P
 _LISTED = """
 Start: start concepts
 How to: jobs watching watching-pages watching-selectors watching-values watching-feeds watching-documents
-  watching-streams rendered-pages coverage alerts deliveries messengers mail message-templates receivers
-  receiver-programs testing-receivers templates configuration streams clients history changing dashboard languages
-  console install operating traces proxies backup standby postgresql several-nodes moving upgrade troubleshooting
+  watching-streams rendered-pages coverage alerts deliveries messengers mail web-push message-templates receivers
+  receiver-programs testing-receivers templates configuration streams clients feeds-out agents history changing
+  dashboard languages console install operating metrics traces proxies security-access backup standby postgresql
+  several-nodes moving upgrade troubleshooting
 Reference: api reference commands settings states words figures
-Why: architecture screens testing security dependencies decisions
+Why: architecture screens reliability security security-limits security-tests testing dependencies decisions
 """
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "Start": ("start", "concepts"),
-    "How to": (
-        *(
-            "jobs",
-            "watching",
-            "rendered-pages",
-            "coverage",
-            "alerts",
-            "deliveries",
-            "messengers",
-            "mail",
-            "message-templates",
-            "receivers",
-            "templates",
-            "configuration",
-            "streams",
-            "clients",
-            "history",
-            "changing",
-        ),
-        *("dashboard", "languages", "console", "install", "operating", "security-access", "traces", "proxies"),
-        *("backup", "standby", "postgresql", "several-nodes", "moving", "upgrade", "troubleshooting"),
-    ),
-    "Reference": (
-        *("api", "reference", "commands", "settings", "metrics"),
-        *("security-limits", "security-tests", "figures"),
-    ),
-    "Why": ("architecture", "screens", "testing", "reliability", "security", "dependencies", "decisions"),
+    kind: tuple(names.split()) for kind, names in re.findall(r"^(\w[\w ]*):((?: .*\n)(?:  .*\n)*)", _LISTED, re.M)
 }
 """Four kinds: to learn, to do something, to look something up, to understand. Unlisted pages are of the second kind."""
 DECISIONS = "decisions/"

@@ -68,13 +68,13 @@ _RUN = (
     *_run(REQUESTS, "http", "alerts", "deliveries"),
     *_run(REQUESTS, "sh", "changing", "history", "mail", "messengers", "templates", "web-push"),
     *_run(REQUESTS, "python", "operating"),
-    *_run(BESIDE_ONE_SERVICE, "console", "alerts", "operating", "receivers", "watching"),
+    *_run(BESIDE_ONE_SERVICE, "console", "alerts", "operating", "testing-receivers", "watching"),
     *_run(BESIDE_ONE_SERVICE, "sh", "coverage", "feeds-out", "jobs", "security-access", "watching"),
     *_run(BESIDE_ONE_SERVICE, "http", "jobs"),
     *_run(BESIDE_ONE_SERVICE, "json", "agents"),
     *_run(PRINTED, "toml", "operating", "proxies", "rendered-pages", "standby", "traces"),
     *_run(PRINTED, "ini", "install", "mail", "rendered-pages", "standby"),
-    *_run(PRINTED, "json", "receivers", "watching"),
+    *_run(PRINTED, "json", "testing-receivers", "watching-values"),
     *_run(PRINTED, "yaml", "metrics", "traces"),
 )
 _ONE_BY_ONE = (
