@@ -4,6 +4,7 @@ import gc
 import os
 import tempfile
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import trio
 from hypothesis import settings
 from trio.testing import MockClock
 
-from tests.long_tests import LONG, long_key
+from tests.long_tests import LONG, has_long, long_key
 
 # Property tests draw the same examples each time. An example has no deadline: on a busy machine it would say nothing.
 settings.register_profile("house", deadline=None, derandomize=True)
@@ -43,6 +44,16 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in config.args:
         if not (config.invocation_params.dir / name.partition("::")[0]).exists():
             raise pytest.UsageError(f"there is no {name}")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip files of which `-m long` or `-m "not long"` wants nothing: importing them all takes each worker long."""
+    wanted = config.getoption("markexpr")
+    if wanted not in ("long", "not long") or not collection_path.is_relative_to(config.rootpath):
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    left_out = not has_long(name) if wanted == "long" else long_key(name) is not None
+    return True if left_out and collection_path.match("test_*.py") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

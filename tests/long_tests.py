@@ -20,6 +20,11 @@ def long_tests(text: str) -> Mapping[str, str]:
 LONG = long_tests(Path(__file__).with_suffix(".txt").read_text("utf-8"))
 
 
+def has_long(path: str) -> bool:
+    """Return whether a file of tests, or one of its tests, is in the table."""
+    return long_key(path) is not None or any(key.startswith(f"{path}::") for key in LONG)
+
+
 def long_key(nodeid: str) -> str | None:
     """Return the key of a long test, None for a test of `make test`."""
     parts = [nodeid, nodeid.partition("[")[0], nodeid.partition("::")[0]]
