@@ -22,8 +22,8 @@ from tests.simulation.trace import Trace
 SHARED: Final = "what readers share with the hub"
 RENEWED_AFTER = 7200.0
 """Seconds after which a subscription is renewed, if its lease is not over much sooner."""
-AGAIN = 30.0
-"""Seconds between two tries to subscribe; the callback may be asked that much later."""
+AGAIN, SELDOM = 30.0, 480.0
+"""Seconds between two tries to subscribe, the first time and at most; the callback may be asked that much later."""
 
 
 @dataclass(slots=True)
@@ -69,10 +69,12 @@ class Reader:
             "hub.secret": SHARED,
             "hub.lease_seconds": str(self.kept.plan.lease),
         }
+        again = AGAIN
         while True:
             with suppress(*CutOff):
                 await self.caller.post_form(HUB, fields)
-            await trio.sleep(AGAIN)
+            await trio.sleep(again)
+            again = min(2 * again, SELDOM)
             if done() and (mode != "subscribe" or self.kept.confirmed[-1] > asked):
                 break
         self._wishes.discard(mode)
