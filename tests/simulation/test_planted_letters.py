@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from tests.simulation.chances import chance
 from tests.simulation.delivery_plans import Mode
 from tests.simulation.drawing.letters import (
     MODES,
@@ -36,6 +38,22 @@ def plagued(*args: str, days: float = 0.5, modes: Sequence[Mode] = MODES) -> Pro
     return draw_letters(seed, days=days, point_crash=0.0, lives=1.0, troubles=troubles, modes=modes)
 
 
+def mixed(seed: str) -> Program:
+    """A world of 40 events and receivers with troubles of several kinds, in which no day is waited for."""
+    program = plagued(
+        "http500", "redirects", "lost", "gone", seed, modes=("instant", "instant", "instant", "15min", "hourly")
+    )
+    return fewer(program, 40)
+
+
+def fewer(program: Program, events: int) -> Program:
+    """The same world in which only so many events come."""
+    plan = program.letters
+    assert plan is not None
+    some = chance(program.seed, "few").sample(range(len(plan.sayings)), min(events, len(plan.sayings)))
+    return replace(program, letters=replace(plan, sayings=tuple(plan.sayings[number] for number in sorted(some))))
+
+
 def peopled(*kinds: str, troubles: Sequence[str] = ("http500",), modes: Sequence[Mode] = ("instant",)) -> World:
     """A world of people who are told by some kinds, which have some troubles."""
     return lambda seed: draw_kinds(seed, *kinds, days=0.5, troubles=troubles, modes=modes)
@@ -46,43 +64,44 @@ def read(seed: str) -> Program:
     return draw_hub(seed, "http500")
 
 
-PLAIN = partial(plagued, "http500")
 QUIET = partial(plagued, "odd success", modes=("instant",))
+GONE = partial(plagued, "gone")
+MAILED = peopled("email")
 
 FOUND_BY: dict[str, tuple[World, str, str]] = {
     "tags_unread": (QUIET, "1", "T3"),
     "tags_are_everywhere": (QUIET, "1", "D1"),
-    "encoded_again": (PLAIN, "1", "D2"),
-    "another_id": (PLAIN, "1", "D2"),
-    "signed_at_first": (PLAIN, "1", "D3"),
+    "encoded_again": (mixed, "1", "D2"),
+    "another_id": (mixed, "1", "D2"),
+    "signed_at_first": (mixed, "1", "D3"),
     "old_secrets_sign_for_ever": (partial(plagued, "http500", days=1.6), "1", "D11"),
-    "old_secrets_stop_at_once": (PLAIN, "1", "D11"),
+    "old_secrets_stop_at_once": (mixed, "1", "D11"),
     "redirects_are_success": (partial(plagued, "redirects"), "1", "T3"),
-    "silence_is_success": (partial(plagued, "lost"), "1", "T3"),
+    "silence_is_success": (mixed, "1", "T3"),
     "wishes_ignored": (partial(plagued, "throttled", "long wait", "throttled until"), "1", "D4"),
-    "gone_is_a_failure": (partial(plagued, "gone"), "1", "D5"),
+    "gone_is_a_failure": (GONE, "1", "D5"),
     "one_success_does_not_count": (partial(plagued, "http500", days=6.5), "1/5", "D6"),
-    "settled_before_the_post": (PLAIN, "1", "T3"),
+    "settled_before_the_post": (mixed, "1", "T3"),
     "checked_once": (partial(plagued, "rebound"), "1", "X1"),
-    "tests_are_marked": (PLAIN, "1", "D12"),
-    "refusals_listed_as_500": (partial(plagued, "forbidden", "http500"), "1", "D13"),
-    "probes_never": (PLAIN, "1", "T3"),
+    "tests_are_marked": (mixed, "1", "D12"),
+    "refusals_listed_as_500": (mixed, "1", "D13"),
+    "probes_never": (mixed, "1", "T3"),
     "probes_in_crowds": (partial(plagued, "silent", "half"), "1", "D7"),
     "too_many_at_once": (partial(plagued, "silent", "trickle"), "1", "D8"),
     "no_room_to_mind": (draw_crowd, "1", "D8"),
     "slow_ones_take_all": (draw_crowd, "1", "D8"),
-    "older_ones_first": (partial(plagued, "forbidden", "http500"), "1", "D7"),
+    "older_ones_first": (mixed, "1", "D7"),
     "in_two_digests": (draw_windows, "1", "D10"),
     "frozen_by_elapsed_days": (partial(plagued, "http500", days=2.0, modes=("daily",)), "1", "D10"),
     "quiet_hours_drop": (QUIET, "2", "T3"),
     "quiet_hours_unheard": (QUIET, "2", "Q1"),
-    "disabled_drops": (partial(plagued, "gone"), "1/1", "T3"),
+    "disabled_drops": (mixed, "1", "T3"),
     "edits_lose": (draw_edits, "1", "T3"),
-    "disabled_untold": (partial(plagued, "gone"), "1", "D6"),
-    "debts_paid_late": (partial(plagued, "gone"), "1", "D6"),
+    "disabled_untold": (GONE, "1", "D6"),
+    "debts_paid_late": (GONE, "1", "D6"),
     "acts_end_with_their_request": (draw_hasty, "1", "D7"),
     "answered_before_all_were_told": (draw_hasty, "1", "D7"),
-    "claims_lapse_by_the_wall_clock": (PLAIN, "1", "D5"),
+    "claims_lapse_by_the_wall_clock": (mixed, "1", "D5"),
     "digests_frozen_by_two": (draw_windows, "1", "D5"),
     "windows_end_late": (draw_windows, "1", "D10"),
     "errors_inside_are_success": (peopled("wecom", troubles=("refuses", "asks for fewer")), "1", "T3"),
@@ -93,11 +112,11 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "another_id_each_time": (peopled("pagerduty", "matrix"), "1", "D5"),
     "other_words_each_time": (peopled("slack", "zulip"), "1", "D2"),
     "left_out_unsaid": (peopled("wecom", modes=("hourly",)), "1", "T3"),
-    "mails_of_one_id": (peopled("email"), "1", "D5"),
+    "mails_of_one_id": (MAILED, "1", "D5"),
     "cut_off_is_handed_over": (peopled("email", troubles=("lost",)), "1", "T3"),
     "greylisting_is_a_refusal": (peopled("email", troubles=("asks for fewer",)), "1", "D4"),
     "full_is_gone": (peopled("email", troubles=("full",)), "1", "D6"),
-    "nobody_is_asked": (peopled("email"), "1", "Q2"),
+    "nobody_is_asked": (MAILED, "1", "Q2"),
     "one_try_is_enough": (read, "1", "T3"),
     "unsigned_after_a_failure": (read, "1", "S1"),
     "places_are_forgotten": (draw_hub, "1", "S2"),
@@ -107,10 +126,13 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 
 
-@cache
-def clean(program: Program) -> tuple[str, ...]:
-    """What is wrong in a world without a planted bug; several bugs share one."""
-    return tuple(str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations)
+WORLDS = tuple(dict.fromkeys((world, seed) for world, seed, _ in FOUND_BY.values()))
+"""All worlds of the bugs, each once."""
+
+
+def clean(program: Program) -> list[str]:
+    """Play a world without a planted bug and return what is wrong in it."""
+    return [str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations]
 
 
 def patience_of(program: Program) -> float:
@@ -129,7 +151,7 @@ def test_every_plant_of_letters_has_its_seed() -> None:
 
 
 @pytest.mark.parametrize("plant", (*OF_LETTERS, *OF_KINDS), ids=lambda plant: plant.__name__)
-def test_a_planted_bug_of_deliveries_is_found_and_its_seed_is_clean_without_it(plant: Plant) -> None:
+def test_a_planted_bug_of_deliveries_is_found(plant: Plant) -> None:
     world, seed, said = FOUND_BY[plant.__name__]
     for again in range(TRIES):
         program = world(f"{seed}/{again}" if again else seed)
@@ -137,4 +159,9 @@ def test_a_planted_bug_of_deliveries_is_found_and_its_seed_is_clean_without_it(p
             break
     else:
         pytest.fail(f"{TRIES} seeds from {seed} do not find it")
-    assert clean(program) == ()
+    assert not again or clean(program) == []
+
+
+@pytest.mark.parametrize(("world", "seed"), WORLDS)
+def test_a_world_of_deliveries_without_a_planted_bug_is_clean(world: World, seed: str) -> None:
+    assert clean(world(seed)) == []

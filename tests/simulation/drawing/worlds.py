@@ -84,12 +84,11 @@ def draw_outage(seed: str, kind: str, *, sources: int = 24) -> Program:
     return replace(calm, faults=(outage,), steps=(), endings=(late,), clients=calm.clients[:1])
 
 
-def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0) -> Program:
+def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0, days: float = 0.3) -> Program:
     """Draw a world without crashes in which every origin has these troubles in turn, and time to get over each.
 
     steps: how often a day our clock is set.
     """
-    days = 0.3
     calm = _calm(seed, days=days, sources=sources, pace=PACE / 2)
     faults: list[Fault] = []
     for machine in calm.machines:
@@ -160,11 +159,11 @@ def draw_heartbeats(seed: str) -> Program:
     )
 
 
-def draw_in_time(seed: str, *, sources: int = 6) -> Program:
+def draw_in_time(seed: str, *, sources: int = 6, days: float = 0.3) -> Program:
     """Draw a world of feeds that post batches of one date, of alerts that are made while frames flow, and of sources
     that fail for longer than somebody's patience, through restarts.
     """
-    calm = _calm(seed, days=0.3, sources=sources, pace=PACE / 2)
+    calm = _calm(seed, days=days, sources=sources, pace=PACE / 2)
     dice = chance(seed, "in time")
     alerts, plans = [], []
     for plan in calm.origins:
@@ -195,9 +194,9 @@ def draw_in_time(seed: str, *, sources: int = 6) -> Program:
     )
 
 
-def draw_disk(seed: str, *kinds: str, sources: int = 4) -> Program:
+def draw_disk(seed: str, *kinds: str, sources: int = 4, days: float = 0.16) -> Program:
     """Draw a world without crashes whose own disk has these troubles in turn, or all of them, nearly all the time."""
-    calm = _calm(seed, days=0.16, sources=sources, pace=PACE / 2)
+    calm = _calm(seed, days=days, sources=sources, pace=PACE / 2)
     dice = chance(seed, "disk troubles")
     away = {plan.machine: "refused" for plan in calm.origins if plan.tier == "push"}
     faults = [
@@ -221,11 +220,11 @@ def draw_disk(seed: str, *kinds: str, sources: int = 4) -> Program:
     )
 
 
-def draw_meddled(seed: str, *, sources: int = 5) -> Program:
+def draw_meddled(seed: str, *, sources: int = 5, days: float = 0.13) -> Program:
     """Draw a world in which a user changes sources all the time, on a disk that is often slow; their host is away now
     and then.
     """
-    calm = _calm(seed, days=0.13, sources=sources, pace=PACE / 3)
+    calm = _calm(seed, days=days, sources=sources, pace=PACE / 3)
     dice = chance(seed, "meddled")
     imports = tuple(Meddling(at, "", "import") for at in moments(dice, 24, CALM, calm.ends))
     plans = origins.together([origins.chatty(dice, plan, calm.ends) for plan in calm.origins])
@@ -364,10 +363,14 @@ def _in_step(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
     return replace(chatty, texts=tuple(replace(text, at=10.0 * round(text.at / 10)) for text in chatty.texts))
 
 
-def draw_meaning(seed: str) -> Program:
-    """Draw a world of scripted pages, of which it is known at which looks a reader wants to hear, through restarts."""
+def draw_meaning(seed: str, *names: str) -> Program:
+    """Draw a world of scripted pages, of which it is known at which looks a reader wants to hear, through restarts.
+
+    names: of the pages, all if none are named.
+    """
     calm = _calm(seed, days=0.15, sources=1)
     plans = scenes.pages(chance(seed, "meaning"))
+    plans = tuple(plan for plan in plans if not names or plan.host.partition(".")[0] in names)
     dice = chance(seed, "meaning/endings")
     endings = tuple(
         Ending(CALM + at + dice.uniform(0, 500), dice.uniform(0.05, 3), politely=dice.random() < 0.3)
@@ -417,12 +420,12 @@ def draw_rendered(seed: str) -> Program:
     )
 
 
-def draw_members(seed: str) -> Program:
+def draw_members(seed: str, *, days: float = 0.17) -> Program:
     """Draw a world of what is behind a page: a list whose items are followed to another host, sites that renew their
     sessions (one of them shown by a browser with pictures, one a WebSocket), and one of which a user picks parts; on a
     log that keeps little, through restarts.
     """
-    calm = _calm(seed, days=0.17, sources=1, pace=PACE / 2)
+    calm = _calm(seed, days=days, sources=1, pace=PACE / 2)
     plans = origins.members(seed, calm.ends)
     news, club, shown, board, live = plans
     dice = chance(seed, "members")

@@ -5,7 +5,6 @@ would prove nothing; one that finds them everywhere, no more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import pytest
 
@@ -59,13 +58,23 @@ def talkative(seed: str) -> Program:
 
 def walled(seed: str) -> Program:
     """A world of walls, error pages and redirects that lead inside, and nothing else that is wrong."""
-    return draw_troubles(seed, "to a private address", "wall", "error page")
+    return draw_troubles(seed, "to a private address", "wall", "error page", sources=5, days=0.2)
 
 
 def strict(seed: str) -> Program:
     """A world of hosts that want to be left alone, and of clocks that are set."""
     kinds = ("throttled", "throttled plainly", "throttled until", "robots forbids", "hangs")
     return draw_troubles(seed, *kinds, sources=8, steps=8.0)
+
+
+def edited(seed: str) -> Program:
+    """A world of pages that somebody edits, beside guests in their places."""
+    return draw_meaning(seed, "status", "figure", "guests", "entries")
+
+
+def replaced(seed: str) -> Program:
+    """A world of pages in whose places others come, and of pages that are never twice the same."""
+    return draw_meaning(seed, "moved", "closed", "flicker", "counter", "dates")
 
 
 def damaged(seed: str) -> Program:
@@ -95,44 +104,44 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "claimed_for_ever": (restless, "1", "T3"),
     "matches_after_the_cursor": (restless, "1", "T3"),
     "given_up_after_two": (talkative, "2/1/2", "T3"),
-    "validators_lost_at_a_304": (walled, "4/2", "P6"),
-    "validators_sent_everywhere": (walled, "4/2", "X3"),
+    "validators_lost_at_a_304": (walled, "1", "P6"),
+    "validators_sent_everywhere": (walled, "1", "X3"),
     "retry_after_ignored": (strict, "7", "P4"),
     "dates_by_our_clock": (strict, "9", "P4"),
     "throttled_at_a_steady_pace": (strict, "7", "P7"),
     "crawl_delay_ignored": (strict, "7", "P3"),
     "twins_apart": (strict, "7/1", "P1"),
     "robots_forgotten": (strict, "9", "P5"),
-    "redirects_unguarded": (walled, "4/2", "X1"),
-    "compared_with_the_last_look": (walled, "4/2", "W2"),
-    "walls_told": (walled, "4/2", "W2"),
-    "identity_by_title": (walled, "4/2", "W4"),
-    "absent_entries_forgotten": (walled, "4/2", "W4"),
-    "resets_told": (walled, "4/2", "W6"),
-    "state_without_its_base": (walled, "4/2", "W4"),
-    "breaker_never_half_open": (walled, "4/2", "B1"),
+    "redirects_unguarded": (walled, "1", "X1"),
+    "compared_with_the_last_look": (walled, "1", "W2"),
+    "walls_told": (walled, "2", "W2"),
+    "identity_by_title": (walled, "1", "W4"),
+    "absent_entries_forgotten": (walled, "2", "W4"),
+    "resets_told": (walled, "1", "W6"),
+    "state_without_its_base": (walled, "1", "W4"),
+    "breaker_never_half_open": (walled, "2", "B1"),
     "outages_blamed_on_sources": (cut_off, "1", "B3"),
     "all_back_at_once": (cut_off, "1", "F10"),
     "dead_connections_kept": (strict, "7", "W9"),
     "batches_are_moves": (draw_in_time, "3/1", "W6"),
-    "held_entries_vanish": (walled, "4/2", "W10"),
-    "held_entries_matched": (walled, "4/2", "D1"),
+    "held_entries_vanish": (walled, "1", "W10"),
+    "held_entries_matched": (walled, "1", "D1"),
     "alerts_read_now_and_then": (draw_in_time, "3/1", "T3"),
     "told_at_looks_only": (draw_in_time, "3/1", "N1"),
     "told_and_forgotten": (draw_in_time, "3/1", "N2"),
     "the_end_is_for_all": (draw_in_time, "3/1", "N2"),
-    "pending_is_churn": (draw_meaning, "1", "M3"),
-    "told_is_churn": (draw_meaning, "1", "T3"),
-    "swaps_told_at_once": (draw_meaning, "1", "M1"),
-    "swaps_never_told": (draw_meaning, "1", "T3"),
-    "turns_told_for_ever": (draw_meaning, "1", "M1"),
-    "returns_are_new": (draw_meaning, "1", "M2"),
-    "pending_begins_anew": (draw_meaning, "1", "M3"),
-    "doubts_not_read_again": (draw_meaning, "1", "T3"),
-    "removals_weigh_nothing": (draw_meaning, "1", "T3"),
-    "time_zones_told": (draw_meaning, "1", "M1"),
-    "counters_are_limits": (draw_meaning, "1", "M1"),
-    "moved_without_its_difference": (draw_meaning, "1", "M3"),
+    "pending_is_churn": (edited, "1", "M3"),
+    "told_is_churn": (edited, "1", "T3"),
+    "swaps_told_at_once": (edited, "1", "M1"),
+    "swaps_never_told": (replaced, "1", "T3"),
+    "turns_told_for_ever": (replaced, "1", "M1"),
+    "returns_are_new": (edited, "1", "M2"),
+    "pending_begins_anew": (edited, "1", "M3"),
+    "doubts_not_read_again": (edited, "1", "T3"),
+    "removals_weigh_nothing": (edited, "1", "T3"),
+    "time_zones_told": (replaced, "1", "M1"),
+    "counters_are_limits": (replaced, "1", "M1"),
+    "moved_without_its_difference": (replaced, "1", "M3"),
     "frames_not_restored": (draw_disk, "2", "T3"),
     "unanswered_not_read_back": (draw_disk, "2", "T3"),
     "recorder_crashes_at_a_lock": (draw_disk, "2", "T3"),
@@ -205,10 +214,13 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
 """bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
 
 
-@cache
-def clean(program: Program) -> tuple[str, ...]:
-    """What is wrong in a world without a planted bug; several bugs share one."""
-    return tuple(str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations)
+WORLDS = tuple(dict.fromkeys((world, seed) for world, seed, _ in FOUND_BY.values() if world not in (damaged, restored)))
+"""All worlds of the bugs, each once, but those that `tests/simulation/test_epilogues.py` plays."""
+
+
+def clean(program: Program) -> list[str]:
+    """Play a world without a planted bug and return what is wrong in it."""
+    return [str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations]
 
 
 def patience_of(program: Program) -> float:
@@ -227,7 +239,7 @@ def test_every_plant_has_its_seed() -> None:
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
-def test_a_planted_bug_is_found_and_its_seed_is_clean_without_it(plant: Plant) -> None:
+def test_a_planted_bug_is_found(plant: Plant) -> None:
     world, seed, said = FOUND_BY[plant.__name__]
     for again in range(TRIES):
         program = world(f"{seed}/{again}" if again else seed)
@@ -235,4 +247,9 @@ def test_a_planted_bug_is_found_and_its_seed_is_clean_without_it(plant: Plant) -
             break
     else:
         pytest.fail(f"{TRIES} seeds from {seed} do not find it")
-    assert clean(program) == ()
+    assert not again or clean(program) == []
+
+
+@pytest.mark.parametrize(("world", "seed"), WORLDS, ids=[f"{world.__name__}-{seed}" for world, seed in WORLDS])
+def test_a_world_without_a_planted_bug_is_clean(world: World, seed: str) -> None:
+    assert clean(world(seed)) == []
