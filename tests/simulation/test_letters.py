@@ -1,4 +1,7 @@
-"""Deliveries in worlds of their own: 12 of the 1,000 seeds of D1, and one trace for a seed."""
+"""Deliveries in worlds of their own, and one trace for a seed.
+
+The seeds are the fewest of the first dozen that have every trouble, mode, kind and edit of the dozen.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ TRACE = (
 )
 
 
-@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 13)])
+@pytest.mark.parametrize("seed", ["1", "4", "6", "7", "9", "11"])
 def test_d1_every_matched_event_is_taken_or_visibly_given_up(seed: str) -> None:
-    # The rest of the thousand is `make simulate-d1`; short worlds do here.
+    # `make simulate-d1` plays a thousand; short worlds do here.
     result = simulate_program(draw_letters(seed, days=0.5))
     assert [str(violation) for violation in result.violations] == []
     letters = result.facts.letters
@@ -30,7 +33,7 @@ def test_d1_every_matched_event_is_taken_or_visibly_given_up(seed: str) -> None:
     assert sum(receipt.taken for receipts in letters.receipts.values() for receipt in receipts) > 20
 
 
-@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 13)])
+@pytest.mark.parametrize("seed", ["4", "6", "7"])
 def test_d1_people_are_told_by_messengers_and_by_mail(seed: str) -> None:
     result = simulate_program(draw_kinds(seed, days=0.5))
     assert [str(violation) for violation in result.violations] == []
@@ -48,7 +51,7 @@ def test_a_revocation_that_was_put_right_between_two_glances_is_known_by_the_ans
     assert [str(violation) for violation in result.violations] == []
 
 
-@pytest.mark.parametrize("seed", [str(seed) for seed in range(1, 7)])
+@pytest.mark.parametrize("seed", ["1", "2", "3", "4", "5"])
 def test_readers_of_a_feed_are_told_by_the_hub(seed: str) -> None:
     result = simulate_program(draw_hub(seed))
     assert [str(violation) for violation in result.violations] == []

@@ -1,4 +1,7 @@
-"""Clean seeds keep every promise, and a seed gives one trace: twice, and whatever the hashes of strings are."""
+"""Clean seeds keep every promise, and a seed gives one trace: twice, and whatever the hashes of strings are.
+
+`planted/test_planted.py` plays more worlds of each kind without a bug.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ from tests.simulation.run import simulate_program
 TRACE = (
     "from tests.simulation.drawing.worlds import draw_everything; "
     "from tests.simulation.run import simulate_program; "
-    "print(simulate_program(draw_everything('hash', days=0.2, sources=5)).digest)"
+    "print(simulate_program(draw_everything('twice', days=0.2, sources=5)).digest)"
 )
 
 
-@pytest.mark.parametrize("seed", ["1", "2", "3", "4"])
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_a_seed_keeps_every_promise(seed: str) -> None:
     """Seed 1 met a disk that was full at the start, seed 2 a tree whose ways out stayed closed after a restart."""
     result = simulate_program(draw(seed, days=0.8, sources=10))
@@ -45,7 +48,7 @@ def test_a_seed_keeps_every_promise(seed: str) -> None:
     assert any(receipt.status == 204 for receipt in result.facts.receipts)
 
 
-@pytest.mark.parametrize("seed", ["1", "2", "3"])
+@pytest.mark.parametrize("seed", ["2", "3"])
 def test_what_a_page_means_is_told_as_its_reader_wants_it(seed: str) -> None:
     program = draw_meaning(seed)
     result = simulate_program(program, patience=4 * 3600.0)
@@ -56,7 +59,7 @@ def test_what_a_page_means_is_told_as_its_reader_wants_it(seed: str) -> None:
     assert all(all(texts.values()) for _, texts in result.facts.remembered[1:])
 
 
-@pytest.mark.parametrize("seed", ["1", "2"])
+@pytest.mark.parametrize("seed", ["1"])
 def test_a_disk_that_is_seldom_well_loses_and_repeats_nothing(seed: str) -> None:
     """Frames that came meanwhile are told as well; nobody gives up, and what is asked is answered at last."""
     program = draw_disk(seed)
@@ -66,7 +69,7 @@ def test_a_disk_that_is_seldom_well_loses_and_repeats_nothing(seed: str) -> None
     assert len(result.facts.log) > 300
 
 
-@pytest.mark.parametrize("seed", ["1", "3"])
+@pytest.mark.parametrize("seed", ["3"])
 def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -> None:
     """Seed 3 met frames that had come and that nobody had taken from the connection when it was closed."""
     result = simulate_program(draw_meddled(seed), patience=6 * 3600.0)
@@ -75,7 +78,7 @@ def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -
     assert result.facts.deleted
 
 
-@pytest.mark.parametrize("seed", ["1", "2"])
+@pytest.mark.parametrize("seed", ["1"])
 def test_whoever_is_overtaken_by_retention_is_told_so_and_nobody_else(seed: str) -> None:
     result = simulate_program(draw_tight(seed), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
@@ -96,18 +99,26 @@ def test_what_is_behind_a_page_is_followed_renewed_shown_and_picked() -> None:
 
 
 def test_the_same_script_gives_the_same_trace_twice() -> None:
-    first, second = (simulate_program(draw_meaning("twice")).lines for _ in range(2))
+    program = draw_meaning("twice", "status", "guests", "home", "entries", "flicker")
+    first, second = (simulate_program(program).lines for _ in range(2))
     assert first == second
 
 
-def test_the_same_seed_gives_the_same_trace_twice() -> None:
+@pytest.mark.real
+def test_the_same_seed_gives_the_same_trace_in_another_process_and_whatever_the_hashes_of_strings() -> None:
     program = draw_everything("twice", days=0.2, sources=5)
     assert {fault.kind for fault in program.faults} == {*HOST_FAULTS, *SERVICE_FAULTS}
-    first, second = simulate_program(program), simulate_program(program)
-    assert first.digest == second.digest
-    assert first.lines == second.lines
-    instants = [line.split(" ", 2)[:2] for line in first.lines]
+    here = simulate_program(program)
+    instants = [line.split(" ", 2)[:2] for line in here.lines]
     assert any(before == after for before, after in pairwise(instants)), "no simultaneous events"
+    done = subprocess.run(
+        [sys.executable, "-c", TRACE],
+        env={"PYTHONHASHSEED": "1", "PYTHONPATH": "."},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert here.digest + "\n" == done.stdout
 
 
 def test_a_trace_does_not_depend_on_what_the_process_did_before() -> None:
@@ -126,19 +137,6 @@ def test_a_trace_does_not_depend_on_what_the_process_did_before() -> None:
 def test_another_seed_gives_another_trace() -> None:
     digests = {simulate_program(draw(seed, days=0.1, sources=2)).digest for seed in ("one", "other")}
     assert len(digests) == 2
-
-
-@pytest.mark.real
-def test_the_trace_does_not_depend_on_the_hashes_of_strings() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TRACE],
-        env={"PYTHONHASHSEED": "1", "PYTHONPATH": "."},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    here = simulate_program(draw_everything("hash", days=0.2, sources=5))
-    assert here.digest + "\n" == done.stdout
 
 
 @contextmanager
