@@ -56,6 +56,16 @@ def talkative(seed: str) -> Program:
     return draw(seed, days=0.3, sources=8, point_crash=0.05, pace=300.0)
 
 
+def ill(seed: str) -> Program:
+    """A short world whose disk has all troubles in turn."""
+    return draw_disk(seed, days=0.12)
+
+
+def mute(seed: str) -> Program:
+    """A short world whose disk leaves many a commit without an answer."""
+    return draw_disk(seed, "disk mute", days=0.12)
+
+
 def walled(seed: str) -> Program:
     """A world of walls, error pages and redirects that lead inside, and nothing else that is wrong."""
     return draw_troubles(seed, "to a private address", "wall", "error page", sources=5, days=0.2)
@@ -93,16 +103,16 @@ def cut_off(seed: str) -> Program:
 
 
 FOUND_BY: dict[str, tuple[World, str, str]] = {
-    "acknowledged_before_the_commit": (draw_disk, "2", "T3"),
+    "acknowledged_before_the_commit": (ill, "5", "T3"),
     "minted_before_the_commit": (crashing, "8", "L1"),
-    "state_and_events_in_two_commits": (talkative, "2/1/2", "T3"),
+    "state_and_events_in_two_commits": (ill, "4", "T3"),
     "ids_by_the_wall_clock": (crashing, "8", "L1"),
-    "unseen_stays_unseen": (talkative, "3/2", "R1"),
+    "unseen_stays_unseen": (ill, "4", "R1"),
     "resumes_with_the_last_event": (restless, "1", "R1"),
     "live_without_replay": (restless, "1/1", "R1"),
     "spins_behind_the_ring": (restless, "1/1", "T3"),
-    "claimed_for_ever": (restless, "1", "T3"),
-    "matches_after_the_cursor": (restless, "1", "T3"),
+    "claimed_for_ever": (ill, "4", "T3"),
+    "matches_after_the_cursor": (ill, "4", "T3"),
     "given_up_after_two": (talkative, "2/1/2", "T3"),
     "validators_lost_at_a_304": (walled, "1", "P6"),
     "validators_sent_everywhere": (walled, "1", "X3"),
@@ -142,16 +152,16 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "time_zones_told": (replaced, "1", "M1"),
     "counters_are_limits": (replaced, "1", "M1"),
     "moved_without_its_difference": (replaced, "1", "M3"),
-    "frames_not_restored": (draw_disk, "2", "T3"),
-    "unanswered_not_read_back": (draw_disk, "2", "T3"),
-    "recorder_crashes_at_a_lock": (draw_disk, "2", "T3"),
+    "frames_not_restored": (ill, "4", "T3"),
+    "unanswered_not_read_back": (mute, "3", "T3"),
+    "recorder_crashes_at_a_lock": (ill, "4", "T3"),
     "deleted_from_the_table_only": (draw_meddled, "1/1", "L5"),
     "frames_lost_at_a_stop": (draw_meddled, "1/1", "T3"),
     "harvests_of_any_version": (draw_meddled, "1/1", "L3"),
     "goes_on_behind_retention": (draw_tight, "3", "R1"),
     "gaps_at_a_pages_end": (draw_tight, "3", "R1"),
-    "own_commits_shown_before_their_time": (draw_disk, "2", "R1"),
-    "wake_up_lost": (draw_disk, "2", "R2"),
+    "own_commits_shown_before_their_time": (ill, "4", "R1"),
+    "wake_up_lost": (ill, "4", "R2"),
     "import_forgets_an_edit": (draw_meddled, "1/1", "A1"),
     "filtered_resumes_off_by_one": (draw_tight, "3", "R1"),
     "filtered_pages_overlap": (draw_tight, "3", "R1"),
