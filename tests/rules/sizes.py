@@ -1,8 +1,12 @@
-"""How long files and functions are. `python -m tests.rules.sizes` prints the table that `make check` shows."""
+"""How long files and functions are. `python -m tests.rules.sizes` prints the table that `make lint` shows.
+
+It fails when a function is too long to be read at once. A file is as long as its idea.
+"""
 
 from __future__ import annotations
 
 import ast
+import sys
 from statistics import median, quantiles
 
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
@@ -25,17 +29,24 @@ def function_sizes(*folders: str) -> dict[str, int]:
     return found
 
 
-def main() -> None:
-    """Print one line a room."""
+def main() -> int:
+    """Print one line a room and each function over the limit; return 1 when there is one."""
+    functions = {room: function_sizes(room) for room in (*ROOMS, "tests", "bench")}
     print("room          files   lines  median  longest   functions  median   p90  longest")
     for room in (*ROOMS, "tests"):
-        lines, sizes = list(file_sizes(room).values()), list(function_sizes(room).values())
+        lines, sizes = list(file_sizes(room).values()), list(functions[room].values())
         if len(sizes) > 1:
             print(
                 f"{room:<12} {len(lines):>6} {sum(lines):>7} {median(lines):>7.0f} {max(lines):>8}   "
                 f"{len(sizes):>9} {median(sizes):>7.0f} {quantiles(sizes, n=10)[-1]:>5.0f} {max(sizes):>8}"
             )
+    long = [
+        f"{name}: {size} lines" for found in functions.values() for name, size in found.items() if size > FUNCTION_LIMIT
+    ]
+    for line in long:
+        print(f"{line}, more than {FUNCTION_LIMIT}")
+    return 1 if long else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
