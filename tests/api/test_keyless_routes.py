@@ -97,5 +97,5 @@ async def test_no_route_answers_a_stranger_with_a_500(autojump_clock: object) ->
 
 
 async def test_no_route_answers_a_stranger_with_a_500_whatever_is_drawn(autojump_clock: object) -> None:
-    sent, answered = await ask_all(range(1, 12))
-    assert answered == sent > 1000
+    sent, answered = await ask_all(range(1, 7))
+    assert answered == sent > 600
