@@ -10,6 +10,7 @@ SEED = 1
 SEEDS = 1000
 SECONDS = 60
 N = 200
+WORLDS = 20
 PYTEST = $(PYTHON_IN) -m pytest -n$(WORKERS) --dist=worksteal
 TEST_HINT = case $$code in \
 	4) echo 'make $@: no such path or option. Name a folder, file or test under tests: make $@ ARGS="tests/storage -x"' >&2 ;; \
@@ -17,7 +18,7 @@ TEST_HINT = case $$code in \
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: languages help setup run demo test test-long check lint simulate simulate-d1 bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: languages help setup run demo test test-long check lint simulate simulate-d1 walk bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
@@ -26,6 +27,7 @@ help:
 	@echo "make test-long  the rest: simulated worlds, planted bugs, crowds, journeys; CI runs both"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
 	@echo "make simulate  the whole service in a simulated world       (SEED=7 ARGS=\"--days 30\")"
+	@echo "make walk      worlds of all kinds, with seeds that the commit draws (WORLDS=20)"
 	@echo "make simulate-d1  deliveries in 1,000 simulated worlds each (SEEDS=200)"
 	@echo "make bench     goals, limits and our figures           (WHAT=\"log match\" PAGE=docs/figures.md; bench-short: do all run?)"
 	@echo "make bench-compare  this tree beside another commit    (BASE=HEAD~5 WHAT=\"runtime table\" ARGS=\"--rounds 5\")"
@@ -82,6 +84,10 @@ lint:
 simulate:
 	@bin/setup run
 	@$(PYTHON_IN) -m tests.simulation $(SEED) $(ARGS)
+
+walk:
+	@bin/setup run
+	@$(PYTHON_IN) -m tests.simulation --walk $(WORLDS)
 
 simulate-d1:
 	@bin/setup run
