@@ -213,6 +213,7 @@ class System:
             nudge=self.deliveries.nudge,
             refresh=self.deliveries.refresh,
             heard=partial(_heard, self._ports_of_sources),
+            is_private=self.registry.table.was_private,
             world=self._world,
             ownership=self.ownership,
             tracer=self.tracer,

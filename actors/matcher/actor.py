@@ -57,12 +57,17 @@ async def _nobody(alerts: Sequence[Alert]) -> None:
     pass
 
 
+async def _public(source: str) -> bool:
+    return False
+
+
 class Matcher:
     """One actor; only its cursor is durable.
 
     nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
     line with what is stored, before a change is acknowledged. heard: given the alerts whenever they have been
-    read, before a change is acknowledged; it waits for nobody else. The mailbox belongs to the composition root.
+    read, before a change is acknowledged; it waits for nobody else. is_private: whether only alerts that name a source
+    get its events. The mailbox belongs to the composition root.
     ownership: of several nodes one matches, and the others stand by.
     """
 
@@ -75,6 +80,7 @@ class Matcher:
         world: World,
         refresh: Callable[[], Awaitable[None]] = _nothing,
         heard: Callable[[Sequence[Alert]], Awaitable[None]] = _nobody,
+        is_private: Callable[[str], Awaitable[bool]] = _public,
         ownership: Ownership | None = None,
         tracer: Tracer | None = None,
     ) -> None:
@@ -84,6 +90,7 @@ class Matcher:
         self._world = world
         self._refresh = refresh
         self._heard = heard
+        self._is_private = is_private
         self._ownership = Ownership() if ownership is None else ownership
         self._tracer = tracer
         self._revision = -1
@@ -283,7 +290,10 @@ class Matcher:
             told = self._told(event)
             if told is not None:
                 subject = about(event)
-                alerts = await self._fresh(self._audience.of(told, event), told.story, event.seq)
+                met = self._audience.of(told, event)
+                if met and told.alert_type is None and await self._is_private(event.source):
+                    met = self._audience.naming(event.source, met)
+                alerts = await self._fresh(met, told.story, event.seq)
                 for alert in alerts:
                     self._note(alert, event.seq, subject)
                 if self._tracer is not None:

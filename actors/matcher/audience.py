@@ -49,7 +49,9 @@ class Audience:
             return []
         if told.alert_type is None:
             found = self._met(Texts(told), event)
-            return found if event.kind != Kind.PRACTICE else [id for id in found if self._covers(id, event)]
+            return (
+                found if event.kind != Kind.PRACTICE else [id for id in found if self._alerts[id].scope.covers(event)]
+            )
         return [alert.id for alert in self._alerts.values() if asked_for(alert, told.alert_type, event)]
 
     def _met(self, texts: Texts, event: Stored) -> list[str]:
@@ -61,8 +63,9 @@ class Audience:
         ]
         return sorted(met, key=lambda id: (self._alerts[id].created_at, id))
 
-    def _covers(self, alert: str, event: Stored) -> bool:
-        return self._alerts[alert].scope.covers(event)
+    def naming(self, source: str, alerts: list[str]) -> list[str]:
+        """Return those of some alerts that include a source by name."""
+        return [id for id in alerts if self._alerts[id].scope.names(source)]
 
     def meets_once(self, alert: str) -> bool:
         """Return whether an alert meets each story once."""

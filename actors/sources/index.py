@@ -335,6 +335,16 @@ class SourceIndex:
             return True
         return self._ports.egress.hosts.is_inside(parse_url(live.source.watch_url).host)
 
+    async def was_private(self, source: str) -> bool:
+        """As `is_private`, also of what was just deleted, or what another node has just added or edited."""
+        known = SourceId(source) in self._live
+        if source == SERVICE or (known and not self._ports.ownership.shared):
+            return self.is_private(source)
+        sources = self._ports.storage.sources
+        row = await sources.get(SourceId(source)) or await sources.get(SourceId(source), deleted=True)
+        own = row is None or row.hot.private or row.source.headers is not None
+        return own or (known and self.is_private(source))
+
     def census(self) -> Mapping[Flag, int]:
         """Return how many sources have each flag of health."""
         return self._ranking.census()

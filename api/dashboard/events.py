@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -39,7 +39,7 @@ def changed_in(event: Event) -> Changed:
     return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
 
 
-def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
+def met_by(stored: Stored, alerts: Sequence[Alert], is_private: Callable[[str], bool]) -> list[Alert]:
     """Return the alerts that an event meets as they are now."""
     told = told_in(stored.body)
     if stored.kind in (Kind.NOTICE, Kind.HEARTBEAT):
@@ -47,7 +47,7 @@ def met_by(stored: Stored, alerts: Sequence[Alert]) -> list[Alert]:
         return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
     texts = Texts(told)
     on = [alert for alert in alerts if alert.enabled]
-    return [alert for alert in on if alert.scope.covers(stored) and _meets(alert, texts)]
+    return [alert for alert in on if alert.scope.takes(stored, is_private) and _meets(alert, texts)]
 
 
 def _meets(alert: Alert, texts: Texts) -> bool:
@@ -99,7 +99,7 @@ async def show(visit: Visit) -> Page:
     query: EventQuery = visit.query
     stored = await events.named(visit, visit.path["id"])
     body, event = stored.body, _decode(stored.body)
-    alerts = met_by(stored, await visit.context.storage.alerts.all())
+    alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.is_private)
     verdict = signatures.verify(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))

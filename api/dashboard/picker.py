@@ -12,7 +12,10 @@ import trio
 from actors.messages.sources import ListSources
 from actors.messages.views import SourcePage
 from actors.selecting import text_of
+from actors.selection import SourceSelection
 from api.dashboard.screen import Visit
+from api.operations.publications import MOST_NAMED
+from api.operations.sources import page
 from storage.records.identity import SourceId
 from storage.records.source import Source
 
@@ -51,6 +54,13 @@ class Picker(NamedTuple):
     groups: Sequence[Group]
     total: int
     searched: bool
+
+
+async def private_choices(visit: Visit, chosen: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Return the private sources to include by name; those that are chosen stay, whatever they are by now."""
+    views = (await page(visit, MOST_NAMED, where=SourceSelection(private=True))).views
+    names: dict[str, str] = {each.source.id: each.source.called for each in views}
+    return [(id, name, "") for id, name in ({id: id for id in chosen} | names).items()]
 
 
 async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:

@@ -66,15 +66,15 @@ def _check_anomaly(enabled: object) -> None:
         raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
 
 
-def _changed(old: Alert, patch: wire.AlertPatch, sources: tuple[str, ...] | None, now: Millis, by: str) -> Alert:
+def _changed(
+    old: Alert, patch: wire.AlertPatch, sources: dict[str, tuple[str, ...]], now: Millis, by: str, *, seen: bool
+) -> Alert:
     """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
-    changes = given(patch, Alert)
+    changes = given(patch, Alert) | sources
     if patch.tags is not UNSET:
         changes["tags"] = tags_in(patch.tags)
-    if sources is not None:
-        changes["source_ids"] = sources
     changed = replace(old, **changes)
-    return old if changed == old else replace(changed, updated_at=now, updated_by=by)
+    return old if changed == old and not seen else replace(changed, updated_at=now, updated_by=by)
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
@@ -118,6 +118,7 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
         | {
             "name": name,
             "source_ids": sources,
+            "private_source_ids": await sources_of(call, new.private_source_ids),
             "tags": tags_in(new.tags),
             "notices": tuple(dict.fromkeys(new.notices)),
         },
@@ -128,8 +129,10 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
 
 
 @whole
-async def change(call: OperationContext, id: str, patch: wire.AlertPatch, expected: Expected = None) -> Alert:
-    """Change one alert. Raises NotFound, Stale, Refusal, Unprocessable."""
+async def change(
+    call: OperationContext, id: str, patch: wire.AlertPatch, expected: Expected = None, *, seen: bool = False
+) -> Alert:
+    """Change one alert; if `seen`, it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
     old, now = await named(call, id), call.context.world.now()
     check_query(
         old.filter_query if patch.filter_query is UNSET else patch.filter_query,
@@ -139,8 +142,12 @@ async def change(call: OperationContext, id: str, patch: wire.AlertPatch, expect
     _check_anomaly(patch.anomaly_enabled)
     if patch.tags is not UNSET:
         tags_in(patch.tags)
-    sources = None if patch.source_ids is UNSET else await sources_of(call, patch.source_ids, old.source_ids)
-    changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now, call.by))
+    sources = {
+        name: await sources_of(call, ids, getattr(old, name))
+        for name in ("source_ids", "private_source_ids")
+        if (ids := getattr(patch, name)) is not UNSET
+    }
+    changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now, call.by, seen=seen))
     alert = await call.context.storage.alerts.edit(old.id, changed)
     if alert is None:
         raise _missing()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from msgspec import UNSET
@@ -23,11 +24,12 @@ from api.problems import invalid
 from api.schemas import publications as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
+from storage.records.alert import Scope
 from storage.records.event import Stored
 from storage.records.given import given
 from storage.records.publication import MOST_PUBLICATIONS, Publication, Retraction, hash_of
 from storage.records.revision import Expected
-from storage.records.source import Source
+from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import Kind
 
 PATH = "/published/"
@@ -37,6 +39,14 @@ MOST_NAMED = 100
 """Private sources that are named where a publication says which it shows."""
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
 """What is published of sources: what they tell, not how they do."""
+
+
+class PrivateSources(NamedTuple):
+    """Those that are named, those that are left out, and which of these have left since somebody last set something."""
+
+    named: Sequence[Source]
+    left_out: Sequence[Source]
+    gone: Sequence[Source]
 
 
 def address(call: OperationContext, publication: Publication) -> str | None:
@@ -86,9 +96,9 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
 
 @whole
 async def change(
-    call: OperationContext, id: str, patch: wire.PublicationPatch, expected: Expected = None
+    call: OperationContext, id: str, patch: wire.PublicationPatch, expected: Expected = None, *, seen: bool = False
 ) -> Publication:
-    """Change one publication. Raises NotFound, Stale, Refusal, Unprocessable."""
+    """Change one publication; if `seen`, it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
     old, now = await named(call, id), call.context.world.now()
     changes = given(patch, Publication)
     if patch.title is not UNSET:
@@ -105,7 +115,7 @@ async def change(
 
     def changed(record: Publication) -> Publication:
         made = replace(record, **changes)
-        return record if made == record else replace(made, updated_at=now, updated_by=call.by)
+        return record if made == record and not seen else replace(made, updated_at=now, updated_by=call.by)
 
     return await _edited(call, old.id, guarded(expected, changed))
 
@@ -164,17 +174,22 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
     )
 
 
-async def private_sources(call: OperationContext, named: Collection[str]) -> tuple[list[Source], list[Source]]:
-    """Return the private sources that are named, and those that are not; some hundred at most."""
+async def private_sources(
+    call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
+) -> PrivateSources:
+    """Return the private sources in a scope and at its border; some hundred at most."""
     found = (await sources.page(call, MOST_NAMED, where=SourceSelection(private=True))).views
-    shown = [view.source for view in found if view.source.id in named]
-    return shown, [view.source for view in found if view.source.id not in named]
+    out = [view for view in found if not scope.names(view.source.id) and scope.has(view.source.id, view.source.tags)]
+    return PrivateSources(
+        [view.source for view in found if scope.names(view.source.id)],
+        [view.source for view in out],
+        [view.source for view in out if has_left(view.source, view.hot)],
+    )
 
 
 def is_left_out(call: OperationContext, publication: Publication, source: str) -> bool:
     """Return whether a publication shows nothing of a source: it is private, and nobody has included it by name."""
-    named = (*publication.source_ids, *publication.private_source_ids)
-    return source not in named and call.context.is_private(source)
+    return not publication.scope.names(source) and call.context.is_private(source)
 
 
 async def _edited(call: OperationContext, id: str, change: wire.Change) -> Publication:

@@ -95,7 +95,9 @@ async def _filter(call: OperationContext, destination: Destination) -> EventFilt
     alert = await call.context.storage.alerts.get(destination.alert_id)
     if alert is None:
         raise NotFound("There is no such destination.")
-    return EventFilter(texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)]))
+    return EventFilter(
+        texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)], call.context.is_private)
+    )
 
 
 async def _named(call: OperationContext, ids: Sequence[str], event_filter: EventFilter) -> Sequence[Stored]:

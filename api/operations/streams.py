@@ -113,7 +113,7 @@ def _hidden(call: OperationContext, listener: Listener, of: Carried) -> Callable
         return None
 
     def names(source: str) -> bool:
-        return of.of_alerts is not None and any(source in part.alert.source_ids for part in of.of_alerts.parts)
+        return of.of_alerts is not None and any(part.scope.names(source) for part in of.of_alerts.parts)
 
     return lambda source: call.context.is_private(source) and not names(source)
 

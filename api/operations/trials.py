@@ -137,7 +137,8 @@ async def preview(
 ) -> wire.AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
-    scope = Scope(await sources_of(call, asked.source_ids), tags_in(asked.tags))
+    named = [await sources_of(call, ids) for ids in (asked.source_ids, asked.private_source_ids)]
+    scope = Scope(named[0], tags_in(asked.tags), named[1])
     check_pace(call)
     return (await trial(call, asked, scope, within)).preview
 
@@ -163,7 +164,8 @@ async def trial(
         if trio.current_time() >= deadline:
             break
         page = await call.context.storage.log.read_back(before, min(AT_ONCE, left), where)
-        events = [event for event in page.events if event.seq > within.after and scope.covers(event)]
+        taken = (event for event in page.events if scope.takes(event, call.context.is_private))
+        events = [event for event in taken if event.seq > within.after]
         stopped = await _take(call, asked, tally, events, deadline, full=within.full)
         before = page.scanned if stopped is None else stopped
     ended = before <= within.after + 1

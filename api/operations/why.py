@@ -76,7 +76,7 @@ async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Match
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
-        if alert.scope.covers(stored) and _matches(alert, event, texts):
+        if alert.scope.takes(stored, call.context.is_private) and _matches(alert, event, texts):
             once = alert.meets_once and met.get(alert.id, stored.seq) != stored.seq
             (found.once if once else found.names).append(alert.name)
     return found

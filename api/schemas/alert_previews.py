@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.schemas.alerts import FilterQuery, LanguageCode, Match, SourceIds, Tags
+from api.schemas.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags
 from api.schemas.sources import Time
 
 MOST_EVENTS = 2_000
@@ -26,6 +26,7 @@ class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=0, le=100)] = 20
     match: Match = "change"
     tags: Tags = ()
+    private_source_ids: PrivateSources = ()
 
 
 class PreviewTerm(Struct, frozen=True):

@@ -37,6 +37,14 @@ SourceIds = Annotated[
     tuple[SourceId, ...],
     Meta(max_length=MOST_SOURCES, description="Events of these sources; with neither these nor `tags`, of all"),
 ]
+PrivateSources = Annotated[
+    tuple[SourceId, ...],
+    Meta(
+        max_length=MOST_SOURCES,
+        description="Private sources that are in it, too. A source is `private` if it is checked with headers, its own "
+        "or borrowed ones, or in an opened network; it is left out unless it is named here or in `source_ids`",
+    ),
+]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[
     tuple[Tag, ...],
@@ -92,6 +100,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     once_per_story: OncePerStory = None
     default_destinations: bool = True
     managed: ManagedBy = None
+    private_source_ids: PrivateSources = ()
 
 
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,6 +119,7 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     match: Match | UnsetType = UNSET
     once_per_story: OncePerStory | UnsetType = UNSET
     managed: ManagedBy | UnsetType = UNSET
+    private_source_ids: PrivateSources | UnsetType = UNSET
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
@@ -124,6 +134,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     language: str
     match: Matching
     source_ids: tuple[str, ...]
+    private_source_ids: tuple[str, ...]
     tags: tuple[str, ...]
     channel: str | None
     enabled: bool

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.requests import ManagedBy
-from api.schemas.alerts import SourceId
+from api.schemas.alerts import PrivateSources, SourceId
 from api.schemas.sources import Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES
 from storage.records.managed import Managed
@@ -17,14 +17,6 @@ from storage.records.publication import Publication
 Change = Callable[[Publication], Publication]
 Title = Annotated[str, Meta(min_length=1, max_length=200, description="What readers call it")]
 Sources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="Events of any of these sources")]
-PrivateSources = Annotated[
-    tuple[SourceId, ...],
-    Meta(
-        max_length=MOST_SOURCES,
-        description="Private sources that are shown, too. A source is `private` if it is checked with headers, its own "
-        "or borrowed ones, or in an opened network; it is left out unless it is named here or in `source_ids`",
-    ),
-]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]

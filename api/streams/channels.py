@@ -6,7 +6,7 @@ destinations get them. A change of alerts holds for the open streams too, from t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -35,10 +35,10 @@ class _Part(NamedTuple):
 
 
 class Channel:
-    """What one name carries. Its streams keep it alive."""
+    """What one name carries. Its streams keep it alive, and leave private sources out themselves."""
 
-    def __init__(self, parts: Sequence[_Part]) -> None:
-        self.parts = parts
+    def __init__(self, parts: Sequence[_Part], is_private: Callable[[str], bool] = lambda source: False) -> None:
+        self.parts, self._is_private = parts, is_private
 
     def admits_notice(self, event: Stored) -> bool:
         """Return whether a notice of the service is on the channel."""
@@ -47,13 +47,13 @@ class Channel:
 
     def terms_for(self, event: Stored) -> tuple[Term, ...]:
         """Return the queries of which one must match for an event to be on the channel; none: it is not."""
-        parts = (part for part in self.parts if part.scope.covers(event))
+        parts = (part for part in self.parts if part.scope.takes(event, self._is_private))
         return tuple(Term(part.query.text, part.query.language, part.alert.match) for part in parts)
 
 
-def channel_of(alerts: Sequence[Alert]) -> Channel:
+def channel_of(alerts: Sequence[Alert], is_private: Callable[[str], bool] = lambda source: False) -> Channel:
     """Return what alerts let through, those that are enabled, as they are now."""
-    return Channel(_parts(alerts))
+    return Channel(_parts(alerts), is_private)
 
 
 class Channels:
@@ -89,5 +89,5 @@ def _parts(alerts: Sequence[Alert]) -> Sequence[_Part]:
                 query = parse(alert.filter_query, alert.language)
             except (QueryError, UnknownLanguage):
                 continue  # the work of another version, which the matcher logs
-            parts.append(_Part(query, Scope(frozenset(alert.source_ids), alert.tags), alert))
+            parts.append(_Part(query, alert.scope._replace(sources=frozenset(alert.source_ids)), alert))
     return parts

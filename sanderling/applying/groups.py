@@ -17,10 +17,9 @@ from actors.catalogue.reading import Flaw
 from actors.messages.requests import Url
 from actors.templates.template import MOST_SOURCES, Slug
 from sanderling.applying.kinds import alerts, sources
-from sanderling.applying.kinds.alerts import ALERTS, DestinationName
+from sanderling.applying.kinds.alerts import ALERTS, PRIVATE, DestinationName
 from sanderling.applying.kinds.destinations import BETWEEN, DESTINATIONS
 from sanderling.applying.kinds.kind import Values, Wanted, flaw_of_name
-from sanderling.applying.kinds.publications import PRIVATE
 from sanderling.applying.kinds.sources import SOURCES, url_of
 from sanderling.applying.sides import Group, Wish
 from storage.records.source import OWN_NAMESPACES

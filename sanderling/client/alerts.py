@@ -111,6 +111,8 @@ def _asks(alert: Mapping[str, Any]) -> Iterator[str]:
     yield f"  sources   {count or ('those with a tag' if tags else 'all')}"
     if tags:
         yield f"  tags      {tags}"
+    if alert["private_source_ids"]:
+        yield f"  private   {plain(', '.join(alert['private_source_ids']))}: over these, too"
     if alert["channel"]:
         yield f"  channel   {alert['channel']}"
     once = alert["once_per_story"]
@@ -179,6 +181,7 @@ def create(
     channel: str | None,
     once_per_story: bool | None,
     as_json: bool,
+    private: Sequence[str] = (),
 ) -> int:
     """Make an alert and print its id."""
 
@@ -186,6 +189,7 @@ def create(
         body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
         body |= {"source_ids": await _sources(client, sources)} | ({"tags": list(tags)} if tags else {})
         body |= ({"name": name} if name else {}) | ({"channel": channel} if channel else {})
+        body |= {"private_source_ids": await _sources(client, private)} if private else {}
         body |= {} if once_per_story is None else {"once_per_story": once_per_story}
         made = dict((await client.ask("POST", ALERTS.path, json=body)).json())
         told = (await client.ask("GET", f"{ALERTS.path}/{made['id']}/destinations")).json() if tags else ()
@@ -270,6 +274,7 @@ def edit(
     tags: Sequence[str],
     everywhere: bool,
     as_json: bool,
+    private: Sequence[str] = (),
 ) -> int:
     """Change what is named of an alert, and print what it is now. `everywhere`: over all sources."""
 
@@ -277,6 +282,8 @@ def edit(
         body = dict(changes)
         if sources or tags or everywhere:
             body |= {"source_ids": await _sources(client, sources), "tags": list(tags)}
+        if private:
+            body["private_source_ids"] = await _sources(client, private)
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
         return dict((await client.ask("PATCH", path, json=body)).json())
 

@@ -16,6 +16,11 @@ MATCH = click.Choice(["change", "added", "removed", "page"])
 MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
 SOURCES_HELP = "This source: its id, a name, its URL or a part of these; repeatable. Without any source or tag: all."
 TAGS_HELP = "Sources with this tag, also those that get it later; repeatable, and beside --source."
+PRIVATE = click.option(
+    "--private",
+    multiple=True,
+    help="This private source, too: one that is checked with headers, or in an opened network; repeatable.",
+)
 ONCE = click.option(
     "--once-per-story/--every-event",
     default=None,
@@ -87,6 +92,7 @@ def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
 @click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
+@PRIVATE
 @click.option("--channel", help="Its matches are a stream of this name, too: sanderling tail --channel.")
 @ONCE
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
@@ -116,30 +122,14 @@ def create(service: str | None, key_file: str | None, **asked: Any) -> int:
     "--tag", "tags", multiple=True, help="Sources with this tag, and no others; repeatable, and beside --source."
 )
 @click.option("--all-sources", "everywhere", is_flag=True, help="All sources there are and will be.")
+@PRIVATE
 @click.option("--channel", help="Its matches are a stream of this name, too; '' takes that away.")
 @ONCE
 @click.option("--active/--paused", default=None, help="Whether it matches what comes.")
 @click.option("--enabled/--disabled", default=None, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
-def edit(
-    name: str,
-    service: str | None,
-    key_file: str | None,
-    *,
-    called: str | None,
-    query: str | None,
-    language: str | None,
-    match: str | None,
-    sources: tuple[str, ...],
-    tags: tuple[str, ...],
-    everywhere: bool,
-    channel: str | None,
-    once_per_story: bool | None,
-    active: bool | None,
-    enabled: bool | None,
-    as_json: bool,
-) -> int:
+def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **given: Any) -> int:
     """Change an alert: only what is named here, and at once. Prints what it is then.
 
     \b
@@ -149,23 +139,18 @@ def edit(
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
-    if (sources or tags) and everywhere:
+    over = {option: given.pop(option) for option in ("sources", "tags", "private", "everywhere")}
+    if (over["sources"] or over["tags"]) and over["everywhere"]:
         raise CommandFailed("--all-sources can't stand beside --source or --tag.", Exit.USAGE)
-    named = {
-        "name": called,
-        "filter_query": query,
-        "language": language,
-        "match": match,
-        "once_per_story": once_per_story,
-        "enabled": active if enabled is None else enabled,
-    }
-    changes: dict[str, Any] = {field: value for field, value in named.items() if value is not None}
-    if channel is not None:
-        changes["channel"] = channel or None
-    if not (changes or sources or tags or everywhere):
+    active, enabled = given.pop("active"), given.pop("enabled")
+    given["enabled"] = active if enabled is None else enabled
+    fields = {"called": "name", "query": "filter_query"}
+    changes = {fields.get(option, option): value for option, value in given.items() if value is not None}
+    if "channel" in changes:
+        changes["channel"] = changes["channel"] or None
+    if not (changes or any(over.values())):
         raise CommandFailed("Nothing is named that is to change; --help shows what can be.", Exit.USAGE)
-    there = client_here(service, key_file)
-    return acts.edit(there, name, changes=changes, sources=sources, tags=tags, everywhere=everywhere, as_json=as_json)
+    return acts.edit(client_here(service, key_file), name, changes=changes, **over, as_json=as_json)
 
 
 @alerts.command("deliver")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec import Struct
 from storage.records.event import Stored
 from storage.records.identity import Millis
 from storage.records.managed import Managed
+from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import Kind
 
 Matching = Literal["change", "added", "removed", "page"]
@@ -23,10 +24,15 @@ MOST_TAGS = 50
 
 
 class Scope(NamedTuple):
-    """Sources by id and tags; an event needs to match one of either. Empty: all sources."""
+    """Sources by id and tags; an event needs to match one of either. Empty: all sources.
+
+    private: private sources that are included by name, like those of `sources`. since: private sources that became
+    private before are included, too; None: only named ones are.
+    """
 
     sources: Collection[str]
     tags: Collection[str]
+    private: Collection[str] = ()
 
     @property
     def everywhere(self) -> bool:
@@ -40,6 +46,15 @@ class Scope(NamedTuple):
     def has(self, source: str, tags: Collection[str]) -> bool:
         return self.everywhere or source in self.sources or any(tag in tags for tag in self.tags)
 
+    def names(self, source: str) -> bool:
+        """Return whether a source is included by name."""
+        return source in self.sources or source in self.private
+
+    def has_left(self, source: Source, hot: SourceRuntime, since: Millis) -> bool:
+        """Return whether a source has been left out since a moment: it became private, and nobody has named it."""
+        gone = (hot.private_since or 0) > since and not self.names(source.id)
+        return gone and self.has(source.id, source.tags)
+
     def covers(self, event: Stored) -> bool:
         """Return whether an alert over this scope may match an event (not for notices).
 
@@ -50,6 +65,10 @@ class Scope(NamedTuple):
         if event.kind == Kind.PRACTICE:
             return event.source in self.sources
         return self.has(event.source, event.tags if self.tags else ())
+
+    def takes(self, event: Stored, is_private: Callable[[str], bool]) -> bool:
+        """Return whether an alert over this takes an event, which is not a notice: private sources must be named."""
+        return self.covers(event) and (self.names(event.source) or not is_private(event.source))
 
 
 class Alert(Struct, frozen=True):
@@ -84,13 +103,19 @@ class Alert(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     once_per_story: bool | None = False
     """Whether it matches only the first event of each story; None: yes if its scope has several sources."""
+    private_source_ids: tuple[str, ...] = ()
+    """Private sources that are included by name, in addition to `source_ids`."""
     updated_by: str = ""
     """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
 
     @property
     def scope(self) -> Scope:
-        return Scope(self.source_ids, self.tags)
+        return Scope(self.source_ids, self.tags, self.private_source_ids, self.created_at)
+
+    def has_left(self, source: Source, hot: SourceRuntime) -> bool:
+        """Return whether a source became private after the last edit and so left this alert."""
+        return self.scope.has_left(source, hot, self.updated_at)
 
     @property
     def meets_once(self) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from storage.records.alert import Alert, Scope
 from storage.records.identity import Millis, Seq
 from storage.records.managed import Managed
+from storage.records.source import Source, SourceRuntime
 
 MOST_PUBLICATIONS = 1_000
 
@@ -36,6 +39,17 @@ class Publication(Struct, frozen=True):
     managed: Managed | None = None
     private_source_ids: tuple[str, ...] = ()
     """Private sources that a person included by name; those in `source_ids` count too."""
+
+    @property
+    def scope(self) -> Scope:
+        """The part of the library that it is over, of which its alerts or its channel may carry less."""
+        return Scope(self.source_ids, self.tags, self.private_source_ids)
+
+    def has_left(self, source: Source, hot: SourceRuntime, alerts: Iterable[Alert]) -> bool:
+        """Return whether a source has become private, and so left this, since somebody last set something."""
+        of = [one.scope for one in alerts if one.id in self.alert_ids or one.channel == (self.channel or "")]
+        shown = any(scope.has(source.id, source.tags) for scope in of or [self.scope])
+        return shown and self.scope.has_left(source, hot, self.updated_at)
 
     def __repr__(self) -> str:
         """Leave out the token."""

@@ -248,6 +248,8 @@ class SourceRuntime(Struct, frozen=True, gc=False):
     A secret like the headers: stored sealed; never show, log or export it."""
     private: bool = False
     """The last check used headers, or was led into a network that the operator opened."""
+    private_since: Millis | None = None
+    """The time of the first private check; 0: every check since its first event was. None: the last one was not."""
 
     def __repr__(self) -> str:
         shown = (name for name in self.__struct_fields__ if name != "cookies")

@@ -8,13 +8,16 @@ import httpx
 import pytest
 import trio
 
+from supervision import Mailbox
 from tests.api.house import House
 from tests.api.listening import listening
 from tests.api.v1.test_alerts import made
+from tests.api.v1.test_destinations import HOOK
 from tests.support.build import a_source_id
 
 OPEN, MEMBERS = 1, 2
 SECRET = "Tariff for members"
+MEMBERS_TOO = {"private_source_ids": [a_source_id(MEMBERS)]}
 Face = Callable[[House, httpx.AsyncClient, bool], Awaitable[str]]
 """Shows what is there. The bool: whether somebody has included the private source by name."""
 
@@ -79,6 +82,33 @@ def history(path: str) -> Face:
     return shown
 
 
+async def preview(house: House, owner: httpx.AsyncClient, named: bool) -> str:
+    """Return what an alert would have told, over all sources or over those with a tag."""
+    body = {"filter_query": "tariff", "private_source_ids": [a_source_id(MEMBERS)] if named else []}
+    return (await owner.post("/v1/alerts/preview", json=body)).text
+
+
+async def replay(house: House, owner: httpx.AsyncClient, named: bool) -> str:
+    """Return the events that an alert's destination gets once more."""
+    alert = f"/v1/alerts/{(await made(owner, filter_query='tariff'))['id']}"
+    hook = (await owner.post(f"{alert}/destinations", json=HOOK)).json()["id"]
+    if named:
+        assert (await owner.patch(alert, json=MEMBERS_TOO)).json()["private_source_ids"] == [a_source_id(MEMBERS)]
+    house.destinations[hook] = Mailbox("hook", 1)
+    answer = await owner.post(f"/v1/destinations/{hook}/replay", json={"since": "2000-01-01T00:00:00Z"})
+    assert answer.status_code == 202, answer.text
+    claimed = await house.storage.outbox.claim(hook, house.context.world.now(), 500, house.storage.lease)
+    return "".join([(await owner.get(f"/v1/events/{each.event_id}")).text for each in claimed])
+
+
+async def why(house: House, owner: httpx.AsyncClient, named: bool) -> str:
+    """Return the private event if an alert over all sources says that it got it."""
+    alert = await made(owner, filter_query="tariff", name="All", **(MEMBERS_TOO if named else {}))
+    event = next(one for one in (await owner.get("/v1/events")).json()["events"] if one["title"] == SECRET)
+    told = (await owner.get(f"/v1/events/{event['id']}/why")).json()["alerts"]["names"]
+    return SECRET if alert["name"] in told else ""
+
+
 FACES: dict[str, Face] = {
     "page": publication(""),
     "older page": older_page,
@@ -89,6 +119,9 @@ FACES: dict[str, Face] = {
     "channel of an alert": channel_of_an_alert,
     "agents": mcp,
     "history": history("/v1/events"),
+    "preview of an alert": preview,
+    "replay of an alert": replay,
+    "why": why,
 }
 
 

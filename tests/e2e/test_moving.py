@@ -48,7 +48,8 @@ async def test_sources_alerts_cursors_and_signatures_go_on_after_a_move(tmp_path
         async with a_service(old) as service, Client(service.url, key) as client:
             feed = await add(client, f"http://{origin.place}/feed", backfill=1)
             page = await add(client, f"http://{origin.place}/page")
-            alert = (await client.ask("POST", "/v1/alerts", json={"name": "all", "filter_query": ""})).json()
+            body = {"name": "all", "filter_query": "", "private_source_ids": [feed["id"], page["id"]]}
+            alert = (await client.ask("POST", "/v1/alerts", json=body)).json()
             (first,) = await told(service, key, 1, "--since", "00000000-0000-7000-8000-000000000000")
             done = await run_command("export", file, "--data", str(old))
             assert done.returncode == 0, done.stderr

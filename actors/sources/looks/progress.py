@@ -100,7 +100,14 @@ def succeeded(
         rendered=looked.rendered,
         lent=looked.lent,
         private=looked.private,
+        private_since=_private_since(hot, looked),
     )
+
+
+def _private_since(hot: SourceRuntime, looked: LookResult) -> Millis | None:
+    if not looked.private or hot.private_since is not None:
+        return hot.private_since if looked.private else None
+    return looked.at if hot.events else Millis(0)
 
 
 def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:

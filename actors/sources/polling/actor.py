@@ -258,6 +258,8 @@ class PolledSource:
         live.count(at, row.verdict, _mark(fetched, looked))
         picture = picture_to_keep(live.source, fetched, reading, found, at)
         await self._settle(_trailed(after, row), at, found, base, picture=picture)
+        if after.private_since and before.private_since is None:
+            await _log_leaving(ports, live.source, after)
         self._note_part(source)
 
     def _doubts(self, before: SourceRuntime) -> bool:
@@ -509,6 +511,20 @@ def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
     hosts = ports.egress.hosts
     met = any(hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
     return met or source.headers is not None
+
+
+async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None:
+    """Log once which publications and alerts a source leaves, as it has become private."""
+    with suppress(StorageError):
+        alerts = await ports.storage.alerts.all()
+        published = await ports.storage.publications.all()
+        ports.world.log(
+            "source.became_private",
+            level="warning",
+            source_id=source.id,
+            publications=[one.id for one in published if one.has_left(source, hot, alerts)],
+            alerts=[one.id for one in alerts if one.has_left(source, hot)],
+        )
 
 
 def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:

@@ -28,7 +28,7 @@ from api.dashboard.destinations.choices import BIN, MODES, signing_secret
 from api.dashboard.forms import Draft, Wrong, draft_of
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, noted, say, say_many
-from api.dashboard.picker import Group, picker
+from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
 from api.operations import alerts, bins, destinations, tag_defaults
 from api.problems import Refusal
@@ -153,7 +153,7 @@ async def change(visit: Visit) -> Go:
     alert = await alerts.named(visit, visit.path["id"])
     patch = patch_of(form, alert, chosen(form))
     try:
-        await alerts.change(visit, alert.id, patch, form.expected)
+        await alerts.change(visit, alert.id, patch, form.expected, seen=True)
     except Stale:
         raise Wrong(
             say("The alert has been changed in another place since you opened this form. Open it anew.")
@@ -197,6 +197,7 @@ async def _page(
         "languages": sorted(each_said(languages().items()), key=lambda one: (one[0] != "simple", one[1])),
         "picker": choice,
         "chosen": picked,
+        "private": await private_choices(visit, form.private_source_ids),
         "tags": tags,
         "groups": _groups(choice.groups, tags),
         "notices": each_said(NOTICES),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
 
@@ -33,6 +33,7 @@ class Chosen(NamedTuple):
 
     source_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
 
 
 class AlertForm(Form, frozen=True, kw_only=True):
@@ -53,6 +54,7 @@ class AlertForm(Form, frozen=True, kw_only=True):
     notice_after: wire.NoticeAfter = 3600
     match: wire.Match = "change"
     once_per_story: bool = False
+    private_source_ids: wire.PrivateSources = ()
 
 
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
@@ -76,45 +78,36 @@ class AlertEdit(AlertForm, frozen=True, kw_only=True):
 
 def new_alert(form: NewAlertForm, scope: Chosen) -> wire.NewAlert:
     """Return the alert that is asked for."""
-    return wire.NewAlert(
-        filter_query=form.filter_query,
-        language=form.language,
-        source_ids=scope.source_ids,
-        tags=scope.tags,
-        name=form.name,
-        channel=form.channel,
-        notices=form.notices,
-        notice_after=form.notice_after,
-        match=form.match,
-        once_per_story=_once(form, scope),
-    )
+    return wire.NewAlert(**_typed(form, scope), name=form.name)
 
 
 def patch_of(form: AlertForm, alert: Alert, scope: Chosen) -> wire.AlertPatch:
     """Return the change that is asked for. A name that was emptied stays as it was."""
-    return wire.AlertPatch(
-        filter_query=form.filter_query,
-        language=form.language,
-        source_ids=scope.source_ids,
-        tags=scope.tags,
-        name=form.name or alert.name,
-        channel=form.channel,
-        notices=form.notices,
-        notice_after=form.notice_after,
-        match=form.match,
-        once_per_story=_once(form, scope),
-    )
+    return wire.AlertPatch(**_typed(form, scope), name=form.name or alert.name)
 
 
-def _once(form: AlertForm, scope: Chosen) -> bool | None:
-    """Return the choice, None where it is what the sources make it."""
-    return None if form.once_per_story == Scope(*scope).several else form.once_per_story
+def _typed(form: AlertForm, scope: Chosen) -> dict[str, Any]:
+    """Return what an alert has of the form, by the names of its fields, but for its name."""
+    return {
+        "filter_query": form.filter_query,
+        "language": form.language,
+        "source_ids": scope.source_ids,
+        "private_source_ids": scope.private,
+        "tags": scope.tags,
+        "channel": form.channel,
+        "notices": form.notices,
+        "notice_after": form.notice_after,
+        "match": form.match,
+        # None where the choice is what the sources make it.
+        "once_per_story": None if form.once_per_story == Scope(*scope).several else form.once_per_story,
+    }
 
 
 def asked(form: AlertForm, scope: Chosen) -> AlertPreviewRequest:
     """Return what a preview of it looks for."""
+    ids, tags, private = scope
     return AlertPreviewRequest(
-        form.filter_query, form.language, scope.source_ids, limit=SHOWN, match=form.match, tags=scope.tags
+        form.filter_query, form.language, ids, limit=SHOWN, match=form.match, tags=tags, private_source_ids=private
     )
 
 
@@ -124,7 +117,7 @@ def chosen(form: AlertForm) -> Chosen:
     Raises Wrong when some are meant and none is chosen: it would be over all of them.
     """
     if form.scope == "all":
-        return Chosen()
+        return Chosen(private=form.private_source_ids)
     typed = [tag for tag in (*form.tags, *form.other_tags.split(",")) if tag.strip()]
     try:
         tags = tags_in(typed)
@@ -138,7 +131,7 @@ def chosen(form: AlertForm) -> Chosen:
                 "An alert names at most %(most)s tags; these are %(count)s.", most=MOST_TAGS, count=len(tags)
             )
         )
-    return Chosen(tuple(dict.fromkeys(form.source_ids)), tags)
+    return Chosen(tuple(dict.fromkeys(form.source_ids)), tags, form.private_source_ids)
 
 
 def form_of(alert: Alert) -> AlertEdit:
@@ -149,6 +142,7 @@ def form_of(alert: Alert) -> AlertEdit:
         language=alert.language,
         scope="all" if alert.scope.everywhere else "some",
         source_ids=alert.source_ids,
+        private_source_ids=alert.private_source_ids,
         tags=alert.tags,
         channel=alert.channel,
         notices=alert.notices,  # type: ignore[arg-type]  # the record keeps them as text

@@ -22,6 +22,7 @@ from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import name_of
 from api.operations import alerts
+from api.operations.publications import private_sources
 from api.operations.trials import Stretch, trial
 from api.ratelimit import Limit
 from api.schemas import alerts as wire
@@ -63,6 +64,7 @@ async def one(visit: Visit) -> Page:
         "language": language_name(alert.language),
         "about": dict(ABOUT)[alert.match],
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
+        "private": await private_sources(visit, alert.scope, alert.has_left),
         "sources": await _sources(visit, alert),
         "name_of": name_of,
         "notices": [say(words) for name, words, _ in NOTICES if name in alert.notices],
@@ -81,6 +83,12 @@ async def resume(visit: Visit) -> Go:
 async def pause(visit: Visit) -> Go:
     """Have an alert match nothing, until it is resumed."""
     return await _switch(visit, enabled=False, says=say("Paused. What was matched before is still delivered."))
+
+
+async def seen(visit: Visit) -> Go:
+    """Leave out the sources that have become private, and say so no more."""
+    alert = await alerts.change(visit, visit.path["id"], wire.AlertPatch(), seen=True)
+    return Go(f"/alerts/{alert.id}", say("They stay left out."))
 
 
 async def delete(visit: Visit) -> Go:

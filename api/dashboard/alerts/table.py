@@ -19,5 +19,6 @@ SCREENS = (
     Screen(method="POST", path="/alerts/{id}/try", run=editing.try_edit, form=AlertEdit, again=editing.edit),
     Screen(method="POST", path="/alerts/{id}/resume", run=one.resume, form=Form, again=one.one),
     Screen(method="POST", path="/alerts/{id}/pause", run=one.pause, form=Form, again=one.one),
+    Screen(method="POST", path="/alerts/{id}/seen", run=one.seen, form=Form, again=one.one),
     Screen(method="POST", path="/alerts/{id}/delete", run=one.delete, form=Deletion, again=one.one),
 )

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from actors.errors import Stale
 from api.dashboard.forms import Wrong
 from api.dashboard.language.speaking import say
-from api.dashboard.picker import picker
+from api.dashboard.picker import picker, private_choices
 from api.dashboard.publications.form import PublicationEdit, PublicationForm, form_of, new_of, patch_of
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import shown_as
@@ -69,7 +69,7 @@ async def change(visit: Visit) -> Go:
     """Change a publication, unless somebody else has done so meanwhile."""
     form: PublicationEdit = visit.form
     try:
-        changed = await acts.change(visit, visit.path["id"], patch_of(form), form.expected)
+        changed = await acts.change(visit, visit.path["id"], patch_of(form), form.expected, seen=True)
     except Stale:
         raise Wrong(say("It has been changed in another place since you opened this form. Open it anew.")) from None
     return Go(f"/publications/{changed.id}", say("Saved. Its addresses stay as they are."))
@@ -103,13 +103,10 @@ async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
     ]
     if form.channel and form.channel not in dict(channels):
         channels.append((form.channel, form.channel))
-    named, others = await acts.private_sources(visit, form.private_source_ids)
-    private: dict[str, str] = {each.id: each.called for each in (*named, *others)}
-    private |= {id: id for id in form.private_source_ids if id not in private}  # else they would be lost
     return _Choices(
         [(each.id, each.name, "") for each in alerts[:MOST_ALERTS]],
         [("", say("Any")), *channels],
-        [(id, name, "") for id, name in private.items()],
+        await private_choices(visit, form.private_source_ids),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from api.dashboard.forms import Form
 from api.schemas import publications as wire
+from api.schemas.alerts import PrivateSources
 from storage.records.publication import Publication
 from storage.records.revision import Expected, revision_of
 
@@ -18,7 +19,7 @@ class PublicationForm(Form, frozen=True, kw_only=True):
     channel: wire.ChannelName | None = None
     alert_ids: wire.AlertIds = ()
     source_ids: wire.Sources = ()
-    private_source_ids: wire.PrivateSources = ()
+    private_source_ids: PrivateSources = ()
     find: str = ""
 
 

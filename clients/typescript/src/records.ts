@@ -65,6 +65,11 @@ export interface AlertPatch {
   once_per_story?: boolean | null;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
+  /**
+   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
+   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+   */
+  private_source_ids?: Array<string>;
 }
 
 /**
@@ -109,6 +114,11 @@ export interface AlertPreviewRequest {
   match?: "added" | "change" | "page" | "removed";
   /** Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: [] */
   tags?: Array<string>;
+  /**
+   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
+   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+   */
+  private_source_ids?: Array<string>;
 }
 
 /**
@@ -123,6 +133,7 @@ export interface AlertRecord {
   language: string;
   match: "added" | "change" | "page" | "removed" | (string & {});
   source_ids: Array<string>;
+  private_source_ids: Array<string>;
   tags: Array<string>;
   channel: string | null;
   enabled: boolean;
@@ -1210,6 +1221,11 @@ export interface NewAlert {
   default_destinations?: boolean;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
+  /**
+   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
+   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+   */
+  private_source_ids?: Array<string>;
 }
 
 /**
@@ -1258,7 +1274,7 @@ export interface NewPublication {
   /** What any of these alerts matches. Default: [] */
   alert_ids?: Array<string>;
   /**
-   * Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
    * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
    */
   private_source_ids?: Array<string>;
@@ -1642,7 +1658,7 @@ export interface PublicationPatch {
   /** What any of these alerts matches */
   alert_ids?: Array<string>;
   /**
-   * Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
    * ones, or in an opened network; it is left out unless it is named here or in `source_ids`
    */
   private_source_ids?: Array<string>;

@@ -14,7 +14,7 @@ from sanderling.applying.kinds.sources import SOURCES, tags_of
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
 from storage.records.managed import Managed
 
-ALERTS = "alerts"
+ALERTS, PRIVATE = "alerts", "private_sources"
 SourceName = Annotated[
     str,
     Meta(min_length=1, max_length=2048, description="The name of a source in these files, else the URL of another one"),
@@ -31,6 +31,7 @@ class AlertTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     match: Match | UnsetType = UNSET
     sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
     tags: Annotated[tuple[Tag, ...], Meta(max_length=MOST_TAGS)] | UnsetType = UNSET
+    private_sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
     channel: Channel | UnsetType = UNSET
     notices: Notices | UnsetType = UNSET
     notice_after: NoticeAfter | UnsetType = UNSET
@@ -58,6 +59,7 @@ class AlertSeen(Struct):
     updated_at: str
     revision: str
     updated_by: str = ""
+    private_source_ids: tuple[str, ...] = ()
     managed: Managed | None = None
 
 
@@ -65,6 +67,7 @@ DEFAULTS: Values = {
     "language": "en",
     "match": "change",
     "sources": (),
+    PRIVATE: (),
     "tags": (),
     "channel": None,
     "notices": tuple(sorted(SOURCES_OWN)),
@@ -73,26 +76,45 @@ DEFAULTS: Values = {
     "enabled": True,
 }
 _WIRE = {"query": "filter_query"}
+OF_SOURCES: Mapping[str, tuple[str, str]] = {
+    "sources": ("source_ids", SOURCES),
+    PRIVATE: ("private_source_ids", SOURCES),
+}
+"""What the API calls a field of names, and of which kind they are."""
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of an alert in the one spelling in which they are compared."""
     values["tags"], values["notices"] = tags_of(values["tags"]), tuple(sorted(set(values["notices"])))
-    values["sources"] = tuple(sorted(set(values["sources"])))
+    for field in OF_SOURCES:
+        values[field] = tuple(sorted(set(values[field])))
     return values
 
 
+def names_of(record: Any, of: Mapping[str, tuple[str, str]], names: Names) -> dict[str, Any]:
+    """Return the names of what a record has by id."""
+    return {
+        field: tuple(names.name_of(kind, id) for id in getattr(record, called)) for field, (called, kind) in of.items()
+    }
+
+
+def ids_of(values: Values, of: Mapping[str, tuple[str, str]], ids: Ids) -> dict[str, Any]:
+    """Return what the API asks for, with ids in place of names."""
+    body = {_WIRE.get(name, name): value for name, value in values.items() if name not in of}
+    named = {
+        called: [ids(kind, name) for name in values[field]] for field, (called, kind) in of.items() if field in values
+    }
+    return body | named
+
+
 def _there(record: AlertSeen, names: Names) -> There:
-    values = {name: getattr(record, name) for name in DEFAULTS if name != "sources"}
-    sources = tuple(names.name_of(SOURCES, id) for id in record.source_ids)
-    return There(record, spelt(values | {"name": record.name, "query": record.filter_query, "sources": sources}))
+    values = {name: getattr(record, name) for name in DEFAULTS if name not in OF_SOURCES}
+    values |= {"name": record.name, "query": record.filter_query}
+    return There(record, spelt(values | names_of(record, OF_SOURCES, names)))
 
 
 def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
-    body = {_WIRE.get(name, name): value for name, value in values.items() if name != "sources"}
-    if "sources" in values:
-        body["source_ids"] = [ids(SOURCES, name) for name in values["sources"]]
-    return body
+    return ids_of(values, OF_SOURCES, ids)
 
 
 def _content(_name: str, values: Values) -> object:
@@ -116,5 +138,5 @@ KIND = Kind(
     file="alerts.toml",
     named="name",
     making={"default_destinations": False},  # the files say who is told
-    refers={"sources": SOURCES},
+    refers={field: kind for field, (_, kind) in OF_SOURCES.items()},
 )

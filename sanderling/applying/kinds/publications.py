@@ -9,13 +9,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.requests import Tag
 from api.schemas.publications import ChannelName, Title
-from sanderling.applying.kinds.alerts import ALERTS, SourceName
+from sanderling.applying.kinds.alerts import ALERTS, OF_SOURCES, PRIVATE, SourceName, ids_of, names_of
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
-from sanderling.applying.kinds.sources import SOURCES
 from storage.records.alert import MOST_SOURCES
 from storage.records.managed import Managed
 
-PUBLICATIONS, PRIVATE = "publications", "private_sources"
+PUBLICATIONS = "publications"
 AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The name of an alert in these files")]
 
 
@@ -48,12 +47,7 @@ class PublicationSeen(Struct):
 
 
 DEFAULTS: Values = {"sources": (), "tags": (), "channel": None, "alerts": (), PRIVATE: ()}
-_IDS: Mapping[str, tuple[str, str]] = {
-    "sources": ("source_ids", SOURCES),
-    "alerts": ("alert_ids", ALERTS),
-    PRIVATE: ("private_source_ids", SOURCES),
-}
-"""What the API calls a field of names, and of which kind they are."""
+_IDS = {**OF_SOURCES, "alerts": ("alert_ids", ALERTS)}
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
@@ -66,17 +60,11 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
 
 def _there(record: PublicationSeen, names: Names) -> There:
     values: dict[str, Any] = {"title": record.title, "tags": record.tags, "channel": record.channel}
-    for field, (ids, of) in _IDS.items():
-        values[field] = tuple(names.name_of(of, id) for id in getattr(record, ids))
-    return There(record, spelt(values))
+    return There(record, spelt(values | names_of(record, _IDS, names)))
 
 
 def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
-    body = {name: value for name, value in values.items() if name not in _IDS}
-    for field, (called, of) in _IDS.items():
-        if field in values:
-            body[called] = [ids(of, name) for name in values[field]]
-    return body
+    return ids_of(values, _IDS, ids)
 
 
 KIND = Kind(

@@ -38,6 +38,7 @@ QUESTIONS: Mapping[str, Question] = {
     "disk room": folder.room,
     "disk speed": folder.speed,
     "database": database.database,
+    "private": database.private_sources,
     "master key": master_key.master_key,
     "clock": machine.clock,
     "open files": machine.limits,
@@ -51,7 +52,7 @@ QUESTIONS: Mapping[str, Question] = {
     "proxy": network.proxies,
 }
 
-OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "master key", "names", "replica"})
+OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "private", "master key", "names", "replica"})
 """Questions about the data folder's own database."""
 
 

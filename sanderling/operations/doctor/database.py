@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from sqlite3 import Connection
+
+from msgspec.json import decode
 
 from sanderling.operations.backup.finding import Finding
 from sanderling.operations.doctor.context import DoctorContext
 from sanderling.real_world import now, wall
 from storage.errors import Corrupt, NewerSchema
+from storage.records.alert import Alert
 from storage.records.identity import START, Seq, millis_of
+from storage.records.plain import plain
+from storage.records.publication import Publication
+from storage.records.source import Source, SourceRuntime
 from storage.records.times import rfc3339
 from storage.retention import too_roomy
 from storage.sql.stores import scan
-from storage.sqlite.engine.connection import COMMAND, connect, translated
+from storage.sql.stores.sources import decode_hot
+from storage.sqlite.engine.connection import COMMAND, READER, connect, translated
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.free_space import gives_back, room_of
 from storage.sqlite.engine.migrations import STEPS, version_of
@@ -54,6 +62,29 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
     if wal.exists() and wal.stat().st_size > LARGE_WAL:
         says = f"the write-ahead log has {wal.stat().st_size >> 20} MiB"
         yield Finding("warn", "database", says, "Somebody reads the database for long; end that, or restart.")
+
+
+def private_sources(patient: DoctorContext) -> Iterator[Finding]:
+    """Which sources have become private, and so left publications and alerts, since somebody last set these."""
+    path = patient.folder / DATABASE
+    if not path.exists() or not path.stat().st_size:
+        return
+    with closing(connect(path, READER)) as connection, translated():
+        if version_of(connection) != len(STEPS):
+            return
+        rows = connection.execute("SELECT s.body, h.body FROM source s JOIN source_hot h ON h.key=s.key")
+        since = ((body, hot) for body, stored in rows if (hot := decode_hot(stored)).private_since)
+        watched = [(decode(body, type=Source), hot) for body, hot in since]
+        alerts = [decode(body, type=Alert) for (body,) in connection.execute("SELECT body FROM alert")]
+        published = [decode(body, type=Publication) for (body,) in connection.execute("SELECT body FROM publication")]
+    faces: list[tuple[str, Callable[[Source, SourceRuntime], bool]]]
+    faces = [(f"the alert {one.name}", one.has_left) for one in alerts]
+    faces += [(f"the publication {one.title}", partial(one.has_left, alerts=alerts)) for one in published]
+    for face, has_left in faces:
+        gone = (each.called for each, hot in watched if each.deleted_at is None and has_left(each, hot))
+        if names := ", ".join(map(plain, gone)):
+            do = "Include them by name or leave them out, on its page in the dashboard."
+            yield Finding("warn", "private", f"{plain(face)} leaves out sources that became private: {names}", do)
 
 
 def _integrity(connection: Connection) -> Iterator[Finding]:

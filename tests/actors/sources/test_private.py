@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import trio
+from msgspec.structs import replace
 
 from actors.messages.sources import DeleteSource
-from storage.records.identity import SERVICE
+from storage.records.identity import SERVICE, Millis
 from tests.actors.sources.harness import watching
 from tests.actors.sources.test_lending import APART, BELOW, HEADERS, URL, Site, edited
+from tests.storage.contract.builders import a_publication, an_alert
+from tests.support.build import a_source_id
 
 INSIDE = "https://nas.home.example/"
 
@@ -30,5 +35,38 @@ async def test_own_headers_borrowed_ones_and_opened_networks_make_a_source_priva
         assert not table.is_private(lender.source.id) and not table.is_private(ids[BELOW])
         await run.registry_box.ask(lambda reply: DeleteSource(ids[APART], reply))
         assert table.is_private(ids[APART]), "of what is gone nobody knows how it was checked"
+        assert not await table.was_private(ids[APART]), "while it rests, its row knows"
+        assert await table.was_private(ids[INSIDE]) and not await table.was_private(ids[BELOW])
+        assert await table.was_private(str(UUID(int=7))) and not await table.was_private(SERVICE)
         assert not table.is_private(SERVICE)
         assert site.asked
+
+
+async def test_a_source_that_becomes_private_is_logged_once_with_what_it_leaves(autojump_clock: object) -> None:
+    async with watching() as (run, _):
+        Site(run)
+        source = (await run.add(URL)).view.source.id
+        storage, long_ago = run.storage, Millis(1)
+        await storage.alerts.put(an_alert("all", updated_at=long_ago))
+        await storage.alerts.put(an_alert("other", source_ids=(a_source_id(9),), updated_at=long_ago))
+        await storage.publications.put(a_publication("all", updated_at=long_ago))
+        await storage.publications.put(a_publication("named", source_ids=(source,), updated_at=long_ago))
+        live = run.registry.table.get(source)
+        live.hot = replace(live.hot, events=1)
+        await trio.sleep(3_000)
+        assert live.hot.private_since is None
+        for headers in (HEADERS, None):
+            await edited(run, source, headers=headers)
+            await trio.sleep(20_000)
+            assert bool(run.registry.table.get(source).hot.private_since) is bool(headers)
+        says = {"level": "warning", "source_id": source, "publications": ["all"], "alerts": ["all"]}
+        assert [fields for name, fields in run.logged if name == "source.became_private"] == [says]
+
+
+async def test_a_source_that_has_always_been_private_has_left_nothing(autojump_clock: object) -> None:
+    async with watching() as (run, _):
+        Site(run)
+        source = (await run.add(URL, headers=HEADERS)).view.source.id
+        await trio.sleep(20_000)
+        assert run.registry.table.get(source).hot.private_since == 0
+        assert "source.became_private" not in dict(run.logged)

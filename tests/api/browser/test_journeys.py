@@ -83,6 +83,7 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     source = service.add(origin.feed(feed, "Tickets", entries), backfill=2)
     origin.says[hook] = Answer("we are closed", 503)
     tab.open("/alerts/new").fill(filter_query="price OR (").press("Try it on the last week").sees("at the marked place")
+    tab.unfold("Private sources").page.locator(f"input[name=private_source_ids][value='{source['id']}']").check()
     tab.fill(filter_query=f"price OR tariff{script}", name=f"Prices {script}")
     if script:
         tab.sees("events would have been told")  # by itself, while it was written

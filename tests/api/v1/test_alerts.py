@@ -41,6 +41,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "language": "en",
         "match": "change",
         "source_ids": [],
+        "private_source_ids": [],
         "tags": [],
         "channel": None,
         "enabled": True,

@@ -123,7 +123,7 @@ async def test_a_source_that_the_files_describe_themselves_is_the_groups_as_they
 ) -> None:
     own = '[sources.blog]\nurl = "https://acme.example/blog"\nschedule = "1h"\n'
     over = '[alerts.all]\nquery = "x"\nsources = ["rivals"]\n[publications.p]\ntitle = "P"\nsources = ["rivals"]'
-    over += '\nprivate_sources = ["rivals"]'
+    over += '\nprivate_sources = ["rivals"]\n[alerts.any]\nquery = "x"\nprivate_sources = ["rivals"]'
     folder = files(tmp_path, rivals=FEWER, own=own + over)
     await service.apply(folder)
     found = {one["url"]: one for one in await service.ask("GET", "/v1/sources")}
@@ -136,6 +136,7 @@ async def test_a_source_that_the_files_describe_themselves_is_the_groups_as_they
         set(alerts["all"]["source_ids"])
         == set(publication["source_ids"])
         == set(publication["private_source_ids"])
+        == set(alerts["any"]["private_source_ids"])
         == every
         and len(every) == 3
     )

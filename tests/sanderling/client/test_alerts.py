@@ -107,6 +107,16 @@ def test_an_edit_puts_an_alert_over_these_sources_and_tags_or_over_all(
     assert asked[-1] == (f"PATCH {PATH}", {"source_ids": ids, "tags": tags})
 
 
+def test_a_new_alert_names_its_private_sources_and_its_page_shows_them() -> None:
+    asked: list[tuple[str, Any]] = []
+    flags = {"name": None, "language": "en", "match": "change", "channel": None, "once_per_story": None}
+    alerts.create(client(asked), "x", sources=(), tags=(), private=(SOURCE.id,), as_json=True, **flags)  # type: ignore[arg-type]
+    body = {"filter_query": "x", "language": "en", "match": "change", "source_ids": []}
+    assert asked[-1] == ("POST /v1/alerts", body | {"private_source_ids": [SOURCE.id]})
+    told = list(alerts.alert_page(ALERT | {"private_source_ids": [SOURCE.id]}, []))
+    assert f"  private   {SOURCE.id}: over these, too" in told
+
+
 def test_a_page_tells_the_tags_that_an_alert_is_over() -> None:
     told = list(alerts.alert_page(ALERT | {"source_ids": [], "tags": ["label:shop", "label:sea\x1b"]}, []))
     assert "  sources   those with a tag" in told and any("label:shop, label:sea" in line for line in told)
@@ -120,6 +130,7 @@ def test_a_page_tells_the_tags_that_an_alert_is_over() -> None:
         (["--match", "page", "--paused"], {"match": "page", "enabled": False}),
         (["--match", "page", "--disabled"], {"match": "page", "enabled": False}),
         (["--active", "--channel", ""], {"enabled": True, "channel": None}),
+        (["--private", SOURCE.id], {"private_source_ids": [SOURCE.id]}),
     ],
 )
 def test_the_edit_command_tells_an_empty_value_from_none(

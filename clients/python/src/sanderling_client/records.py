@@ -51,6 +51,10 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
+    private_source_ids: list[str] | UnsetType = UNSET
+    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
+    ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+    """
 
 
 class AlertPreview(Struct, frozen=True, kw_only=True):
@@ -94,6 +98,10 @@ class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
     """
     tags: list[str] | UnsetType = UNSET
     """Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: []"""
+    private_source_ids: list[str] | UnsetType = UNSET
+    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
+    ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+    """
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
@@ -108,6 +116,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     language: str
     match: str
     source_ids: list[str]
+    private_source_ids: list[str]
     tags: list[str]
     channel: str | None
     enabled: bool
@@ -1242,6 +1251,10 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     """Default: true"""
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
+    private_source_ids: list[str] | UnsetType = UNSET
+    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
+    ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+    """
 
 
 class NewDestination(Struct, frozen=True, kw_only=True):
@@ -1290,7 +1303,7 @@ class NewPublication(Struct, frozen=True, kw_only=True):
     alert_ids: list[str] | UnsetType = UNSET
     """What any of these alerts matches. Default: []"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
     ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
     """
     managed: Managed | UnsetType | None = UNSET
@@ -1682,7 +1695,7 @@ class PublicationPatch(Struct, frozen=True, kw_only=True):
     alert_ids: list[str] | UnsetType = UNSET
     """What any of these alerts matches"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are shown, too. A source is `private` if it is checked with headers, its own or borrowed
+    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
     ones, or in an opened network; it is left out unless it is named here or in `source_ids`
     """
     managed: Managed | UnsetType | None = UNSET

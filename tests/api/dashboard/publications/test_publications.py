@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import trio
+from msgspec.structs import replace as changed_record
 
 from actors.messages.views import SourceView
 from storage.records.alert import Alert
-from storage.records.identity import START
+from storage.records.identity import START, Millis
 from storage.records.publication import Publication
 from storage.records.source import SourceRuntime
 from tests.api.dashboard.bins.test_bins import an_alert
@@ -77,6 +79,42 @@ async def test_a_private_source_is_chosen_in_the_form_and_stays_when_it_is_priva
     await browser.submit(f"/publications/{made.id}/edit", {"title": "Fares"})
     changed = await the_only_one(house)
     assert (changed.title, changed.private_source_ids) == ("Fares", (members,))
+
+
+@pytest.mark.parametrize("face", ["publication", "alert"])
+@pytest.mark.parametrize("then", ["dismissed", "saved", "named"])
+async def test_a_source_that_has_become_private_is_told_until_somebody_has_seen_it(
+    browser: Browser, house: House, face: str, then: str
+) -> None:
+    members, late = a_source_id(2), a_source_id(3)
+    await house.publish("Tariff", source=2)
+    alert = await an_alert(house)
+    page = f"/alerts/{alert.id}" if face == "alert" else f"/publications/{(await published(browser)).id}"
+    await trio.sleep(60)
+    now = house.context.world.now()
+    for id, source, since in ((members, a_source(2), now), (late, a_source(3, title="Late"), 0)):
+        house.registry.views[id] = SourceView(source, SourceRuntime(private_since=Millis(since)), private=True)
+    await trio.sleep(60)
+    await browser.get(page)
+    assert "Left out since they became private: https://site2.test/feed." in browser.text
+    assert "Late" not in browser.text
+    if then == "dismissed":
+        await browser.submit(f"{page}/seen", {})
+    else:
+        await browser.get(f"{page}/edit")
+        await browser.submit(f"{page}/edit", {"private_source_ids": [members]} if then == "named" else {})
+    await browser.get(page)
+    assert "became private" not in browser.text and "Late" in browser.text
+    one = (await house.storage.alerts.all())[0] if face == "alert" else await the_only_one(house)
+    assert one.private_source_ids == ((members,) if then == "named" else ())
+
+
+async def test_a_publication_of_an_alert_tells_of_the_sources_that_the_alert_is_over(house: House) -> None:
+    alert = changed_record(await an_alert(house), source_ids=(a_source_id(1),), channel="prices")
+    hot = SourceRuntime(private_since=Millis(2))
+    for of in ({"alert_ids": (alert.id,)}, {"channel": alert.channel}):
+        one = changed_record(a_publication(), updated_at=Millis(1), **of)
+        assert one.has_left(a_source(1), hot, [alert]) and not one.has_left(a_source(2), hot, [alert])
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,15 @@ from sanderling.real_world import real_browser
 from storage.errors import Corrupt, DiskFull
 from storage.objects.folder import FolderObjects
 from storage.records.identity import Millis
+from storage.records.source import SourceRuntime, SourceState
 from storage.secrets.vault import REPLICA, written
-from storage.sqlite import open_keys
+from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.secrets.own_key import NEXT, OWN, make_own
 from tests.e2e.service import a_key, a_service, run_command
-from tests.storage.contract.builders import a_signing_key
+from tests.storage.contract.builders import a_publication, a_signing_key, an_alert
+from tests.support.build import a_source, a_source_id
 from tests.support.certificates import make_certificate, needs_openssl
 
 pytestmark = pytest.mark.real
@@ -333,3 +335,26 @@ async def test_beside_a_running_service(tmp_path: Path) -> None:
         shown = await run_command("settings", "--data", str(tmp_path), "--port", "1", **NO_BROWSER)
         assert f"  port = {port}".encode() in shown.stderr.splitlines()
         assert await service.end() == Exit.WELL
+
+
+async def test_sources_that_have_left_publications_and_alerts_are_named_until_somebody_has_seen_it(
+    patient: DoctorContext,
+) -> None:
+    assert not [*database.private_sources(patient)]
+    before, then, after = Millis(1), Millis(2), Millis(3)
+    storage = await open_sqlite(patient.folder, clock=lambda: 1_800_000_000.0, owner="test", warn=print)
+    try:
+        for number, since in ((1, then), (2, None), (3, Millis(0))):
+            state = SourceState(a_source_id(number), SourceRuntime(private_since=since))
+            await storage.sources.add(a_source(number), state, storage.lease)
+        await storage.publications.put(a_publication("one", updated_at=before))
+        await storage.publications.put(a_publication("seen", updated_at=after))
+        await storage.alerts.put(an_alert("prices", updated_at=before))
+        await storage.alerts.put(an_alert("named", updated_at=before, private_source_ids=(a_source_id(1),)))
+    finally:
+        await storage.aclose()
+    found = [(one.level, one.says) for one in database.private_sources(patient)]
+    assert found == [
+        ("warn", f"the {face} leaves out sources that became private: https://site1.test/feed")
+        for face in ("alert prices", "publication Title of one")
+    ]
