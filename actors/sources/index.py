@@ -39,7 +39,7 @@ from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import tally
 from storage.records.health import Flag
 from storage.records.identity import SERVICE, Millis, SourceId
-from storage.records.source import Source, SourceRuntime, WatchedSource
+from storage.records.source import Source, SourceRuntime, WatchedSource, feed_keys, key_of, reads_plainly
 from storage.records.source import SourceState as StoredState
 from storage.records.source_state import state_of
 from storage.records.states import SourceState
@@ -85,6 +85,8 @@ class SourceIndex:
         """How often sources were added, edited or dropped."""
         self._practice: set[SourceId] = set()
         self._feeds: dict[int, SourceId] = {}
+        self.known = 0
+        """The last change of other nodes that is in here."""
         """Feeds by the hash of each address that leads to one."""
 
     def __len__(self) -> int:
@@ -208,11 +210,11 @@ class SourceIndex:
 
         address: of the feed, after redirects.
         """
-        if not _reads_plainly(source):
+        if not reads_plainly(source):
             return None
         for key in (*feed_keys(source), key_of(address)):
             live = self._live.get(self._feeds.get(hash(key), source.id))
-            if live is not None and key in feed_keys(live.source) and _reads_plainly(live.source):
+            if live is not None and key in feed_keys(live.source) and reads_plainly(live.source):
                 return live
         return None
 
@@ -486,24 +488,6 @@ def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[Liv
     """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
     everyone = list(lives)
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
-
-
-def key_of(address: str) -> str:
-    """Return an address without what its twins differ in: http or https, www, a slash at the end."""
-    return address.partition("://")[2].removeprefix("www.").rstrip("/")
-
-
-def feed_keys(source: Source) -> Sequence[str]:
-    """Return the keys of the addresses that are known to lead to a feed."""
-    if source.type != "feed":
-        return ()
-    to_page = source.detection.feed_url is not None
-    return (key_of(source.watch_url), *(() if to_page else (key_of(source.detection.final_url),)))
-
-
-def _reads_plainly(source: Source) -> bool:
-    """Return whether a source reads its feed as anybody may: headers may open another one at the same address."""
-    return source.type == "feed" and source.headers is None and not source.headers_for and source.practice is None
 
 
 _Sorted = tuple[tuple[float, str], SourceId]

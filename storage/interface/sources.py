@@ -13,8 +13,10 @@ from storage.records.source import FIRST, Source, SourceState, Version, WatchedS
 class Sources(Protocol):
     """The watched sources. Methods ignore recently deleted sources unless they say otherwise."""
 
-    async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
-        """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched."""
+    async def add(self, source: Source, state: SourceState, lease: Lease, known: int | None = None) -> None:
+        """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched, or if another
+        node added the same feed after the change `known`, the last one that the caller has seen. None: no such check.
+        """
 
     async def update(
         self,

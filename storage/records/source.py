@@ -8,6 +8,7 @@ tables because hot is 450 bytes and base up to 12 KB.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NewType
 
 from msgspec import Struct
@@ -261,6 +262,30 @@ class SourceRuntime(Struct, frozen=True, gc=False):
         return replace(self, cookies="") if self.cookies else self
 
 
+def key_of(address: str) -> str:
+    """Return an address without what its twins differ in: http or https, www, a slash at the end."""
+    return address.partition("://")[2].removeprefix("www.").rstrip("/")
+
+
+def feed_keys(source: Source) -> Sequence[str]:
+    """Return the keys of the addresses that are known to lead to a feed."""
+    if source.type != "feed":
+        return ()
+    to_page = source.detection.feed_url is not None
+    return (key_of(source.watch_url), *(() if to_page else (key_of(source.detection.final_url),)))
+
+
+def reads_plainly(source: Source) -> bool:
+    """Return whether a source reads its feed as anybody may: headers may open another one at the same address."""
+    return source.type == "feed" and source.headers is None and not source.headers_for and source.practice is None
+
+
+def same_feed(one: Source, other: Source) -> bool:
+    """Return whether two sources read one feed, and read it alike."""
+    alike = reads_plainly(one) and reads_plainly(other)
+    return alike and not set(feed_keys(one)).isdisjoint(feed_keys(other))
+
+
 Version = NewType("Version", int)
 """The version of a source's stored state: 62 random bits, new with each write of the state or the record."""
 FIRST = Version(0)
@@ -286,9 +311,9 @@ class Harvest(Struct, frozen=True):
 
     The service's own harvest has the source SERVICE and no state. `debtor`: a destination that owes this notice; the
     harvest is committed only while it is owed, and the same transaction settles it. `born`: a source to add in the same
-    transaction, with its first state. `follows`: of a heartbeat, the position of the previous one (0: none); committed
-    only while that is the newest. `picture`: of the page, stored with the event of its change; if there is no such
-    event, as the picture of the first check.
+    transaction, with its first state; `known` as in `Sources.add`. `follows`: of a heartbeat, the position of the
+    previous one (0: none); committed only while that is the newest. `picture`: of the page, stored with the event of its
+    change; if there is no such event, as the picture of the first check.
     """
 
     source: SourceId
@@ -298,6 +323,7 @@ class Harvest(Struct, frozen=True):
     born: Source | None = None
     follows: Seq | None = None
     picture: Picture | None = None
+    known: int | None = None
 
     def pays(self, owed: str | None) -> bool:
         """Whether this is the owed notice."""

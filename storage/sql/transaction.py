@@ -28,6 +28,8 @@ class Transaction:
     """
 
     EPOCH = "SELECT value FROM fact WHERE name='epoch'"
+    SHARED = False
+    """Whether other nodes write, too."""
 
     def __init__(self, connection: Connection, vault: Vault) -> None:
         self.connection, self.vault = connection, vault

@@ -35,6 +35,8 @@ _CHANGES = """
 class _SharedTransaction(Transaction):
     """See Transaction. Nobody is alone here: no start fences another off, and the newest position is the database's."""
 
+    SHARED = True
+
     def fence(self, lease: Lease) -> None:
         """Let every life write; see Transaction."""
 

@@ -32,15 +32,14 @@ class OtherNodes:
     ) -> None:
         self._ports, self._sharing, self._table, self._locks = ports, sharing, table, locks
         self._inheriting = inheriting
-        self._at = 0
         self._reading = trio.Lock()
 
     def __repr__(self) -> str:
-        return f"<OtherNodes up to change {self._at}>"
+        return f"<OtherNodes up to change {self._table.known}>"
 
     async def begin(self) -> None:
         """Note where the changes are that come after what is loaded next. Raises StorageError."""
-        self._at = (await self._sharing.newest()).change
+        self._table.known = (await self._sharing.newest()).change
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -58,10 +57,11 @@ class OtherNodes:
         async with self._reading:
             newest = await self._sharing.newest()
             await self._inheriting.follow(newest.tags)
-            while newest.change > self._at and (changes := await self._sharing.changes(self._at, AT_ONCE)):
+            known = self._table.known
+            while newest.change > known and (changes := await self._sharing.changes(known, AT_ONCE)):
                 for change in changes:
                     await self._take(change)
-                    self._at = change.number
+                    self._table.known = known = change.number
 
     async def _follow_views(self) -> None:
         view = NOBODY.number

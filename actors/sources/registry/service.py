@@ -32,7 +32,7 @@ from actors.sealed_places import check_named, of_source
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.detection.naming import named
-from actors.sources.index import SourceIndex, feed_keys, renewed, stored_anew
+from actors.sources.index import SourceIndex, renewed, stored_anew
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.reading import Reading, in_jail
@@ -67,6 +67,7 @@ from storage.records.source import (
     SourceRuntime,
     SourceState,
     Validators,
+    feed_keys,
 )
 from storage.records.tiers import POLLED, SOCKETS
 from supervision import MailboxFull
@@ -85,6 +86,13 @@ class SourceService:
 
     async def add(self, message: AddSource) -> AddedSource:
         """Watch a URL, from a baseline that is the look which classified it."""
+        try:
+            return await self._add(message)
+        except Duplicate as duplicate:  # another node was quicker
+            async with self.locks.hold(duplicate.existing.url):
+                return await self._existing(duplicate.existing, message)
+
+    async def _add(self, message: AddSource) -> AddedSource:
         new = message.new
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
@@ -129,20 +137,19 @@ class SourceService:
             live.source = await self._checked_part(live, found)
             await message.reply.commit()
             async with self.locks.hold_all(f"feed {key}" for key in feed_keys(live.source)):
+                known = self._table.known
                 if found.fetched is not None:
                     same = self._table.same_feed(live.source, found.fetched.url)
                     if same is not None:
                         return AddedSource(await self._marked(same.source.id, message.mark), created=False)
-                return await self._begun(live, found, message)
+                return await self._begun(live, found, known)
 
-    async def _begun(self, live: LiveSource, found: Classification, message: AddSource) -> AddedSource:
+    async def _begun(self, live: LiveSource, found: Classification, known: int) -> AddedSource:
         self._check_room()  # others have been added while this one was fetched
         self._beginning += 1
         try:
-            await self.begin(live, found)
+            await self.begin(live, found, known)
             self._table.put(live)
-        except Duplicate as duplicate:  # another node was quicker
-            return await self._existing(duplicate.existing, message)
         finally:
             self._beginning -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
@@ -176,8 +183,6 @@ class SourceService:
             live.saved_tally = state.hot.tally
             live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
             self._table.put(live)
-        except Duplicate as duplicate:
-            return await self._existing(duplicate.existing, message)
         finally:
             self._beginning -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
@@ -434,7 +439,7 @@ class SourceService:
             live.cookies = self._ports.tried.give(tried_as(parse_url(url), source.headers), source.id)
         return live
 
-    async def begin(self, live: LiveSource, found: Classification) -> None:
+    async def begin(self, live: LiveSource, found: Classification, known: int | None = None) -> None:
         """Save a new source with its baseline and what a backfill asks for, in one transaction.
 
         Raises StorageError, Unanswered: it may be there then, and is found by its URL when it is asked for again.
@@ -454,10 +459,10 @@ class SourceService:
         state = first_state(found.fetched, reading, now, self._ports, live)
         picture = picture_to_keep(source, found.fetched, reading, reading.drafts, now)
         if reading.drafts or picture is not None:
-            harvest = Harvest(source.id, reading.drafts, state, born=source, picture=picture)
+            harvest = Harvest(source.id, reading.drafts, state, born=source, picture=picture, known=known)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
-            await storage.sources.add(source, state, storage.lease)
+            await storage.sources.add(source, state, storage.lease, known)
         live.hot, live.version, live.saved_tally = state.hot, state.version, state.hot.tally
         live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
         live.unsaved = False

@@ -55,6 +55,8 @@ class PostgresTransaction(Transaction):
     fence: starts below this number may not write. newest: the newest position there was when the log's lock was taken.
     """
 
+    SHARED = True
+
     def __init__(self, connection: PostgresConnection, vault: Vault, fence: int, newest: int) -> None:
         super().__init__(connection, vault)
         self._postgres = connection

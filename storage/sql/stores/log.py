@@ -21,7 +21,7 @@ from storage.retention import FreeSpace
 from storage.secrets.connection import Connection
 from storage.sql.stores import heartbeats, pictures, scan, weights
 from storage.sql.stores.alerts import pay
-from storage.sql.stores.sources import by_url, encode_hot, insert, write_jars
+from storage.sql.stores.sources import encode_hot, insert, write_jars
 from storage.sql.stores.stories import StoryMarks, Telling
 from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer
 from storage.tail import Tail
@@ -311,10 +311,10 @@ def _admitted(transaction: Transaction, harvest: Harvest, states: _States) -> in
         transaction.execute(_KNOW, (SERVICE,))
         return int(transaction.execute(_NUMBER, (SERVICE,)).fetchone()[0])
     if harvest.born is not None and harvest.state is not None:
-        existing = by_url(transaction, harvest.born.url)
-        if existing is not None:
-            return Duplicate(existing)
-        return insert(transaction, harvest.born, harvest.state)
+        try:
+            return insert(transaction, harvest.born, harvest.state, harvest.known)
+        except Duplicate as duplicate:
+            return duplicate
     if harvest.state is not None:
         return states.take(transaction, harvest.state)
     found = transaction.execute(_KEY, (harvest.source,)).fetchone()

@@ -14,7 +14,7 @@ from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
 from storage.records.identity import Millis, SourceId
 from storage.records.kept_cookies import StoredJar, is_younger
-from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource
+from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource, same_feed
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import COOKIES, HELLOS
 from storage.secrets.vault import Vault
@@ -26,6 +26,8 @@ _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM sou
 _DELETED = "deleted:"
 """How the `url` of a source that was deleted begins: no URL does. Then comes when, and its id."""
 _THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
+_CHANGED = """SELECT s.body FROM source_change c JOIN source s ON s.key=c.key
+    WHERE c.number>? AND s.sealed IS NULL AND """
 _GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _STANDS = """SELECT s.body, s.sealed, h.version FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key WHERE k.id=?"""
@@ -49,15 +51,12 @@ class SqlSources:
     def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault
 
-    async def add(self, source: Source, state: SourceState, lease: Lease) -> None:
+    async def add(self, source: Source, state: SourceState, lease: Lease, known: int | None = None) -> None:
         """Add a source; see Sources."""
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            existing = by_url(transaction, source.url)
-            if existing is not None:
-                raise Duplicate(existing)
-            insert(transaction, source, state)
+            insert(transaction, source, state, known)
 
         await self._writer.submit(job, rows=3)
 
@@ -140,8 +139,11 @@ class SqlSources:
         return await self._readers.run(look)
 
 
-def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
-    """Add a source whose URL nobody watches; return its number."""
+def insert(transaction: Transaction, source: Source, state: SourceState, known: int | None) -> int:
+    """Add a source, and return its number. Raises Duplicate."""
+    existing = by_url(transaction, source.url) or _twin(transaction, source, known)
+    if existing is not None:
+        raise Duplicate(existing)
     transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
     (key,) = transaction.execute("SELECT key FROM source_key WHERE id=?", (source.id,)).fetchone()
     row = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
@@ -158,6 +160,14 @@ def insert(transaction: Transaction, source: Source, state: SourceState) -> int:
 def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]:
     """Return all sources in the order of their ids."""
     return [watched_of(row, vault) for row in connection.execute(_WATCHED + f"WHERE {_THERE} ORDER BY k.id").fetchall()]
+
+
+def _twin(transaction: Transaction, source: Source, known: int | None) -> Source | None:
+    """Return the source of the same feed that another node has added since this one knew all."""
+    if known is None or not transaction.SHARED or source.type != "feed":
+        return None
+    others = (_decode(body) for (body,) in transaction.execute(_CHANGED + _THERE, (known,)).fetchall())
+    return next((other for other in others if same_feed(source, other)), None)
 
 
 def by_url(transaction: Transaction, url: str) -> Source | None:

@@ -61,6 +61,30 @@ async def test_nodes_share_the_sources_and_each_lists_all(autojump_clock: object
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("wish", [{}, {"backfill": 1}])
+async def test_of_twins_that_are_added_at_once_by_two_nodes_one_is_made(
+    wish: dict[str, int], autojump_clock: object
+) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        a, b = await land.start("a"), await land.start("b")
+        url = land.site(1)
+        land.origins["site1.test"].bodies["/feed/"] = rss("first")
+        added: list[AddedSource] = []
+
+        async def add(node: Node, url: str) -> None:
+            added.append(await node.add(url, **wish))
+
+        async with trio.open_nursery() as at_once:
+            for node, twin in ((a, url), (b, f"{url}/"), (b, url), (a, f"{url}/")):
+                at_once.start_soon(add, node, twin)
+        await trio.sleep(2)
+        assert len({each.view.source.id for each in added}) == 1 and sum(each.created for each in added) == 1
+        assert len(a.sources()) == len(b.sources()) == 1 and len(a.watched() | b.watched()) == 1
+        assert land.told() == ({"first": 1} if wish else {})
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)

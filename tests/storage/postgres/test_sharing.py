@@ -116,6 +116,29 @@ async def test_a_source_has_one_url_whoever_adds_it_and_an_edit_compares_with_wh
         await a.sources.delete(known.id, a.lease, before=known)
 
 
+async def test_of_twins_that_two_starts_add_at_once_one_is_stored(three: tuple[Storage, Storage, Storage]) -> None:
+    a, b, _ = three
+    assert a.sharing is not None
+    for turn in range(10):
+        known = (await a.sharing.newest()).change
+        found: list[str] = []
+
+        async def add(storage: Storage, number: int, url: str, known: int = known, found: list[str] = found) -> None:
+            source = a_source(number, url=url, watch_url=url)
+            detection = replace(source.detection, final_url=url)
+            try:
+                await storage.sources.add(replace(source, detection=detection), a_state(number), storage.lease, known)
+                found.append("made")
+            except Duplicate as duplicate:
+                found.append(duplicate.existing.id)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(add, a, 2 * turn, f"https://twin{turn}.example/feed")
+            nursery.start_soon(add, b, 2 * turn + 1, f"http://www.twin{turn}.example/feed/")
+        assert sorted(found) in ([a_source_id(2 * turn), "made"], [a_source_id(2 * turn + 1), "made"])
+    assert len(await a.sources.page(None, 100)) == 10
+
+
 async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tuple[Storage, Storage, Storage]) -> None:
     a, b, reader = three
     assert reader.sharing is not None and (await reader.sharing.newest()).change == 0
