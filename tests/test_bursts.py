@@ -1,0 +1,199 @@
+"""Each cursor over the log: a burst of three pages and one event arrives whole, in order and once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+
+import feedparser
+import httpx
+import pytest
+import trio
+
+from actors.delivery.actor import MOST_CLAIMED
+from actors.delivery.digest import MOST_EVENTS as OF_A_DIGEST
+from actors.matcher.actor import PAGE as OF_THE_MATCHER
+from api.mcp.tools import _AT_ONCE as OF_AN_AGENT
+from api.operations.past import AT_ONCE as OF_HISTORY
+from api.published.newest import MOST as OF_A_FEED
+from api.streams.export import PAGE as OF_AN_EXPORT
+from api.streams.reader import TURN as OF_A_STREAM
+from storage.following import PAGE as OF_THE_FOLLOWER
+from tests.actors.delivery.rig import Rig as DeliveryRig
+from tests.actors.matcher.rig import Rig as MatcherRig
+from tests.actors.matcher.rig import an_alert
+from tests.actors.matcher.test_actor import running as matching
+from tests.api.house import House, make_house, running
+from tests.api.hub.test_hub import a_hub, subscribed
+from tests.api.listening import listening
+from tests.api.mcp.test_endpoint import sent
+from tests.api.published.test_endpoint import next_in_json, next_in_xml, published
+
+HOUR = 3600.0
+Cursor = Callable[[Sequence[str]], Awaitable[list[str]]]
+"""Has events of these titles appended at once, and returns those that arrive, oldest first."""
+
+
+def matcher(*, late: bool) -> Cursor:
+    """The matcher at work, or one that starts `late`, after the burst."""
+
+    async def cursor(titles: Sequence[str]) -> list[str]:
+        rig = MatcherRig()
+        await rig.prepare(an_alert(query=""))
+        if late:
+            await rig.commit(*titles)
+        async with matching(rig):
+            if not late:
+                await rig.commit(*titles)
+            await trio.sleep(60)
+            return rig.outbox()["alert-hook"]
+
+    return cursor
+
+
+async def deliveries(titles: Sequence[str]) -> list[str]:
+    rig = DeliveryRig()
+    await rig.prepare("hook", most_at_once=0)
+    async with rig.running():
+        await rig.match("hook", *titles)
+        await trio.sleep(HOUR)
+    return sorted((json.loads(each.body)["title"] for each in rig.arrivals), key=titles.index)
+
+
+async def digests(titles: Sequence[str]) -> list[str]:
+    rig = DeliveryRig()
+    await rig.prepare("hook", delivery_mode="hourly")
+    async with rig.running():
+        await rig.match("hook", *titles)
+        await trio.sleep(2 * HOUR)
+    return [event["title"] for each in rig.arrivals for event in json.loads(each.body)["events"]]
+
+
+async def hub(titles: Sequence[str]) -> list[str]:
+    async with a_hub() as (house, callbacks), await house.client() as client:
+        await subscribed(house, (await published(client))["feeds"]["atom"])
+        await house.publish(*titles)
+        await trio.sleep(60)
+        return [title for each in callbacks.told for title in reversed(each.titles)]
+
+
+def of_house(read: Callable[[House, httpx.AsyncClient, int], Awaitable[list[str]]]) -> Cursor:
+    async def cursor(titles: Sequence[str]) -> list[str]:
+        async with running(make_house()) as house, await house.client() as client:
+            await house.publish("before")
+            await house.publish(*titles)
+            found = await read(house, client, len(titles))
+            return [title for title in found if title != "before"]
+
+    return cursor
+
+
+def stream(since: str) -> Cursor:
+    """A stream that begins before the burst: from the log, or from what is appended while it is open."""
+
+    async def cursor(titles: Sequence[str]) -> list[str]:
+        async with running(make_house()) as house, trio.open_nursery() as nursery:
+            nursery.start_soon(house.storage.follow)
+            await house.publish("before")
+            if since:
+                await house.publish(*titles)
+            async with listening(house, f"/v1/stream{since}", key=await house.key()) as heard:
+                if not since:
+                    await house.publish(*titles)
+                found: list[str] = []
+                with trio.move_on_after(60):
+                    while len(found) < len(titles):
+                        found += [title for title in ((await heard.event())["title"],) if title != "before"]
+            nursery.cancel_scope.cancel()
+        return found
+
+    return cursor
+
+
+async def follower(titles: Sequence[str]) -> list[str]:
+    """What is committed without a word to this node is found in the log by the tail's follower."""
+    rig = MatcherRig()
+    await rig.prepare()
+    found: list[str] = []
+    async with trio.open_nursery() as nursery:
+        await rig.commit(*titles)
+        nursery.start_soon(rig.storage.follow)
+        head = rig.storage.tail.head
+        with trio.move_on_after(60):
+            while len(found) < len(titles):
+                for each in rig.storage.tail.since(head) or ():
+                    found.append(json.loads(each.stored.body)["title"])
+                    head = each.stored.seq
+                await trio.sleep(0.1)
+        nursery.cancel_scope.cancel()
+    return found
+
+
+async def history(house: House, client: httpx.AsyncClient, count: int) -> list[str]:
+    found, cursor = [], {}
+    while True:
+        page = (await client.get("/v1/events", params={"order": "asc", "limit": 200, **cursor})).json()
+        found += [event["title"] for event in page["events"]]
+        if page["next_cursor"] is None:
+            return found
+        cursor = {"cursor": page["next_cursor"]}
+
+
+async def export(house: House, client: httpx.AsyncClient, count: int) -> list[str]:
+    lines = (await client.get("/v1/events/export?format=ndjson")).text.splitlines()
+    return [json.loads(line)["title"] for line in lines]
+
+
+async def agent(house: House, client: httpx.AsyncClient, count: int) -> list[str]:
+    found, asked = [], {"since": "24h", "max_tokens": 20_000}
+    while True:
+        told = (await sent(client, "tools/call", name="changes_since", arguments=asked))["result"]["structuredContent"]
+        found += [event["quoted"]["title"] for event in told["events"]]
+        if not told["more"]:
+            return found
+        asked["since"] = told["next"]
+
+
+def feed(ending: str) -> Callable[[House, httpx.AsyncClient, int], Awaitable[list[str]]]:
+    async def read(house: House, client: httpx.AsyncClient, count: int) -> list[str]:
+        found: list[str] = []
+        address: str | None = (await published(client))["feeds"][ending]
+        async with house.stranger() as reader:
+            while address:
+                body = (await reader.get(address)).content
+                found += titles_of(body, ending)
+                address = (next_in_json if ending == "json" else next_in_xml)(body)
+        return found[::-1]
+
+    return read
+
+
+def titles_of(body: bytes, ending: str) -> list[str]:
+    if ending == "json":
+        return [item["title"] for item in json.loads(body)["items"]]
+    return [entry.title for entry in feedparser.parse(body).entries]
+
+
+CURSORS: dict[str, tuple[Cursor, int]] = {
+    "matcher": (matcher(late=False), OF_THE_MATCHER),
+    "matcher that starts": (matcher(late=True), OF_THE_MATCHER),
+    "deliveries": (deliveries, MOST_CLAIMED),
+    "digests": (digests, OF_A_DIGEST),
+    "hub": (hub, OF_A_FEED),
+    "follower of the log": (follower, OF_THE_FOLLOWER),
+    "stream that is open": (stream(""), OF_A_STREAM),
+    "stream that resumes": (stream("?since=earliest"), OF_A_STREAM),
+    "history": (of_house(history), OF_HISTORY),
+    "export": (of_house(export), OF_AN_EXPORT),
+    "agents": (of_house(agent), OF_AN_AGENT),
+    "atom": (of_house(feed("atom")), OF_A_FEED),
+    "rss": (of_house(feed("rss")), OF_A_FEED),
+    "json feed": (of_house(feed("json")), OF_A_FEED),
+}
+
+
+@pytest.mark.parametrize("name", CURSORS)
+async def test_a_burst_of_three_pages_arrives_whole_in_order_and_once(name: str, autojump_clock: object) -> None:
+    cursor, page = CURSORS[name]
+    titles = [f"e{number}" for number in range(3 * page + 1)]
+    assert await cursor(titles) == titles
