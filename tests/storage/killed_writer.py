@@ -2,8 +2,9 @@
 
 It imports everything once and then, for each line `SEED START` on its input, forks a life that works on the folder
 until somebody kills it (a fork instead of a start saves a third of a second a life). Each life opens the storage,
-harvests 20 sources at once and matches what it committed; after each acknowledgement it says `ACK SOURCE FIRST LAST
-SEQ...` on its output. `PID n` comes before a life's lines, `DEAD` after them.
+harvests 20 sources at once, whose items are the same stories, and matches what it committed; after each
+acknowledgement it says `ACK SOURCE FIRST LAST SEQ...` on its output. `PID n` comes before a life's lines, `DEAD` after
+them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from storage.interface import Storage
 from storage.records.cursor import EVERYTHING
 from storage.records.delivery import Match
 from storage.records.identity import START
+from storage.sql.stores import stories
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (
     NOW,
@@ -33,10 +35,12 @@ from tests.storage.contract.builders import (
     a_source_id,
     a_state,
     an_alert,
-    stamp,
 )
+from tests.storage.contract.test_contract_stories import Teller
 
 SOURCES = 20
+LOT = 16
+"""Marks of stories that are written at once: a few appends have so many."""
 
 
 def say(*words: object) -> None:
@@ -48,7 +52,7 @@ async def add(storage: Storage, number: int) -> None:
         await storage.sources.add(a_source(number), a_state(number), storage.lease)
 
 
-async def harvest(storage: Storage, number: int, mint: CountingMint, chance: random.Random) -> None:
+async def harvest(storage: Storage, number: int, teller: Teller, chance: random.Random) -> None:
     """Look at a source that always has something new: its items are numbered, its state says how many it has given."""
     watched = await storage.sources.get(a_source_id(number))
     assert watched is not None
@@ -57,7 +61,7 @@ async def harvest(storage: Storage, number: int, mint: CountingMint, chance: ran
         upto = given + chance.choice((1, 1, 3, 10))
         titles = [str(item) for item in range(given, upto)]
         look = a_harvest(number, *titles, base=b"seen %d" % upto, events=upto)
-        events = events_of(await storage.log.append([look], storage.lease, mint, stamp))
+        events = events_of(await teller.append([look]))
         say("ACK", number, given, upto, *[event.seq for event in events])
         given = upto
         await trio.sleep(chance.random() * 0.005)
@@ -82,10 +86,11 @@ async def live(folder: Path, seed: int, start: int) -> None:
     async with trio.open_nursery() as nursery:
         for number in range(SOURCES):
             nursery.start_soon(add, storage, number)
-    mint = CountingMint(start)
+    stories.LOT = LOT
+    teller = Teller(storage, CountingMint(start))
     async with trio.open_nursery() as nursery:
         for number in range(SOURCES):
-            nursery.start_soon(harvest, storage, number, mint, chance)
+            nursery.start_soon(harvest, storage, number, teller, chance)
         nursery.start_soon(match, storage)
 
 

@@ -19,8 +19,10 @@ import pytest
 from storage.records.body import id_in
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, SourceId, seq_of
+from storage.sql.stores.stories import WEEK
 from storage.sqlite.engine.folder import DATABASE
 from tests.storage.contract.builders import NOW, a_source_id
+from tests.storage.contract.test_contract_stories import Titles
 from tests.storage.killed_writer import SOURCES
 
 LIVES = 50
@@ -101,7 +103,23 @@ def check(folder: Path, acks: list[list[int]]) -> None:
     (cursor,) = database.execute("SELECT seq FROM cursor").fetchone()
     outbox = [seq for (seq,) in database.execute("SELECT seq FROM outbox ORDER BY seq")]
     assert outbox == [event.seq for event in log if event.seq <= cursor], "the outbox is what the cursor has passed"
+    check_stories(database, log)
     database.close()
+
+
+def check_stories(database: sqlite3.Connection, log: list[Stored]) -> None:
+    """The marks in the table are those of the log: no kill has left one without its event, or an event without its."""
+    newest, seqs = dict[int, int](), {event.seq for event in log}
+    (written,) = database.execute("SELECT value FROM fact WHERE name='stories'").fetchone()
+    for event in log:
+        story = seq_of(msgspec.json.decode(event.body)["story"])
+        assert story <= event.seq and story in seqs
+        if event.seq <= written:
+            newest |= dict.fromkeys(Titles().marks_of(event), event.seq)
+    marks = dict(database.execute("SELECT mark, seq FROM story_mark").fetchall())
+    assert log[0].seq < written <= log[-1].seq and len(marks) > 20
+    assert marks.items() <= newest.items()
+    assert all(seq < written - WEEK for mark, seq in newest.items() if mark not in marks), "only old ones are dropped"
 
 
 def title(event: Stored) -> int:
