@@ -241,7 +241,7 @@ async def begin(town: Town, nursery: trio.Nursery) -> None:
             origin = Origin()
             await nursery.start(origin.serve)
             town.scene.origins[str((await add(client, f"http://{origin.place}/feed"))["id"])] = origin
-        await tell(client, town.scene.receiver, town.scene.pager)
+        await tell(client, town.scene.origins, town.scene.receiver, town.scene.pager)
 
 
 async def hurt(town: Town, until: float) -> None:

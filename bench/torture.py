@@ -267,7 +267,7 @@ async def begin(scene: Scene, nursery: trio.Nursery) -> None:
             origin = Origin()
             await nursery.start(origin.serve)
             scene.origins[str((await add(client, f"http://{origin.place}/feed"))["id"])] = origin
-        await tell(client, scene.receiver, scene.pager)
+        await tell(client, scene.origins, scene.receiver, scene.pager)
 
 
 async def live(scene: Scene, plan: Sequence[str]) -> list[str]:

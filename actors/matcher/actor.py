@@ -49,18 +49,6 @@ MOST_ROWS = 500
 """Rows of outbox and alerts in one transaction, or those of one event where they are more."""
 
 
-async def _nothing() -> None:
-    pass
-
-
-async def _nobody(alerts: Sequence[Alert]) -> None:
-    pass
-
-
-async def _public(source: str) -> bool:
-    return False
-
-
 class Matcher:
     """One actor; only its cursor is durable.
 
@@ -78,9 +66,9 @@ class Matcher:
         mailbox: Mailbox[MatcherMessage],
         nudge: Callable[[str], None],
         world: World,
-        refresh: Callable[[], Awaitable[None]] = _nothing,
-        heard: Callable[[Sequence[Alert]], Awaitable[None]] = _nobody,
-        is_private: Callable[[str], Awaitable[bool]] = _public,
+        refresh: Callable[[], Awaitable[None]],
+        heard: Callable[[Sequence[Alert]], Awaitable[None]],
+        is_private: Callable[[str], Awaitable[bool]],
         ownership: Ownership | None = None,
         tracer: Tracer | None = None,
     ) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from actors.notices import asked_for
-from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
+from actors.query import Texts, told_in
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, in_the_text, lines_of
 from api.dashboard.language.sentences import translated, translated_lines
@@ -17,7 +17,7 @@ from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Shown, Visit
 from api.dashboard.typed_changes import typed_lines
 from api.operations import events, pictures
-from api.operations.why import event_why
+from api.operations.why import event_why, meets
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert
 from storage.records.cursor import Filter
@@ -47,14 +47,7 @@ def met_by(stored: Stored, alerts: Sequence[Alert], is_private: Callable[[str], 
         return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
     texts = Texts(told)
     on = [alert for alert in alerts if alert.enabled]
-    return [alert for alert in on if alert.scope.takes(stored, is_private) and _meets(alert, texts)]
-
-
-def _meets(alert: Alert, texts: Texts) -> bool:
-    try:
-        return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
-    except (QueryError, UnknownLanguage):
-        return False
+    return [alert for alert in on if alert.scope.takes(stored, is_private) and meets(alert, texts)]
 
 
 class Recipient(NamedTuple):

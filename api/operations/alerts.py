@@ -56,6 +56,13 @@ async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable
     return tuple(found)
 
 
+async def named_in(call: OperationContext, asked: object, old: object = None) -> dict[str, tuple[str, ...]]:
+    """Return the sources that are named, by field, in their one spelling; those of `old` may be gone by now."""
+    fields = {name: getattr(asked, name) for name in ("source_ids", "private_source_ids")}
+    wanted = {name: ids for name, ids in fields.items() if ids is not UNSET}
+    return {name: await sources_of(call, ids, getattr(old, name, ())) for name, ids in wanted.items()}
+
+
 def _check_channel(call: OperationContext, channel: object) -> None:
     if channel in CHANNELS or (isinstance(channel, str) and call.context.templates.catalogue.get(channel)):
         raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
@@ -105,7 +112,7 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
     check_query(new.filter_query, new.language)
     _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
-    sources = await sources_of(call, new.source_ids)
+    sources = await named_in(call, new)
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
     name = new.name or new.filter_query.strip()[:_NAME] or "Everything"
@@ -115,13 +122,8 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
         updated_at=now,
         updated_by=call.by,
         **given(new, Alert)
-        | {
-            "name": name,
-            "source_ids": sources,
-            "private_source_ids": await sources_of(call, new.private_source_ids),
-            "tags": tags_in(new.tags),
-            "notices": tuple(dict.fromkeys(new.notices)),
-        },
+        | sources
+        | {"name": name, "tags": tags_in(new.tags), "notices": tuple(dict.fromkeys(new.notices))},
     )
     await alerts.put(alert)
     await put_in_force(call)
@@ -142,11 +144,7 @@ async def change(
     _check_anomaly(patch.anomaly_enabled)
     if patch.tags is not UNSET:
         tags_in(patch.tags)
-    sources = {
-        name: await sources_of(call, ids, getattr(old, name))
-        for name in ("source_ids", "private_source_ids")
-        if (ids := getattr(patch, name)) is not UNSET
-    }
+    sources = await named_in(call, patch, old)
     changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now, call.by, seen=seen))
     alert = await call.context.storage.alerts.edit(old.id, changed)
     if alert is None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 from msgspec import UNSET
@@ -14,7 +13,7 @@ from actors.errors import Conflict, NotFound, Unprocessable
 from actors.notification.inert import one_line
 from actors.selection import SourceSelection
 from api.operations import sources
-from api.operations.alerts import sources_of
+from api.operations.alerts import named_in
 from api.operations.context import OperationContext, known_id
 from api.operations.filters import event_filter_of
 from api.operations.revisions import guarded, refuse_stale
@@ -39,14 +38,6 @@ MOST_NAMED = 100
 """Private sources that are named where a publication says which it shows."""
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
 """What is published of sources: what they tell, not how they do."""
-
-
-class PrivateSources(NamedTuple):
-    """Those that are named, those that are left out, and which of these have left since somebody last set something."""
-
-    named: Sequence[Source]
-    left_out: Sequence[Source]
-    gone: Sequence[Source]
 
 
 def address(call: OperationContext, publication: Publication) -> str | None:
@@ -74,7 +65,7 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
     store, now = call.context.storage.publications, call.context.world.now()
     if planned is not None and (there := await store.get(planned)) is not None:
         return there
-    named = await sources_of(call, new.source_ids)
+    named = await named_in(call, new)
     if len(await store.all()) >= MOST_PUBLICATIONS:
         raise Conflict(f"there are {MOST_PUBLICATIONS} publications, and there is no room for more: delete one first")
     token = _token(call)
@@ -85,9 +76,7 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        **given(new, Publication)
-        | {"title": _title(new.title), "source_ids": named, "alert_ids": _ids(new.alert_ids)}
-        | {"private_source_ids": await sources_of(call, new.private_source_ids)},
+        **given(new, Publication) | {"title": _title(new.title), "alert_ids": _ids(new.alert_ids)} | named,
     )
     await _check(call, made)
     await store.put(made)
@@ -100,16 +89,11 @@ async def change(
 ) -> Publication:
     """Change one publication; if `seen`, it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
     old, now = await named(call, id), call.context.world.now()
-    changes = given(patch, Publication)
+    changes = given(patch, Publication) | await named_in(call, patch, old)
     if patch.title is not UNSET:
         changes["title"] = _title(patch.title)
-    if patch.source_ids is not UNSET:
-        changes["source_ids"] = await sources_of(call, patch.source_ids, old.source_ids)
     if patch.alert_ids is not UNSET:
         changes["alert_ids"] = _ids(patch.alert_ids)
-    if patch.private_source_ids is not UNSET:
-        known = old.private_source_ids
-        changes["private_source_ids"] = await sources_of(call, patch.private_source_ids, known)
     if changes.keys() & {"alert_ids", "channel"}:
         await _check(call, replace(old, **changes))
 
@@ -176,15 +160,18 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
 
 async def private_sources(
     call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
-) -> PrivateSources:
-    """Return the private sources in a scope and at its border; some hundred at most."""
+) -> Mapping[str, Sequence[Source]]:
+    """Return the private sources that a scope has: `named`, `left_out`, and of these `gone`, which left it lately.
+
+    Some hundred at most.
+    """
     found = (await sources.page(call, MOST_NAMED, where=SourceSelection(private=True))).views
     out = [view for view in found if not scope.names(view.source.id) and scope.has(view.source.id, view.source.tags)]
-    return PrivateSources(
-        [view.source for view in found if scope.names(view.source.id)],
-        [view.source for view in out],
-        [view.source for view in out if has_left(view.source, view.hot)],
-    )
+    return {
+        "named": [view.source for view in found if scope.names(view.source.id)],
+        "left_out": [view.source for view in out],
+        "gone": [view.source for view in out if has_left(view.source, view.hot)],
+    }
 
 
 def is_left_out(call: OperationContext, publication: Publication, source: str) -> bool:

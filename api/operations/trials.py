@@ -23,7 +23,7 @@ from actors.query.explain import Explanation
 from actors.query.preview import PreviewAnswer, counted_terms
 from actors.query.preview import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from api.operations.alerts import check_query, sources_of
+from api.operations.alerts import check_query, named_in
 from api.operations.context import OperationContext
 from api.operations.tags import tags_in
 from api.ratelimit import Limit
@@ -137,8 +137,8 @@ async def preview(
 ) -> wire.AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
-    named = [await sources_of(call, ids) for ids in (asked.source_ids, asked.private_source_ids)]
-    scope = Scope(named[0], tags_in(asked.tags), named[1])
+    named = await named_in(call, asked)
+    scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"])
     check_pace(call)
     return (await trial(call, asked, scope, within)).preview
 

@@ -76,15 +76,18 @@ async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Match
     for number, alert in enumerate(enabled[:MOST_ALERTS]):
         if number % _SLICE == 0:
             await trio.lowlevel.checkpoint()
-        if alert.scope.takes(stored, call.context.is_private) and _matches(alert, event, texts):
+        if event.alert_type is not UNSET:
+            is_met = alert.scope.covers(stored) and event.alert_type in alert.notices
+        else:
+            is_met = alert.scope.takes(stored, call.context.is_private) and meets(alert, texts)
+        if is_met:
             once = alert.meets_once and met.get(alert.id, stored.seq) != stored.seq
             (found.once if once else found.names).append(alert.name)
     return found
 
 
-def _matches(alert: Alert, event: Event, texts: Texts) -> bool:
-    if event.alert_type is not UNSET:
-        return event.alert_type in alert.notices
+def meets(alert: Alert, texts: Texts) -> bool:
+    """Return whether the query of an alert matches the texts of an event."""
     try:
         return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
     except (QueryError, UnknownLanguage):

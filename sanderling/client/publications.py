@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -19,28 +19,14 @@ from storage.records.plain import plain
 LOST = "not known to this service any more; `sanderling publications readdress` makes another"
 
 
-class Shown(NamedTuple):
-    """What a new publication shows, as a person names it."""
-
-    sources: Sequence[str] = ()
-    tags: Sequence[str] = ()
-    alerts: Sequence[str] = ()
-    channel: str | None = None
-    private: Sequence[str] = ()
-
-
-def create(client: Client, title: str, shown: Shown, *, as_json: bool) -> int:
-    """Publish, and print the addresses."""
+def create(client: Client, title: str, *, channel: str | None = None, as_json: bool, **shown: Sequence[str]) -> int:
+    """Publish `sources`, `tags`, `alerts` and `private` sources, as a person names them, and print the addresses."""
 
     async def act() -> dict[str, Any]:
-        body = {
-            "title": title,
-            "source_ids": [await id_of(client, SOURCES, name) for name in shown.sources],
-            "tags": list(shown.tags),
-            "alert_ids": [await id_of(client, ALERTS, name) for name in shown.alerts],
-            "channel": shown.channel,
-            "private_source_ids": [await id_of(client, SOURCES, name) for name in shown.private],
-        }
+        body: dict[str, Any] = {"title": title, "tags": list(shown.get("tags", ())), "channel": channel}
+        named = {"sources": ("source_ids", SOURCES), "alerts": ("alert_ids", ALERTS)}
+        for what, (field, noun) in (named | {"private": ("private_source_ids", SOURCES)}).items():
+            body[field] = [await id_of(client, noun, name) for name in shown.get(what, ())]
         return dict((await client.ask("POST", PUBLICATIONS.path, json=body)).json())
 
     return _print(asked(client, act), as_json=as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -174,18 +173,7 @@ def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool,
 )
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
 @client_flags
-def deliver(
-    name: str,
-    target: str,
-    service: str | None,
-    key_file: str | None,
-    *,
-    kind: str,
-    options: Sequence[str],
-    mode: str,
-    format: str,
-    as_json: bool,
-) -> int:
+def deliver(name: str, service: str | None, key_file: str | None, *, as_json: bool, **wish: Any) -> int:
     """Send the matches of an alert to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
     the last line. A value @FILE is read from a file, @- from the standard input, so that no history keeps it.
 
@@ -197,8 +185,8 @@ def deliver(
     from sanderling.client import alerts as acts
     from sanderling.client.running import client_here
 
-    wish = acts.Wish(target, kind, acts.values_of(options), mode, format)
-    return acts.deliver(client_here(service, key_file), name, wish, as_json=as_json)
+    wanted = acts.Wish(**wish | {"options": acts.values_of(wish["options"])})
+    return acts.deliver(client_here(service, key_file), name, wanted, as_json=as_json)
 
 
 @alerts.command("resume")

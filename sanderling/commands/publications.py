@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from sanderling.flags import client_flags
@@ -24,18 +26,7 @@ def publications() -> None:
 @click.option("--private", "private", multiple=True, help="Show this private source, too; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 @client_flags
-def create(
-    title: str,
-    service: str | None,
-    key_file: str | None,
-    *,
-    sources: tuple[str, ...],
-    tags: tuple[str, ...],
-    alerts: tuple[str, ...],
-    channel: str | None,
-    private: tuple[str, ...],
-    as_json: bool,
-) -> int:
+def create(title: str, service: str | None, key_file: str | None, **shown: Any) -> int:
     """Publish events under a TITLE, and print the addresses. Without options it shows all sources but private ones:
     those that are checked with headers, or in an opened network.
 
@@ -46,8 +37,7 @@ def create(
     from sanderling.client import publications as acts
     from sanderling.client.running import client_here
 
-    named = acts.Shown(sources, tags, alerts, channel, private)
-    return acts.create(client_here(service, key_file), title, named, as_json=as_json)
+    return acts.create(client_here(service, key_file), title, **shown)
 
 
 @publications.command("list")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from storage.append import Lease
 from storage.damage import Damage
 from storage.secrets.connection import Connection
-from storage.sql.transaction import Job, Lookups, Readers, Row, Writer
+from storage.sql.transaction import Job, Lookups, Readers, Row, Transaction, Writer
 
 T = TypeVar("T")
 
@@ -22,6 +23,22 @@ class NoticingWriter:
         """Run a job in the next transaction; see Writer."""
         with self._damage.noted():
             return await self._writer.submit(job, events=events, rows=rows, holds=holds)
+
+
+class FencedWriter:
+    """See Writer. Each job is refused once another start owns the data."""
+
+    def __init__(self, writer: Writer, lease: Lease) -> None:
+        self._writer, self._lease = writer, lease
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+        """Run a job in the next transaction; see Writer."""
+
+        def fenced(transaction: Transaction) -> T:
+            transaction.fence(self._lease)
+            return job(transaction)
+
+        return await self._writer.submit(fenced, events=events, rows=rows, holds=holds)
 
 
 class NoticingReaders:

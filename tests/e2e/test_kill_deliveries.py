@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -83,9 +83,9 @@ class Receiver:
             return  # its sender was killed
 
 
-async def tell(client: Client, source: str, hook: Receiver, pager: Receiver) -> None:
+async def tell(client: Client, sources: Iterable[str], hook: Receiver, pager: Receiver) -> None:
     """Have everything told to a program, and to people by PagerDuty."""
-    body = {"filter_query": "", "source_ids": [source]}
+    body = {"filter_query": "", "private_source_ids": list(sources)}
     alert = (await client.ask("POST", "/v1/alerts", json=body)).json()["id"]
     there = f"/v1/alerts/{alert}/destinations"
     await client.ask("POST", there, json={"url": hook.url})
@@ -106,7 +106,7 @@ async def test_d1_d2_killed_at_any_instant_every_event_is_delivered_and_an_id_ha
         await nursery.start(pager.serve)
         async with a_service(tmp_path) as service, Client(service.url, key) as client:
             source = str((await add(client, f"http://{origin.place}/feed"))["id"])
-            await tell(client, source, receiver, pager)
+            await tell(client, [source], receiver, pager)
         for _ in range(ROUNDS):
             async with a_service(tmp_path) as service, trio.open_nursery() as life:
                 life.start_soon(publish, origin, chance.uniform(0.01, 0.05))

@@ -22,7 +22,7 @@ def keep(disk: Disk, watched: Iterable[WatchedSource]) -> None:
     def job(transaction: Transaction) -> None:
         for each in watched:
             transaction.execute("DELETE FROM source WHERE url=?", (each.source.url,))
-            insert(transaction, each.source, SourceState(each.source.id, each.hot, each.base))
+            insert(transaction, each.source, SourceState(each.source.id, each.hot, each.base), None)
 
     disk.run(job)
 

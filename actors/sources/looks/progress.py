@@ -76,6 +76,7 @@ def succeeded(
     if looked.changed:
         beat = pulse.yielded(beat)
     judged, beat = health.after_look(hot.health, beat, looked.remark)
+    began = looked.at if hot.events else Millis(0)
     if looked.again_soon:
         due = min(due, Millis(looked.at + round(limits.floor * 1000)))
     return replace(
@@ -100,14 +101,8 @@ def succeeded(
         rendered=looked.rendered,
         lent=looked.lent,
         private=looked.private,
-        private_since=_private_since(hot, looked),
+        private_since=(began if hot.private_since is None else hot.private_since) if looked.private else None,
     )
-
-
-def _private_since(hot: SourceRuntime, looked: LookResult) -> Millis | None:
-    if not looked.private or hot.private_since is not None:
-        return hot.private_since if looked.private else None
-    return looked.at if hot.events else Millis(0)
 
 
 def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.egress.failures import LookFailed
-from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import (
     Conflict,
@@ -35,7 +34,7 @@ from actors.sources.detection.naming import named
 from actors.sources.index import SourceIndex, renewed, stored_anew
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
-from actors.sources.looks.reading import Reading, in_jail
+from actors.sources.looks.reading import in_jail
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
@@ -54,6 +53,7 @@ from actors.sources.registry.opening import opening, tried_as
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import trail
+from storage.records.event import Draft
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.kept_cookies import parted
@@ -144,7 +144,7 @@ class SourceService:
                         return AddedSource(await self._marked(same.source.id, message.mark), created=False)
                 return await self._begun(live, found, known)
 
-    async def _begun(self, live: LiveSource, found: Classification, known: int) -> AddedSource:
+    async def _begun(self, live: LiveSource, found: Classification, known: int | None = None) -> AddedSource:
         self._check_room()  # others have been added while this one was fetched
         self._beginning += 1
         try:
@@ -171,21 +171,12 @@ class SourceService:
         await newcomer.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
         found = newcomer.guess(url, message.new.type, error)
-        live = self._make(url.text, message, Classification(found.type, found, url.text, None, self._ports.world.now()))
+        kept = Classification(found.type, found, url.text, None, self._ports.world.now())
+        live = self._make(url.text, message, kept)
         live.hot = newcomer.first_state(self._ports, live.effective, error)
         (row,) = trail.read(live.hot.trail)
         live.count(row.first_at, row.verdict)
-        self._check_room()
-        self._beginning += 1
-        try:
-            state, storage = SourceState(live.source.id, live.hot, b""), self._ports.storage
-            await storage.sources.add(live.source, state, storage.lease)
-            live.saved_tally = state.hot.tally
-            live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
-            self._table.put(live)
-        finally:
-            self._beginning -= 1
-        return AddedSource(self._table.describe(live.source.id), created=True)
+        return await self._begun(live, kept)
 
     def _check_room(self) -> None:
         most = self._ports.settings.max_sources
@@ -444,35 +435,25 @@ class SourceService:
 
         Raises StorageError, Unanswered: it may be there then, and is found by its URL when it is asked for again.
         """
-        storage, source = self._ports.storage, live.source
-        if found.fetched is None:
-            state = SourceState(source.id, live.hot, b"")
-            await storage.sources.add(source, state, storage.lease)
-            live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
-            return
-        now = self._ports.world.now()
-        try:
-            reading = await self._first_reading(live.effective, found, found.fetched, now)
-        except LookFailed as failure:
-            raise refused(failure, source.url) from None
-        live.source = source = named(source, reading.title)
-        state = first_state(found.fetched, reading, now, self._ports, live)
-        picture = picture_to_keep(source, found.fetched, reading, reading.drafts, now)
-        if reading.drafts or picture is not None:
-            harvest = Harvest(source.id, reading.drafts, state, born=source, picture=picture, known=known)
+        storage, source, now = self._ports.storage, live.source, self._ports.world.now()
+        state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
+        if found.fetched is not None:
+            reader, seen = self._table.readers[source.type], live.effective
+            try:
+                reading = await reader.first(self._ports.world.jail, seen, found.fetched, now, found.feed)
+            except LookFailed as failure:
+                raise refused(failure, source.url) from None
+            live.source = source = named(source, reading.title)
+            state, drafts = first_state(found.fetched, reading, now, self._ports, live), reading.drafts
+            picture = picture_to_keep(source, found.fetched, reading, drafts, now)
+        if drafts or picture is not None:
+            harvest = Harvest(source.id, drafts, state, born=source, picture=picture, known=known)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
             await storage.sources.add(source, state, storage.lease, known)
         live.hot, live.version, live.saved_tally = state.hot, state.version, state.hot.tally
         live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
         live.unsaved = False
-
-    async def _first_reading(
-        self, source: Source, found: Classification, fetched: FetchedResponse, now: Millis
-    ) -> Reading:
-        """Return what the body that classified a source says; a feed was read for that already."""
-        reader = self._table.readers[source.type]
-        return await reader.first(self._ports.world.jail, source, fetched, now, found.feed)
 
 
 def _refuse_stale(source: Source, expected: Expected) -> None:

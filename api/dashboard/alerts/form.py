@@ -88,19 +88,15 @@ def patch_of(form: AlertForm, alert: Alert, scope: Chosen) -> wire.AlertPatch:
 
 def _typed(form: AlertForm, scope: Chosen) -> dict[str, Any]:
     """Return what an alert has of the form, by the names of its fields, but for its name."""
-    return {
-        "filter_query": form.filter_query,
-        "language": form.language,
-        "source_ids": scope.source_ids,
-        "private_source_ids": scope.private,
-        "tags": scope.tags,
-        "channel": form.channel,
-        "notices": form.notices,
-        "notice_after": form.notice_after,
-        "match": form.match,
-        # None where the choice is what the sources make it.
-        "once_per_story": None if form.once_per_story == Scope(*scope).several else form.once_per_story,
-    }
+    once = None if form.once_per_story == Scope(*scope).several else form.once_per_story  # as the sources make it
+    of = {"source_ids": scope.source_ids, "private_source_ids": scope.private, "tags": scope.tags}
+    return _same(form) | of | {"once_per_story": once}
+
+
+def _same(of: AlertForm | Alert) -> dict[str, Any]:
+    """Return what the form and the record have alike, but for the name and the sources."""
+    alike = ("filter_query", "language", "channel", "notices", "notice_after", "match")
+    return {name: getattr(of, name) for name in alike}
 
 
 def asked(form: AlertForm, scope: Chosen) -> AlertPreviewRequest:
@@ -137,17 +133,12 @@ def chosen(form: AlertForm) -> Chosen:
 def form_of(alert: Alert) -> AlertEdit:
     """Return the form as it stands for an alert that is there."""
     return AlertEdit(
+        **_same(alert),
         name=alert.name,
-        filter_query=alert.filter_query,
-        language=alert.language,
         scope="all" if alert.scope.everywhere else "some",
         source_ids=alert.source_ids,
         private_source_ids=alert.private_source_ids,
         tags=alert.tags,
-        channel=alert.channel,
-        notices=alert.notices,  # type: ignore[arg-type]  # the record keeps them as text
-        notice_after=alert.notice_after,
-        match=alert.match,
         once_per_story=alert.meets_once,
         revision=revision_of(alert),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -16,6 +16,7 @@ from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import shown_as
 from api.operations import publications as acts
 from api.operations.streams import CHANNELS
+from storage.records.alert import Alert
 from storage.records.identity import SourceId
 from storage.records.publication import Publication
 
@@ -31,14 +32,6 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
     alert: _Some = ()
     tag: _Some = ()
     channel: Annotated[str, Meta(max_length=200)] = ""
-
-
-class _Choices(NamedTuple):
-    """What there is to choose from."""
-
-    alerts: Sequence[tuple[str, str, str]]
-    channels: Sequence[tuple[str, str]]
-    private: Sequence[tuple[str, str, str]]
 
 
 async def new(visit: Visit) -> Page:
@@ -79,22 +72,21 @@ async def _page(visit: Visit, form: PublicationForm, publication: Publication | 
     draft = visit.draft
     given = tuple(each for each in draft.given.get("source_ids", ()) if isinstance(each, str))
     chosen = given if draft.given else form.source_ids
-    choices = await _choices(visit, form)
+    alerts = await visit.context.storage.alerts.all()
     shows: dict[str, Any] = {
         "form": form,
         "publication": publication,
         "picker": await picker(visit, chosen, draft.value("find")),
         "chosen": chosen,
-        "alerts": choices.alerts,
-        "channels": choices.channels,
-        "private": choices.private,
+        "alerts": [(each.id, each.name, "") for each in alerts[:MOST_ALERTS]],
+        "channels": [("", say("Any")), *_channels(visit, form, alerts)],
+        "private": await private_choices(visit, form.private_source_ids),
     }
     title = say("Edit %(name)s", name=publication.title) if publication else say("New publication")
     return Page("publications/form.html", title, shows)
 
 
-async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
-    alerts = await visit.context.storage.alerts.all()
+def _channels(visit: Visit, form: PublicationForm, alerts: Sequence[Alert]) -> list[tuple[str, str]]:
     channels = [(name, name) for name in CHANNELS if name != "heartbeats"]
     channels += [(each.id, say("%(name)s (template)", name=each.id)) for each in visit.context.templates.catalogue]
     channels += [
@@ -103,11 +95,7 @@ async def _choices(visit: Visit, form: PublicationForm) -> _Choices:
     ]
     if form.channel and form.channel not in dict(channels):
         channels.append((form.channel, form.channel))
-    return _Choices(
-        [(each.id, each.name, "") for each in alerts[:MOST_ALERTS]],
-        [("", say("Any")), *channels],
-        await private_choices(visit, form.private_source_ids),
-    )
+    return channels
 
 
 async def _title(visit: Visit, query: NewQuery) -> str:

@@ -51,24 +51,14 @@ def patch_of(form: PublicationForm) -> wire.PublicationPatch:
 
 def form_of(publication: Publication) -> PublicationEdit:
     """Return the form as it stands for a publication that is there."""
-    return PublicationEdit(
-        title=publication.title,
-        tags=", ".join(publication.tags),
-        channel=publication.channel,
-        alert_ids=publication.alert_ids,
-        source_ids=publication.source_ids,
-        private_source_ids=publication.private_source_ids,
-        revision=revision_of(publication),
-    )
+    return PublicationEdit(**_same(publication), tags=", ".join(publication.tags), revision=revision_of(publication))
 
 
 def _typed(form: PublicationForm) -> dict[str, Any]:
     """Return what a publication has of the form, by the names of its fields."""
-    return {
-        "title": form.title,
-        "tags": tags_in(form.tags),
-        "channel": form.channel,
-        "alert_ids": form.alert_ids,
-        "source_ids": form.source_ids,
-        "private_source_ids": form.private_source_ids,
-    }
+    return _same(form) | {"tags": tags_in(form.tags)}
+
+
+def _same(of: PublicationForm | Publication) -> dict[str, Any]:
+    """Return what the form and the record have alike."""
+    return {name: getattr(of, name) for name in ("title", "channel", "alert_ids", "source_ids", "private_source_ids")}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from storage.append import Lease
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PRIVATE, SECRETS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Readers, Transaction, Writer
+from storage.sql.transaction import Readers, Row, Transaction, Writer
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -38,14 +38,13 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
 class SqlAlerts:
     """See `storage.interface.Alerts`. A destination of an alert that is gone is not added."""
 
-    def __init__(self, writer: Writer, readers: Readers, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._lease, self._vault = writer, readers, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
+        self._writer, self._readers, self._vault = writer, readers, vault
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert; see Alerts."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             transaction.execute(_PUT_ALERT, _alert_row(alert))
             revise(transaction)
 
@@ -55,7 +54,6 @@ class SqlAlerts:
         """Change an alert as it is at this moment; see Alerts."""
 
         def job(transaction: Transaction) -> Alert | None:
-            transaction.fence(self._lease)
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is None:
                 return None
@@ -101,7 +99,6 @@ class SqlAlerts:
         """Delete an alert with all that hangs on it; see Alerts."""
 
         def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is not None:
                 check(_alert(row))
@@ -113,23 +110,16 @@ class SqlAlerts:
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination; see Alerts."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
-            put_destination(transaction, destination)
-
-        await self._writer.submit(job, holds=[("destination", destination.id)])
+        holds: list[Row] = [("destination", destination.id)]
+        await self._writer.submit(lambda transaction: put_destination(transaction, destination), holds=holds)
 
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
     ) -> Destination | None:
         """Change a destination as it is at this moment; see Alerts."""
-
-        def job(transaction: Transaction) -> Destination | None:
-            transaction.fence(self._lease)
-            return change_destination(transaction, destination_id, change)
-
-        return await self._writer.submit(job, holds=[("destination", destination_id)])
+        holds: list[Row] = [("destination", destination_id)]
+        job = partial(change_destination, destination_id=destination_id, change=change)
+        return await self._writer.submit(job, holds=holds)
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination; see Alerts."""
@@ -149,7 +139,6 @@ class SqlAlerts:
         """Delete a destination with all that hangs on it; see Alerts."""
 
         def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
             row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
             if row is not None:
                 check(_destination(row, transaction.vault))
@@ -160,10 +149,7 @@ class SqlAlerts:
         return await self._writer.submit(job, holds=[("destination", destination_id)])
 
     async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
-        def look(connection: Connection) -> Sequence[Any]:
-            return connection.execute(query, parameters).fetchall()
-
-        return await self._readers.run(look)
+        return await self._readers.run(lambda connection: connection.execute(query, parameters).fetchall())
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:

@@ -12,7 +12,6 @@ from heapq import heapify, heappop, heapreplace
 
 import msgspec
 
-from storage.append import Lease
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.connection import Connection
@@ -35,8 +34,8 @@ MANY = 100
 class SqlBins:
     """See `storage.interface.Bins`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease) -> None:
-        self._writer, self._readers, self._lookups, self._lease = writer, readers, lookups, lease
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
+        self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def add(self, bin: Bin) -> None:
         """Add a bin; see Bins."""
@@ -73,7 +72,6 @@ class SqlBins:
         row = capture.weight, msgspec.msgpack.encode(capture), bin_id
 
         def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
             insert = "INSERT INTO capture(bin, size, body) SELECT id, ?, ? FROM bin WHERE id=?"
             if not transaction.execute(insert, row).rowcount:
                 return False
@@ -102,12 +100,7 @@ class SqlBins:
 
     async def _write(self, statement: str, *parameters: object) -> int:
         """Run one statement in the next transaction; return how many rows it changed."""
-
-        def job(transaction: Transaction) -> int:
-            transaction.fence(self._lease)
-            return transaction.execute(statement, parameters).rowcount
-
-        return await self._writer.submit(job)
+        return await self._writer.submit(lambda transaction: transaction.execute(statement, parameters).rowcount)
 
 
 def _make_room(transaction: Transaction, room: int) -> None:

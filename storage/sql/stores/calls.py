@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.kept_call import KeptCall
 from storage.sql.transaction import Transaction, Writer
@@ -22,14 +21,13 @@ _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 class SqlCalls:
     """See `storage.interface.Calls`."""
 
-    def __init__(self, writer: Writer, lease: Lease) -> None:
-        self._writer, self._lease = writer, lease
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
 
     async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
         """Note a call, or return the one that stands; see Calls."""
 
         def job(transaction: Transaction) -> KeptCall:
-            transaction.fence(self._lease)
             # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
             new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
             if transaction.execute(_PUT, new).rowcount:
@@ -58,7 +56,6 @@ class SqlCalls:
         """Delete what is too old or too much; see Calls."""
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(self._lease)
             spare = transaction.execute(_TOO_MANY, (most,)).fetchone()
             end = before if spare is None else max(before, spare[0] + 1)
             doomed = "DELETE FROM call WHERE key IN (SELECT key FROM call WHERE at<? ORDER BY at LIMIT ?)"
@@ -68,7 +65,6 @@ class SqlCalls:
 
     async def _write(self, statement: str, *parameters: object) -> None:
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             transaction.execute(statement, parameters)
 
         await self._writer.submit(job)

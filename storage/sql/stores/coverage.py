@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from storage.append import Lease
 from storage.records.identity import Millis, SourceId
 from storage.records.shift import MOST_SHIFTS, Shift, following
 from storage.records.tally import Day, summed, united
@@ -39,14 +38,13 @@ _DAY_MS: Final = 86_400_000
 class SqlCoverage:
     """See `storage.interface.Coverage`."""
 
-    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
-        self._writer, self._readers, self._lease = writer, readers, lease
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer, self._readers = writer, readers
 
     async def begin(self, node: str, now: Millis) -> Shift:
         """Begin a shift; see Coverage."""
 
         def job(transaction: Transaction) -> Shift:
-            transaction.fence(self._lease)
             row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
             copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
             return _inserted(transaction, following(None if row is None else Shift(*row), node, now, copied=copied))
@@ -57,7 +55,6 @@ class SqlCoverage:
         """End one shift and begin the next; see Coverage."""
 
         def job(transaction: Transaction) -> Shift:
-            transaction.fence(self._lease)
             transaction.execute(_SAVE, (before.saved, before.until, before.number))
             return _inserted(transaction, after)
 
@@ -67,7 +64,6 @@ class SqlCoverage:
         """Store how far a shift is; see Coverage."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             transaction.execute(_SAVE, (shift.saved, shift.until, shift.number))
 
         await self._writer.submit(job)
@@ -83,7 +79,6 @@ class SqlCoverage:
             return
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             for source, day in days:
                 _put(transaction, source, day)
 
@@ -104,7 +99,6 @@ class SqlCoverage:
         """Delete days; see Coverage."""
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(self._lease)
             begins = before * _DAY_MS
             if transaction.execute("SELECT 1 FROM shift WHERE began<?", (begins,)).fetchone() is not None:
                 transaction.execute(_PAST, (begins,))

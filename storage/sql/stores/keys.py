@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import msgspec
 
-from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, SigningKey
 from storage.records.push_key import PushKey
@@ -38,17 +37,12 @@ _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 class SqlKeys:
     """See `storage.interface.Keys`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._lookups, self._lease, self._vault = writer, readers, lookups, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
+        self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def add(self, key: ApiKey) -> None:
         """Add an API key; see Keys."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
-            insert_key(transaction.connection, key)
-
-        await self._writer.submit(job)
+        await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
         """Return the key with this hash; see Keys."""
@@ -61,19 +55,13 @@ class SqlKeys:
 
     async def revoke(self, key_id: str) -> bool:
         """Delete a key; see Keys."""
-
-        def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
-            return delete_key(transaction.connection, key_id)
-
-        return await self._writer.submit(job)
+        return await self._writer.submit(lambda transaction: delete_key(transaction.connection, key_id))
 
     async def touch(self, used: Mapping[str, Millis]) -> None:
         """Record when keys were last used; see Keys."""
         rows = [(at, key_id) for key_id, at in used.items()]
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             transaction.executemany("UPDATE api_key SET last_used_at=? WHERE id=?", rows)
 
         await self._writer.submit(job, rows=len(rows))
@@ -89,18 +77,12 @@ class SqlKeys:
 
     async def add_signing(self, key: SigningKey) -> None:
         """Add the active signing key; see Keys."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
-            insert_signing(transaction.connection, key, self._vault)
-
-        await self._writer.submit(job)
+        await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
 
     async def add_first_signing(self, key: SigningKey) -> None:
         """Add the first signing key, if it is; see Keys."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
             if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
                 keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
@@ -115,7 +97,6 @@ class SqlKeys:
         """Keep public halves of keys that are not here; see Keys."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             transaction.executemany(_PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
 
         await self._writer.submit(job, rows=len(keys))
@@ -129,7 +110,6 @@ class SqlKeys:
         """Add that key, if it is the first; see Keys."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
             transaction.execute(_FIRST_PUSH, (key.public, sealed, key.created_at))
 

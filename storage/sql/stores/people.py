@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from storage.append import Lease
 from storage.records.identity import Millis
 from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
 from storage.secrets.connection import Connection
@@ -26,8 +25,8 @@ _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_
 class SqlPeople:
     """See `storage.people.People`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease) -> None:
-        self._writer, self._readers, self._lookups, self._lease = writer, readers, lookups, lease
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
+        self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def password(self) -> Password | None:
         """Return the password; see People."""
@@ -39,18 +38,12 @@ class SqlPeople:
 
     async def offer(self, link: SetUpLink) -> None:
         """Keep a set-up link; see People."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
-            insert_link(transaction.connection, link)
-
-        await self._writer.submit(job)
+        await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
 
     async def settle(self, password: Password, session: Session, *, link: str | None = None) -> bool:
         """Set the password and begin anew; see People."""
 
         def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
             waits = _read_link(transaction.connection)
             if link is not None and (waits is None or waits.sha256 != link):
                 return False
@@ -67,7 +60,6 @@ class SqlPeople:
         """Open a session; see People."""
 
         def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
             if read_password(transaction.connection) != under:
                 return False
             transaction.execute(_OPEN, _row(session))
@@ -86,31 +78,22 @@ class SqlPeople:
 
     async def sign_out(self, session_id: str) -> bool:
         """End a session; see People."""
-
-        def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
-            return transaction.execute("DELETE FROM session WHERE id=?", (session_id,)).rowcount > 0
-
-        return await self._writer.submit(job)
+        end = "DELETE FROM session WHERE id=?"
+        return await self._writer.submit(lambda transaction: transaction.execute(end, (session_id,)).rowcount > 0)
 
     async def touch(self, seen: Mapping[str, Millis]) -> None:
         """Record when sessions were last used; see People."""
         rows = [(at, session_id) for session_id, at in seen.items()]
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             transaction.executemany("UPDATE session SET seen_at=? WHERE id=?", rows)
 
         await self._writer.submit(job, rows=len(rows))
 
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete sessions that have ended by age; see People."""
-
-        def job(transaction: Transaction) -> int:
-            transaction.fence(self._lease)
-            return transaction.execute(_ENDED, (now - LIFE, now - IDLE, limit)).rowcount
-
-        return await self._writer.submit(job, rows=limit)
+        ended = (now - LIFE, now - IDLE, limit)
+        return await self._writer.submit(lambda transaction: transaction.execute(_ENDED, ended).rowcount, rows=limit)
 
 
 def read_password(connection: Connection) -> Password | None:

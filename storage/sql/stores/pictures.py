@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from storage.append import Lease
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.picture import KeptPicture, Picture
 from storage.secrets.connection import Connection
@@ -31,8 +30,8 @@ def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
 class SqlPictures:
     """See `storage.interface.Pictures`."""
 
-    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
-        self._writer, self._readers, self._lease = writer, readers, lease
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer, self._readers = writer, readers
 
     async def newest(self, source: SourceId) -> KeptPicture | None:
         """Return the newest; see Pictures."""
@@ -56,7 +55,6 @@ class SqlPictures:
         """Delete what is too old or too much; see Pictures."""
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(self._lease)
             doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
             if len(doomed) < limit:
                 doomed += _surplus(transaction, frozenset(doomed), room, limit)

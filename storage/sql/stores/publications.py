@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from storage.append import Lease
 from storage.interface.publications import Published
 from storage.records.identity import Seq
 from storage.records.publication import Publication, Retraction
-from storage.secrets.connection import Connection
 from storage.secrets.sealing import ADDRESSES
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Lookups, Readers, Transaction, Writer
@@ -33,18 +31,17 @@ _FORGET = "DELETE FROM retraction WHERE seq IN (SELECT seq FROM retraction WHERE
 class SqlPublications:
     """See `storage.interface.Publications`. `lookups` looks up single rows."""
 
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._lookups, self._lease, self._vault = writer, readers, lookups, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
+        self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, publication: Publication) -> None:
         """Add or replace a publication; see Publications."""
-        await self._writer.submit(self._fenced(lambda transaction: _put(transaction, publication)))
+        await self._writer.submit(lambda transaction: _put(transaction, publication))
 
     async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
         """Replace a publication by what `change` makes of it; see Publications."""
 
         def job(transaction: Transaction) -> Publication | None:
-            transaction.fence(self._lease)
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
                 return None
@@ -68,17 +65,13 @@ class SqlPublications:
 
     async def all(self) -> Sequence[Publication]:
         """Return all publications; see Publications."""
-
-        def look(connection: Connection) -> Sequence[Publication]:
-            return [_publication(row, self._vault) for row in connection.execute(_ALL)]
-
-        return await self._readers.run(look)
+        rows = await self._readers.run(lambda connection: connection.execute(_ALL).fetchall())
+        return [_publication(row, self._vault) for row in rows]
 
     async def delete(self, publication_id: str, check: Callable[[Publication], None] = lambda _: None) -> bool:
         """Delete a publication; see Publications."""
 
         def job(transaction: Transaction) -> bool:
-            transaction.fence(self._lease)
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
                 return False
@@ -95,7 +88,7 @@ class SqlPublications:
             if transaction.execute(_RETRACT, retraction).rowcount:
                 transaction.execute(_COUNTED, ())
 
-        await self._writer.submit(self._fenced(job))
+        await self._writer.submit(job)
 
     async def restore(self, seq: Seq) -> None:
         """Publish an event again; see Publications."""
@@ -104,33 +97,23 @@ class SqlPublications:
             if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
                 transaction.execute(_COUNTED, ())
 
-        await self._writer.submit(self._fenced(job))
+        await self._writer.submit(job)
 
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
         """Return what is retracted between two positions; see Publications."""
-
-        def look(connection: Connection) -> Sequence[Retraction]:
-            return [Retraction(*row) for row in connection.execute(_RETRACTED, (after, before, limit))]
-
-        return await self._readers.run(look)
+        between = (after, before, limit)
+        rows = await self._readers.run(lambda connection: connection.execute(_RETRACTED, between).fetchall())
+        return [Retraction(*row) for row in rows]
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
         """Forget retractions of events that are gone; see Publications."""
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(self._lease)
             return transaction.execute(_FORGET, (upto, limit)).rowcount
 
         # Nearly always there is none, and a commit that changes nothing costs a sync as any other.
         there = await self._readers.run(lambda connection: connection.execute(_ANY, (upto,)).fetchone())
         return 0 if there is None else await self._writer.submit(job)
-
-    def _fenced(self, job: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
-        def fenced(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
-            job(transaction)
-
-        return fenced
 
 
 def _publication(row: tuple[bytes, bytes | None], vault: Vault) -> Publication:

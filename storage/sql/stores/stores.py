@@ -11,7 +11,7 @@ from storage.interface.sharing import Sharing
 from storage.interface.shipping import Shipping
 from storage.records.identity import Seq
 from storage.secrets.vault import Vault
-from storage.sql.noticing import NoticingLookups, NoticingReaders, NoticingWriter
+from storage.sql.noticing import FencedWriter, NoticingLookups, NoticingReaders, NoticingWriter
 from storage.sql.stores.alerts import SqlAlerts
 from storage.sql.stores.alone import Alone
 from storage.sql.stores.bins import SqlBins
@@ -48,24 +48,25 @@ class Stores:
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()
-        appender, writer = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
+        appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
+        writer = FencedWriter(delivering, lease)
         readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
         self.tail = Tail(known)
         self.members: Members = Alone(f"{lease.owner}-{lease.epoch}")
         self.log = SqlLog(appender, readers, space, known, self.tail)
         self.sources = SqlSources(appender, readers, vault)
-        self.keys = SqlKeys(writer, readers, own, lease, vault)
-        self.alerts = SqlAlerts(writer, readers, lease, vault)
-        self.bins = SqlBins(writer, readers, own, lease)
-        self.calls = SqlCalls(writer, lease)
-        self.coverage = SqlCoverage(writer, readers, lease)
-        self.people = SqlPeople(writer, readers, own, lease)
-        self.outbox = SqlOutbox(writer, readers)
-        self.pictures = SqlPictures(writer, readers, lease)
-        self.saved_views = SqlSavedViews(writer, readers, lease)
-        self.tag_defaults = SqlTagDefaults(writer, readers, lease)
-        self.publications = SqlPublications(writer, readers, own, lease, vault)
-        self.subscriptions = SqlSubscriptions(writer, readers, lease, vault)
+        self.keys = SqlKeys(writer, readers, own, vault)
+        self.alerts = SqlAlerts(writer, readers, vault)
+        self.bins = SqlBins(writer, readers, own)
+        self.calls = SqlCalls(writer)
+        self.coverage = SqlCoverage(writer, readers)
+        self.people = SqlPeople(writer, readers, own)
+        self.outbox = SqlOutbox(delivering, readers)
+        self.pictures = SqlPictures(writer, readers)
+        self.saved_views = SqlSavedViews(writer, readers)
+        self.tag_defaults = SqlTagDefaults(writer, readers)
+        self.publications = SqlPublications(writer, readers, own, vault)
+        self.subscriptions = SqlSubscriptions(writer, readers, vault)
 
     async def follow(self) -> None:
         """Show what is committed to readers; see `storage.interface.Storage`."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from storage.append import Lease
 from storage.records.identity import Millis, Seq
 from storage.records.subscription import Progress, Subscriber, Subscription
 from storage.secrets.connection import Connection
@@ -31,14 +30,13 @@ Row = tuple[bytes, bytes | None, str, int, int, int, str]
 class SqlSubscriptions:
     """See `storage.interface.Subscriptions`."""
 
-    def __init__(self, writer: Writer, readers: Readers, lease: Lease, vault: Vault) -> None:
-        self._writer, self._readers, self._lease, self._vault = writer, readers, lease, vault
+    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
+        self._writer, self._readers, self._vault = writer, readers, vault
 
     async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
         """Add or renew a subscription; see Subscriptions."""
 
         def job(transaction: Transaction) -> Subscriber | None:
-            transaction.fence(self._lease)
             where = (subscription.publication, subscription.ending, subscription.callback)
             if transaction.execute(_STANDS, (subscription.publication, subscription.token_hash)).fetchone() is None:
                 return None
@@ -58,7 +56,6 @@ class SqlSubscriptions:
         """Delete subscriptions; see Subscriptions."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             for id in ids:
                 transaction.execute("DELETE FROM subscription WHERE id=?", (id,))
 
@@ -82,7 +79,6 @@ class SqlSubscriptions:
         """Store how far subscribers have been told; see Subscriptions."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(self._lease)
             for step in steps:
                 transaction.execute(_ADVANCE, (step.cursor, step.attempts, step.due_at, step.error, step.id))
 

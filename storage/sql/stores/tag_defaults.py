@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from storage.append import Lease
 from storage.interface.tag_defaults import Change
 from storage.records.tag_defaults import TagDefaults
-from storage.secrets.connection import Connection
 from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(TagDefaults).decode
@@ -22,17 +20,14 @@ _REVISION = "SELECT value FROM fact WHERE name='tag_defaults'"
 class SqlTagDefaults:
     """See `storage.interface.TagsDefaults`."""
 
-    def __init__(self, writer: Writer, readers: Readers, lease: Lease) -> None:
-        self._writer, self._readers, self._lease = writer, readers, lease
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer, self._readers = writer, readers
 
     async def all(self) -> Sequence[TagDefaults]:
         """Return all of them; see TagsDefaults."""
-
-        def look(connection: Connection) -> Sequence[TagDefaults]:
-            rows = connection.execute("SELECT body FROM tag_defaults ORDER BY tag").fetchall()
-            return [_decode(body) for (body,) in rows]
-
-        return await self._readers.run(look)
+        every = "SELECT body FROM tag_defaults ORDER BY tag"
+        rows = await self._readers.run(lambda connection: connection.execute(every).fetchall())
+        return [_decode(body) for (body,) in rows]
 
     async def get(self, tag: str) -> TagDefaults | None:
         """Return a tag's defaults; see TagsDefaults."""
@@ -43,7 +38,6 @@ class SqlTagDefaults:
         """Set a tag's defaults; see TagsDefaults."""
 
         def job(transaction: Transaction) -> TagDefaults | None:
-            transaction.fence(self._lease)
             transaction.execute(_REVISE)  # first: whoever else changes one waits for it
             row = transaction.execute(_ONE, (tag,)).fetchone()
             changed = change(None if row is None else _decode(row[0]))

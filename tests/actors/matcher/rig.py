@@ -23,6 +23,10 @@ from tests.support.build import NOW, a_draft, a_harvest, a_source, a_source_id, 
 from tests.support.disks import cursor, outbox
 
 
+async def _nothing(*_: object) -> None:
+    """Stand in for what a test does not ask: a refresh, who hears of alerts, whether a source is private."""
+
+
 class Mint:
     def __init__(self) -> None:
         self.last = Seq(NOW << 15)
@@ -107,6 +111,7 @@ class Rig:
             log=lambda name, **fields: self.logged.append(name),
             metrics=Metrics(),
         )
+        more = {"refresh": _nothing, "heard": _nothing, "is_private": _nothing} | more
         return Matcher(storage=self.storage, mailbox=self.mailbox, nudge=self.nudged.append, world=world, **more)
 
     def outbox(self) -> dict[str, list[str]]:

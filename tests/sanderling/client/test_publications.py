@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from api.openapi.example_publications import PUBLICATION
 from sanderling.client import publications
-from sanderling.client.publications import Shown, publication_page
+from sanderling.client.publications import publication_page
 from tests.sanderling.client.documented import client
 
 RECORD = to_builtins(PUBLICATION)
@@ -16,7 +16,8 @@ RECORD = to_builtins(PUBLICATION)
 def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     source, alert = "019db0a4-7c18-7000-8000-00000000aaaa", "019db0a4-7c18-7000-8000-00000000bbbb"
-    publications.create(client(asked), "Prices", Shown((source,), ("prices",), (alert,)), as_json=False)
+    shown = {"sources": (source,), "tags": ("prices",), "alerts": (alert,)}
+    publications.create(client(asked), "Prices", **shown, as_json=False)
     label, body = asked[-1]
     assert label == "POST /v1/publications"
     assert body == {
