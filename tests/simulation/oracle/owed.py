@@ -62,9 +62,15 @@ def _owed_frames(facts: Facts, plan: OriginPlan) -> Iterator[str]:
 
 
 def _alarming(facts: Facts) -> Iterator[Logged]:
-    """Yield the events that the alert surely matches (a page's event may carry the word in an old block)."""
+    """Yield the events that the alert surely matches (a page's event may carry the word in an old block).
+
+    Of a source with a session it gets none: that is private, and the alert is over all sources without naming any.
+    """
+    private = {facts.added[plan.url].id for plan in facts.program.origins if plan.session and plan.url in facts.added}
     for logged in facts.log:
         event = logged.event
+        if event["source_id"] in private:
+            continue
         known = event["source_type"] != "html" and "alert_type" not in event and RESET not in event["tags"]
         if known and ALERT_WORD in event["content"].lower():
             yield logged
