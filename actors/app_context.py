@@ -30,6 +30,7 @@ from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.interface import Storage
 from storage.records.destination import Destination
+from storage.records.identity import Millis
 from storage.records.replica import ReplicaState
 from supervision import Mailbox
 
@@ -61,8 +62,8 @@ class AppContext:
     tracer: what spans are put into; None where nothing is traced.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
-    is_private: whether what a source tells is for its owner only, until somebody includes it by name. source_changes:
-    how often sources were added, edited or deleted.
+    private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
+    source_changes: how often sources were added, edited or deleted.
     open_streams: the streams that are open at this node, whatever the listener.
     """
 
@@ -97,6 +98,9 @@ class AppContext:
     tracer: Tracer | None = None
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
-    is_private: Callable[[str], bool] = lambda source: False
+    private_since: Callable[[str], Millis | None] = lambda source: None
     source_changes: Callable[[], int] = lambda: 0
     open_streams: OpenStreams = field(default_factory=OpenStreams)
+
+    def is_private(self, source: str) -> bool:
+        return self.private_since(source) is not None

@@ -34,7 +34,7 @@ from storage.records.alert import Alert
 from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.delivery import Hit, Match, Met
 from storage.records.event import Stored
-from storage.records.identity import START, Seq, seq_of
+from storage.records.identity import START, Millis, Seq, seq_of
 from supervision import Child, Mailbox, MailboxFull, Reply
 
 PAGE = 200
@@ -54,8 +54,8 @@ class Matcher:
 
     nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
     line with what is stored, before a change is acknowledged. heard: given the alerts whenever they have been
-    read, before a change is acknowledged; it waits for nobody else. is_private: whether only alerts that name a source
-    get its events. The mailbox belongs to the composition root.
+    read, before a change is acknowledged; it waits for nobody else. private_since: since when only
+    alerts that name a source, or were made later, get its events. The mailbox belongs to the composition root.
     ownership: of several nodes one matches, and the others stand by.
     """
 
@@ -68,7 +68,7 @@ class Matcher:
         world: World,
         refresh: Callable[[], Awaitable[None]],
         heard: Callable[[Sequence[Alert]], Awaitable[None]],
-        is_private: Callable[[str], Awaitable[bool]],
+        private_since: Callable[[str], Awaitable[Millis | None]],
         ownership: Ownership | None = None,
         tracer: Tracer | None = None,
     ) -> None:
@@ -78,7 +78,7 @@ class Matcher:
         self._world = world
         self._refresh = refresh
         self._heard = heard
-        self._is_private = is_private
+        self._private_since = private_since
         self._ownership = Ownership() if ownership is None else ownership
         self._tracer = tracer
         self._revision = -1
@@ -279,8 +279,8 @@ class Matcher:
             if told is not None:
                 subject = about(event)
                 met = self._audience.of(told, event)
-                if met and told.alert_type is None and await self._is_private(event.source):
-                    met = self._audience.naming(event.source, met)
+                if met and told.alert_type is None:
+                    met = self._audience.including(event.source, await self._private_since(event.source), met)
                 alerts = await self._fresh(met, told.story, event.seq)
                 for alert in alerts:
                     self._note(alert, event.seq, subject)

@@ -14,6 +14,7 @@ from actors.query import EventView, Match, QueryError, Texts, UnknownLanguage, p
 from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.records.event import Stored
+from storage.records.identity import Millis
 from storage.records.tiers import Kind
 
 
@@ -63,9 +64,9 @@ class Audience:
         ]
         return sorted(met, key=lambda id: (self._alerts[id].created_at, id))
 
-    def naming(self, source: str, alerts: list[str]) -> list[str]:
-        """Return those of some alerts that include a source by name."""
-        return [id for id in alerts if self._alerts[id].scope.names(source)]
+    def including(self, source: str, private_since: Millis | None, alerts: list[str]) -> list[str]:
+        """Return those of some alerts that a private source has not left."""
+        return [id for id in alerts if self._alerts[id].scope.includes(source, private_since)]
 
     def meets_once(self, alert: str) -> bool:
         """Return whether an alert meets each story once."""

@@ -324,28 +324,41 @@ class SourceIndex:
         """Return a source, None when there is none."""
         return self._live.get(SourceId(source))
 
-    def is_private(self, source: str) -> bool:
-        """Return whether what a source tells is for its owner: somebody had to be signed in, or inside, to see it.
+    def private_since(self, source: str) -> Millis | None:
+        """Return since when a source is for its owner: checks need headers, or an opened network. None: it is public.
 
-        Derived, never set. Without its headers (after an import) it stays so until a look has worked. Of a source that
-        is not here any more nobody knows: then it is private, too.
+        Derived, never set. Without its headers (after an import) it stays so until a check succeeds. A source that is
+        gone, or has not been checked since it changed, counts as private from now on.
         """
         live = self._live.get(SourceId(source))
         if live is None:
-            return source != SERVICE
+            return None if source == SERVICE else self._ports.world.now()
         if live.source.headers is not None or live.hot.private or self._ports.lenders.of(live.source) is not None:
-            return True
-        return self._ports.egress.hosts.is_inside(parse_url(live.source.watch_url).host)
+            return self._since(live)
+        is_inside = self._ports.egress.hosts.is_inside(parse_url(live.source.watch_url).host)
+        return self._since(live) if is_inside else None
 
-    async def was_private(self, source: str) -> bool:
-        """As `is_private`, also of what was just deleted, or what another node has just added or edited."""
+    def is_private(self, source: str) -> bool:
+        return self.private_since(source) is not None
+
+    async def was_private_since(self, source: str) -> Millis | None:
+        """As `private_since`, also for a source that was just deleted, or that another node just added or edited."""
         known = SourceId(source) in self._live
         if source == SERVICE or (known and not self._ports.ownership.shared):
-            return self.is_private(source)
+            return self.private_since(source)
         sources = self._ports.storage.sources
         row = await sources.get(SourceId(source)) or await sources.get(SourceId(source), deleted=True)
-        own = row is None or row.hot.private or row.source.headers is not None
-        return own or (known and self.is_private(source))
+        if row is None:
+            return self._ports.world.now()
+        if row.hot.private or row.source.headers is not None:
+            return self._since(row)
+        return self.private_since(source) if known else None
+
+    def _since(self, private: LiveSource | WatchedSource) -> Millis:
+        hot = private.hot
+        return (
+            max(hot.private_since or Millis(0), private.source.created_at) if hot.private else self._ports.world.now()
+        )
 
     def census(self) -> Mapping[Flag, int]:
         """Return how many sources have each flag of health."""

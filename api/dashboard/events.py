@@ -24,7 +24,7 @@ from storage.records.cursor import Filter
 from storage.records.delivery import Attempt
 from storage.records.destination import Destination
 from storage.records.event import Delta, Diff, Event, Stored
-from storage.records.identity import SourceId, millis_of
+from storage.records.identity import Millis, SourceId, millis_of
 from storage.records.picture import Side
 from storage.records.tiers import Kind
 
@@ -39,7 +39,7 @@ def changed_in(event: Event) -> Changed:
     return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
 
 
-def met_by(stored: Stored, alerts: Sequence[Alert], is_private: Callable[[str], bool]) -> list[Alert]:
+def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str], Millis | None]) -> list[Alert]:
     """Return the alerts that an event meets as they are now."""
     told = told_in(stored.body)
     if stored.kind in (Kind.NOTICE, Kind.HEARTBEAT):
@@ -47,7 +47,7 @@ def met_by(stored: Stored, alerts: Sequence[Alert], is_private: Callable[[str], 
         return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
     texts = Texts(told)
     on = [alert for alert in alerts if alert.enabled]
-    return [alert for alert in on if alert.scope.takes(stored, is_private) and meets(alert, texts)]
+    return [alert for alert in on if alert.scope.takes(stored, private_since) and meets(alert, texts)]
 
 
 class Recipient(NamedTuple):
@@ -92,7 +92,7 @@ async def show(visit: Visit) -> Page:
     query: EventQuery = visit.query
     stored = await events.named(visit, visit.path["id"])
     body, event = stored.body, _decode(stored.body)
-    alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.is_private)
+    alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.private_since)
     verdict = signatures.verify(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))

@@ -96,7 +96,7 @@ async def _filter(call: OperationContext, destination: Destination) -> EventFilt
     if alert is None:
         raise NotFound("There is no such destination.")
     return EventFilter(
-        texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)], call.context.is_private)
+        texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)], call.context.private_since)
     )
 
 

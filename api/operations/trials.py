@@ -138,7 +138,7 @@ async def preview(
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
     named = await named_in(call, asked)
-    scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"])
+    scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"], call.context.world.now())
     check_pace(call)
     return (await trial(call, asked, scope, within)).preview
 
@@ -164,7 +164,7 @@ async def trial(
         if trio.current_time() >= deadline:
             break
         page = await call.context.storage.log.read_back(before, min(AT_ONCE, left), where)
-        taken = (event for event in page.events if scope.takes(event, call.context.is_private))
+        taken = (event for event in page.events if scope.takes(event, call.context.private_since))
         events = [event for event in taken if event.seq > within.after]
         stopped = await _take(call, asked, tally, events, deadline, full=within.full)
         before = page.scanned if stopped is None else stopped

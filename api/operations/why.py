@@ -79,7 +79,7 @@ async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Match
         if event.alert_type is not UNSET:
             is_met = alert.scope.covers(stored) and event.alert_type in alert.notices
         else:
-            is_met = alert.scope.takes(stored, call.context.is_private) and meets(alert, texts)
+            is_met = alert.scope.takes(stored, call.context.private_since) and meets(alert, texts)
         if is_met:
             once = alert.meets_once and met.get(alert.id, stored.seq) != stored.seq
             (found.once if once else found.names).append(alert.name)

@@ -19,6 +19,7 @@ from actors.query.search import Term
 from storage.interface.alerts import Alerts
 from storage.records.alert import Alert, Scope
 from storage.records.event import Stored
+from storage.records.identity import Millis
 
 
 class _Notice(Struct):
@@ -37,8 +38,10 @@ class _Part(NamedTuple):
 class Channel:
     """What one name carries. Its streams keep it alive, and leave private sources out themselves."""
 
-    def __init__(self, parts: Sequence[_Part], is_private: Callable[[str], bool] = lambda source: False) -> None:
-        self.parts, self._is_private = parts, is_private
+    def __init__(
+        self, parts: Sequence[_Part], private_since: Callable[[str], Millis | None] = lambda source: None
+    ) -> None:
+        self.parts, self._private_since = parts, private_since
 
     def admits_notice(self, event: Stored) -> bool:
         """Return whether a notice of the service is on the channel."""
@@ -47,13 +50,13 @@ class Channel:
 
     def terms_for(self, event: Stored) -> tuple[Term, ...]:
         """Return the queries of which one must match for an event to be on the channel; none: it is not."""
-        parts = (part for part in self.parts if part.scope.takes(event, self._is_private))
+        parts = (part for part in self.parts if part.scope.takes(event, self._private_since))
         return tuple(Term(part.query.text, part.query.language, part.alert.match) for part in parts)
 
 
-def channel_of(alerts: Sequence[Alert], is_private: Callable[[str], bool] = lambda source: False) -> Channel:
+def channel_of(alerts: Sequence[Alert], private_since: Callable[[str], Millis | None] = lambda source: None) -> Channel:
     """Return what alerts let through, those that are enabled, as they are now."""
-    return Channel(_parts(alerts), is_private)
+    return Channel(_parts(alerts), private_since)
 
 
 class Channels:

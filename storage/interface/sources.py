@@ -14,8 +14,8 @@ class Sources(Protocol):
     """The watched sources. Methods ignore recently deleted sources unless they say otherwise."""
 
     async def add(self, source: Source, state: SourceState, lease: Lease, known: int | None = None) -> None:
-        """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched, or if another
-        node added the same feed after the change `known`, the last one that the caller has seen. None: no such check.
+        """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched, or if
+        another node added the same feed after the change `known`, the last that the caller has seen. None: not checked.
         """
 
     async def update(

@@ -26,13 +26,14 @@ MOST_TAGS = 50
 class Scope(NamedTuple):
     """Sources by id and tags; an event needs to match one of either. Empty: all sources.
 
-    private: private sources that are included by name, like those of `sources`. since: private sources that became
-    private before are included, too; None: only named ones are.
+    private: private sources that are included by name, like those of `sources`. made_at: sources that were private by
+    then are included, too; 0 for a public face, which shows only named ones.
     """
 
     sources: Collection[str]
     tags: Collection[str]
     private: Collection[str] = ()
+    made_at: Millis = Millis(0)
 
     @property
     def everywhere(self) -> bool:
@@ -66,9 +67,13 @@ class Scope(NamedTuple):
             return event.source in self.sources
         return self.has(event.source, event.tags if self.tags else ())
 
-    def takes(self, event: Stored, is_private: Callable[[str], bool]) -> bool:
-        """Return whether an alert over this takes an event, which is not a notice: private sources must be named."""
-        return self.covers(event) and (self.names(event.source) or not is_private(event.source))
+    def includes(self, source: str, private_since: Millis | None) -> bool:
+        """Return whether the scope may have a source: it is public, named, or was private when the scope was made."""
+        return private_since is None or private_since <= self.made_at or self.names(source)
+
+    def takes(self, event: Stored, private_since: Callable[[str], Millis | None]) -> bool:
+        """Return whether an alert over this scope may match an event (not for notices)."""
+        return self.covers(event) and self.includes(event.source, private_since(event.source))
 
 
 class Alert(Struct, frozen=True):

@@ -250,7 +250,7 @@ class SourceRuntime(Struct, frozen=True, gc=False):
     private: bool = False
     """The last check used headers, or was led into a network that the operator opened."""
     private_since: Millis | None = None
-    """The time of the first private check; 0: every check since its first event was. None: the last one was not."""
+    """The time of the first private check; 0: every check was. None: the last one was not."""
 
     def __repr__(self) -> str:
         shown = (name for name in self.__struct_fields__ if name != "cookies")
@@ -312,8 +312,8 @@ class Harvest(Struct, frozen=True):
     The service's own harvest has the source SERVICE and no state. `debtor`: a destination that owes this notice; the
     harvest is committed only while it is owed, and the same transaction settles it. `born`: a source to add in the same
     transaction, with its first state; `known` as in `Sources.add`. `follows`: of a heartbeat, the position of the
-    previous one (0: none); committed only while that is the newest. `picture`: of the page, stored with the event of its
-    change; if there is no such event, as the picture of the first check.
+    previous one (0: none); committed only while that is the newest. `picture`: of the page, stored with the event of
+    its change; if there is no such event, as the picture of the first check.
     """
 
     source: SourceId

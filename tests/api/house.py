@@ -194,6 +194,10 @@ class NobodyInvited:
         return Answer(250, 1)
 
 
+LATER = Millis(1 << 60)
+"""A moment after every alert: what became private then is included by name only."""
+
+
 @dataclass
 class House:
     """A running front end and what is behind it."""
@@ -333,7 +337,7 @@ def make_house(
         draining=lambda: house.draining,
         importer=house.importer.mailbox,
         alert_changes=lambda: house.matcher.changes,
-        is_private=house.private.__contains__,
+        private_since=lambda source: LATER if source in house.private else None,
         source_changes=lambda: len(house.private),
         hub=Mailbox("hub", 8),
         callbacks=None,  # type: ignore[arg-type]

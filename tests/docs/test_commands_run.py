@@ -22,7 +22,11 @@ from tests.e2e.service import SCOPES, Service, a_service
 from tests.rules.source_files import ROOT
 from tests.support.waiting import HANG
 
-HERE = (("alerts", "testing-receivers", "security-access", "feeds-out"), ("operating", "coverage", "watching"), ("jobs",))
+HERE = (
+    ("alerts", "testing-receivers", "security-access", "feeds-out"),
+    ("operating", "coverage", "watching"),
+    ("jobs",),
+)
 """Pages by the service beside which their commands are run, one after the other."""
 FEEDS = """<opml version="2.0"><body><outline text="Reading">
 <outline type="rss" text="One" xmlUrl="http://{origin}/feed?one"/><outline type="rss" text="Two" xmlUrl="http://{origin}/feed?two"/>

@@ -76,7 +76,6 @@ def succeeded(
     if looked.changed:
         beat = pulse.yielded(beat)
     judged, beat = health.after_look(hot.health, beat, looked.remark)
-    began = looked.at if hot.events else Millis(0)
     if looked.again_soon:
         due = min(due, Millis(looked.at + round(limits.floor * 1000)))
     return replace(
@@ -101,8 +100,15 @@ def succeeded(
         rendered=looked.rendered,
         lent=looked.lent,
         private=looked.private,
-        private_since=(began if hot.private_since is None else hot.private_since) if looked.private else None,
+        private_since=private_since(hot, looked.at) if looked.private else None,
     )
+
+
+def private_since(hot: SourceRuntime, at: Millis) -> Millis:
+    """Return since when a source is private whose check at this time was; 0: since its first check."""
+    if hot.private_since is not None:
+        return hot.private_since
+    return Millis(0) if hot.private or hot.last_success_at is None else at
 
 
 def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:

@@ -213,7 +213,9 @@ class PushSource:
                 chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
             await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
-        self._live.hot, self._live.unsaved = link.opened(self._live.hot, now, ms, self._status), True
+        private = seen.source.headers is not None or ports.egress.hosts.is_inside(url.host)
+        self._live.hot = link.opened(self._live.hot, now, ms, self._status, private=private)
+        self._live.unsaved = True
         before = self._live.push or PushView()
         self._live.push = renew(
             before, connected_since=now, subprotocol=frames.subprotocol, connections=before.connections + 1

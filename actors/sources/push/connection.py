@@ -47,7 +47,7 @@ class Session(Struct, frozen=True):
     seconds: float
 
 
-def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101) -> SourceRuntime:
+def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, private: bool = False) -> SourceRuntime:
     """Return the memory after a handshake that took so many milliseconds."""
     row = look(now, Verdict.UNCHANGED, status, ms=ms)
     return replace(
@@ -58,6 +58,8 @@ def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101) -> Sourc
         last_status=status,
         last_error=None,
         trail=noted(hot.trail, row),
+        private=private,
+        private_since=progress.private_since(hot, now) if private else None,
     )
 
 

@@ -15,6 +15,8 @@ SPREAD = 60.0
 
 
 class PauseSwitch:
+    """Open at first."""
+
     def __init__(self) -> None:
         self.drained = self._parked = False
         self._opened = trio.Event()

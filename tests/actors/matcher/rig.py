@@ -111,7 +111,7 @@ class Rig:
             log=lambda name, **fields: self.logged.append(name),
             metrics=Metrics(),
         )
-        more = {"refresh": _nothing, "heard": _nothing, "is_private": _nothing} | more
+        more = {"refresh": _nothing, "heard": _nothing, "private_since": _nothing} | more
         return Matcher(storage=self.storage, mailbox=self.mailbox, nudge=self.nudged.append, world=world, **more)
 
     def outbox(self) -> dict[str, list[str]]:
