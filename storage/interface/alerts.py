@@ -14,7 +14,7 @@ class Alerts(Protocol):
     """Alerts and their destinations.
 
     Counters of their work (`match_count`, `last_match_at`, `last_delivery_at`) are read from a record only when it is
-    added; after that, only `Work` changes them.
+    added; after that, only `Outbox` changes them.
     """
 
     async def put(self, alert: Alert) -> None:

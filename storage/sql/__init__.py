@@ -1,7 +1,6 @@
-"""The common part of the engines that speak SQL: the stores, and the thread that writes for them.
+"""The common part of the SQL engines: the stores, and the thread that writes for them.
 
-A store hands in jobs, which run inside a transaction of the engine's, and looks, which run on a connection that only
-reads. `?` holds the place of a value in every statement. An engine whose database has other words for
-something puts them in their place. Each file of `stores/` is one noun of `storage/interface`. May import what storage
-may.
+A store submits jobs, which run inside a transaction of the engine, and reads, which run on a read-only connection.
+Every statement uses `?` as its placeholder; an engine with another SQL dialect replaces the words that differ. Each
+file of `stores/` is one noun of `storage/interface`. May import whatever storage may.
 """

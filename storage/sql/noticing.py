@@ -1,4 +1,4 @@
-"""The writer, the readers and the look-ups as the stores use them: damage that they meet is noted."""
+"""Wrappers of writer, readers and look-ups for the stores, which record damage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class NoticingWriter:
-    """See Writer."""
+    """A Writer that records damage."""
 
     def __init__(self, writer: Writer, damage: Damage) -> None:
         self._writer, self._damage = writer, damage
@@ -42,24 +42,22 @@ class FencedWriter:
 
 
 class NoticingReaders:
-    """See Readers."""
+    """Readers that record damage."""
 
     def __init__(self, readers: Readers, damage: Damage) -> None:
         self._readers, self._damage = readers, damage
 
     async def run(self, look: Callable[[Connection], T]) -> T:
-        """Return what `look` finds; see Readers."""
         with self._damage.noted():
             return await self._readers.run(look)
 
 
 class NoticingLookups:
-    """See Lookups."""
+    """Lookups that record damage."""
 
     def __init__(self, lookups: Lookups, damage: Damage) -> None:
         self._lookups, self._damage = lookups, damage
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row; see Lookups."""
         with self._damage.noted():
             return await self._lookups.one(query, given)

@@ -1,4 +1,4 @@
-"""The open transaction as the stores see it, and where they hand in what they write and what they look for."""
+"""The open transaction as the stores see it, and the ports for their writes and reads."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from storage.secrets.connection import Connection
 from storage.secrets.vault import Vault
 
 MOST_EVENTS, MOST_ROWS = 512, 500
-"""Of one transaction, beyond its first job."""
+"""Limits of one transaction; its first job may exceed them."""
 _PUT_MARK = """INSERT INTO story_mark VALUES(?,?)
     ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
 T = TypeVar("T")
 
 
 class Transaction:
-    """The open transaction, as a job sees it, with the key of what is sealed. A job that appends sets `newest`.
+    """The open transaction as a job sees it, with the key of sealed values. A job that appends sets `newest`.
 
     `afterwards` is called on the loop, with whether it was committed: False when nobody knows. What an engine with one
     writer need not do (`place`, `last`), does nothing here.
@@ -40,29 +40,29 @@ class Transaction:
         self._epoch: int | None = None
 
     def fence(self, lease: Lease) -> None:
-        """Refuse a writer of an earlier life. Raises Fenced."""
+        """Refuse a writer of an earlier start. Raises Fenced."""
         if self._epoch is None:
             self._epoch = self.execute(self.EPOCH).fetchone()[0]
         if self._epoch != lease.epoch:
             raise Fenced(f"start {self._epoch} owns the data now, not start {lease.epoch} ({lease.owner})")
 
     def place(self, source: Source) -> None:
-        """Note where a source that was just written belongs."""
+        """Record the shard of a source that was just written."""
 
     def put_events(self, rows: Sequence[tuple[int, int, int, bytes]]) -> None:
-        """Write rows of the log: position, the source's number, kind, body."""
+        """Write log rows: position, source number, kind, body."""
         self.executemany("INSERT INTO log(seq, source, kind, codec, body) VALUES(?,?,?,0,?)", rows)
 
     def put_marks(self, rows: Sequence[tuple[int, int]]) -> None:
-        """Write the marks of stories: mark, position."""
+        """Write story marks: mark, position."""
         self.executemany(_PUT_MARK, rows)
 
     def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
-        """Write hot states: body, version, the source's number."""
+        """Write hot states: body, version, source number."""
         self.executemany("UPDATE source_hot SET body=?, version=? WHERE key=?", rows)
 
     def last(self, known: int) -> int:
-        """Return the newest position that was ever given, by anyone; `known` is the newest that this process gave."""
+        """Return the newest position ever assigned by any process; `known` is the newest of this one."""
         return known
 
 
@@ -72,7 +72,7 @@ Row = tuple[Literal["alert", "cursor", "destination", "publication", "source"], 
 
 
 class Writer(Protocol):
-    """Where the stores hand in what they write: a thread of an engine, or the loop itself."""
+    """Runs the stores' writes: on an engine's thread, or on the loop itself."""
 
     async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         """Run a job in the next transaction and return its result once that is durable.
@@ -85,21 +85,21 @@ class Writer(Protocol):
 
 
 class Readers(Protocol):
-    """Where the stores look: connections in threads, or the loop's own."""
+    """Runs the stores' reads: on connections in threads, or on the loop's own."""
 
     async def run(self, look: Callable[[Connection], T]) -> T:
-        """Return what `look` finds with a connection. Raises Corrupt, Unavailable."""
+        """Return the result of `look` with a connection. Raises Corrupt, Unavailable."""
 
 
 class Lookups(Protocol):
-    """Where the stores look up what every request asks for: one row by its key, without a queue."""
+    """Finds the single rows that every request needs, by key and without a queue."""
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row, None when there is none. Raises Corrupt, Unavailable."""
+        """Return the first row, None if there is none. Raises Corrupt, Unavailable."""
 
 
 class Space(NamedTuple):
-    """How an engine knows its size, and makes itself smaller: see `room` and `give_back` of EventLog."""
+    """How an engine measures and shrinks itself: see `room` and `give_back` of EventLog."""
 
     room: Callable[[Connection], FreeSpace]
     give_back: Callable[[Connection, int], int]

@@ -1,11 +1,11 @@
-"""The thread that writes: a queue for life, and group commit. What a commit is, the engine says.
+"""The writing thread: an unbounded queue, and group commit. The engine defines the commit.
 
-Whatever waits when a transaction ends (at most 512 events or 500 other rows) is the next transaction. A job is a
-function of the open transaction; it decides first and writes last, so that one which refuses (a cursor that moved, a
-URL that is taken) has changed nothing and its neighbours go on.
+All jobs that wait when a transaction ends (at most 512 events or 500 other rows) form the next one. A job is a function
+of the open transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has
+changed nothing, and the others continue.
 
-Nobody supervises a thread. So whatever else is raised on it (the folder is away for a moment) is told and survived; and
-if the thread ends all the same, every job that waits or comes later fails at once, and who waits for the end is told.
+No supervisor watches a thread. So it reports and survives any other error (for example, a folder that is missing for a
+moment). If the thread ends all the same, all waiting and later jobs fail at once, and `wait_ended` returns.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from storage.errors import Unavailable
 from storage.sql.transaction import MOST_EVENTS, MOST_ROWS, Job, Row
 
 SLICE = 200
-"""Waiters woken at once, so that a thousand of them never hold the loop in one piece."""
+"""Waiters woken at once, so that a thousand of them never block the loop for long."""
 CLOSE_WITHIN = 30.0
-"""Seconds that the writes under way get at a close."""
+"""Seconds that pending writes get at a close."""
 MOST_STUMBLES = 20
-"""Turns in a row that may fail outside of the commit: a thread that can do nothing else any more had better end."""
+"""Most consecutive turns that may fail outside a commit; then the thread ends, as it can do nothing useful."""
 
 T = TypeVar("T")
 
 
 class Ticket(Generic[T]):
-    """One job and the task that waits for it, None once it has given up."""
+    """One job and its waiting task, None after the task was cancelled."""
 
     __slots__ = ("error", "events", "holds", "job", "result", "rows", "waiter")
 
@@ -43,16 +43,15 @@ class Ticket(Generic[T]):
         self.result: T | None = None
 
     def give_up(self, _: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
-        """Forget the waiter, which is cancelled; a job that has not begun is skipped."""
+        """Drop the cancelled waiter; a job that has not begun is skipped."""
         self.waiter = None
         return trio.lowlevel.Abort.SUCCEEDED
 
 
 class WritingThread:
-    """The two ends of a thread: `submit` on the loop, `_run` on the thread. An engine's own adds `_commit`.
+    """The two ends of a thread: `submit` on the loop, `_run` on the thread. An engine's subclass adds `_commit`.
 
-    The queue has no bound of its own: each waiting job has a task that waits for it, or was given up by one and is
-    skipped when its turn comes.
+    The queue needs no bound: each job in it has a waiting task, or was cancelled and is skipped at its turn.
     """
 
     def __init__(self, warn: Callable[[str], None]) -> None:
@@ -76,7 +75,6 @@ class WritingThread:
     # --- on the loop -------------------------------------------------------------------------------------------------
 
     def begin(self, name: str) -> None:
-        """Start the thread."""
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
@@ -94,11 +92,11 @@ class WritingThread:
         return ticket.result  # type: ignore[return-value]  # without an error there is a result, which may be None
 
     def moved_at(self) -> float:
-        """Return when the writer last finished something; now, when nothing waits for it."""
+        """Return when the writer last finished a job; now if none waits."""
         return self._moved_at if self._waiting else trio.current_time()
 
     async def aclose(self) -> bool:
-        """Finish what waits and stop, within a deadline also when cancelled; return whether the thread has ended."""
+        """Finish waiting jobs and stop, within CLOSE_WITHIN even if cancelled; return whether the thread has ended."""
         if not self._closing:
             self._closing = True
             self._queue.put(None)
@@ -107,12 +105,12 @@ class WritingThread:
         return self._stopped.is_set()
 
     async def wait_ended(self) -> str:
-        """Wait until the thread is gone, and return why; nothing when it was closed."""
+        """Wait until the thread has ended and return why, "" after a close."""
         await self._stopped.wait()
         return self._ended
 
     def _over(self, why: str) -> None:
-        """Let nobody wait for a thread that is gone."""
+        """Fail all jobs that wait for a thread that has ended."""
         self._ended = why
         self._stopped.set()
         left = self._batch if self._next is None else [*self._batch, self._next]
@@ -142,14 +140,14 @@ class WritingThread:
                 self._turn()
             if not self._through:
                 why = f"the writer of the storage has ended: {'; '.join(sorted(self._told))}"
-        except BaseException as error:  # it is not the thread's to raise: nobody is there to catch it
+        except BaseException as error:  # not to be raised: nothing on this thread could catch it
             why = f"the writer of the storage has ended: {error!r}"
         finally:
             self._finish()
             self._tell(self._over, why)
 
     def _turn(self) -> None:
-        """Commit what waits; survive whatever is raised, and tell of it."""
+        """Commit waiting jobs; survive and report any error."""
         self._batch = []
         try:
             if not self._take():
@@ -166,21 +164,21 @@ class WritingThread:
         self._settle()
 
     def _commit(self, tickets: Sequence[Ticket[Any]]) -> None:
-        """Run jobs, all in one transaction if possible, and note what each came to."""
+        """Run jobs, all in one transaction if possible, and store the result of each."""
         raise NotImplementedError
 
     def _settle(self) -> None:
-        """Do what is to be done after a commit, which stands whatever comes of it."""
+        """Run work after a commit. Its failure does not undo the commit."""
 
     def _finish(self) -> None:
-        """Put away what the thread has had. Raises nothing."""
+        """Release the thread's resources. Raises nothing."""
 
     def _answer(self) -> None:
         batch, self._batch = self._batch, []
         self._tell(self._wake, batch, 0)
 
     def _fail(self, why: str) -> None:
-        """Tell those whose jobs were taken that nothing is known of them."""
+        """Fail the taken jobs: their outcome is unknown."""
         for ticket in self._batch:
             ticket.error = Unavailable(why)
         batch, self._batch = self._batch, []
@@ -194,19 +192,19 @@ class WritingThread:
                 self._say(error)
 
     def _expected(self, error: Exception) -> bool:
-        """Return whether a failure beside a commit is one that the next commit tells of."""
+        """Return whether the next commit will report this failure outside a commit."""
         del error
         return False
 
     def _say(self, error: Exception) -> None:
-        """Tell of a failure, of each kind once: it may come at every commit."""
+        """Report each kind of failure once, since it may occur at every commit."""
         words = f"{type(error).__name__}: {error}"
         if words not in self._told and len(self._told) < MOST_STUMBLES:
             self._told.add(words)
             self._tell(self._warn, f"beside a commit, the writer met {words}; it goes on")
 
     def _take(self) -> list[Ticket[Any]]:
-        """Wait for work and return as much as one transaction takes, `_batch`; nothing at the end."""
+        """Wait for work and take as much as fits one transaction into `_batch`; empty at the end."""
         batch = self._batch
         events = rows = 0
         ticket, self._next = self._next or self._wait(), None

@@ -1,1 +1,1 @@
-"""One store a noun, on the writer and the readers; `stores.py` makes all of them."""
+"""The SQL stores, one per noun, on the writer and the readers; `stores.py` makes all of them."""

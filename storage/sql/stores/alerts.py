@@ -1,4 +1,4 @@
-"""Alerts and destinations in SQL. What hangs on a row goes with it, by foreign keys."""
+"""Alerts and destinations in SQL. Foreign keys delete dependent rows."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _ALERTS = "SELECT body, match_count, last_match_at FROM alert"
 _MATCHED = "SELECT events FROM matched_day WHERE day=? AND alert=?"
 _DESTINATIONS = "SELECT body, sealed, private, last_delivery_at FROM destination"
 
-# An upsert, never INSERT OR REPLACE: that deletes the old row, and with it all that hangs on it. The figures in columns
-# of their own are written by an insert only.
+# An upsert, never INSERT OR REPLACE: that would delete the old row with all rows that depend on it. Counters that have
+# their own columns are written only by an insert.
 _PUT_ALERT = """INSERT INTO alert(id, created_at, body, match_count, last_match_at) VALUES(?,?,?,?,?)
     ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
 _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, sealed, private, last_delivery_at)
@@ -36,14 +36,12 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
 
 
 class SqlAlerts:
-    """See `storage.interface.Alerts`. A destination of an alert that is gone is not added."""
+    """See `storage.interface.Alerts`. Does not add a destination whose alert is gone."""
 
     def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault
 
     async def put(self, alert: Alert) -> None:
-        """Add or replace an alert; see Alerts."""
-
         def job(transaction: Transaction) -> None:
             transaction.execute(_PUT_ALERT, _alert_row(alert))
             revise(transaction)
@@ -51,8 +49,6 @@ class SqlAlerts:
         await self._writer.submit(job, holds=[("alert", alert.id)])
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
-        """Change an alert as it is at this moment; see Alerts."""
-
         def job(transaction: Transaction) -> Alert | None:
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is None:
@@ -65,25 +61,19 @@ class SqlAlerts:
         return await self._writer.submit(job, holds=[("alert", alert_id)])
 
     async def revision(self) -> int:
-        """Return the revision of what is matched; see Alerts."""
         return await self._readers.run(revision_of)
 
     async def changed_at(self) -> Seq:
-        """Return where the log ended at the last change; see Alerts."""
         return await self._readers.run(changed_at)
 
     async def get(self, alert_id: str) -> Alert | None:
-        """Return one alert; see Alerts."""
         rows = await self._read(_ALERTS + " WHERE id=?", alert_id)
         return _alert(rows[0]) if rows else None
 
     async def all(self) -> Sequence[Alert]:
-        """Return all alerts; see Alerts."""
         return [_alert(row) for row in await self._read(_ALERTS + " ORDER BY created_at, id")]
 
     async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
-        """Return what alerts have met on days; see Alerts."""
-
         def look(connection: Connection) -> Mapping[str, Mapping[int, int]]:
             found: dict[str, dict[int, int]] = {}
             for id in alert_ids:
@@ -96,8 +86,6 @@ class SqlAlerts:
         return await self._readers.run(look)
 
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
-        """Delete an alert with all that hangs on it; see Alerts."""
-
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is not None:
@@ -122,12 +110,10 @@ class SqlAlerts:
         return await self._writer.submit(job, holds=holds)
 
     async def destination(self, destination_id: str) -> Destination | None:
-        """Return one destination; see Alerts."""
         rows = await self._read(_DESTINATIONS + " WHERE id=?", destination_id)
         return _destination(rows[0], self._vault) if rows else None
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
-        """Return destinations, oldest first; see Alerts."""
         which = "" if alert_id is None else " WHERE alert=?"
         parameters = () if alert_id is None else (alert_id,)
         rows = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
@@ -136,8 +122,6 @@ class SqlAlerts:
     async def delete_destination(
         self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
     ) -> bool:
-        """Delete a destination with all that hangs on it; see Alerts."""
-
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
             if row is not None:
@@ -153,7 +137,6 @@ class SqlAlerts:
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:
-    """Add or replace a destination."""
     transaction.execute(_PUT_DESTINATION, _destination_row(destination, transaction.vault))
     revise(transaction)
 
@@ -174,25 +157,25 @@ def change_destination(
 
 
 def revise(transaction: Transaction) -> None:
-    """Raise the revision of what is matched and delivered to."""
+    """Raise the revision of alerts and destinations."""
     transaction.execute("UPDATE fact SET value=value+1 WHERE name='alerts'")
     transaction.execute("UPDATE fact SET value=(SELECT coalesce(max(seq), 0) FROM log) WHERE name='alerts_at'")
 
 
 def changed_at(connection: Connection) -> Seq:
-    """Return the newest position in the log when what is matched and delivered to was written last."""
+    """Return the log's newest position when the revision last rose."""
     (seq,) = connection.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
     return Seq(seq)
 
 
 def revision_of(connection: Connection) -> int:
-    """Return the revision of what is matched and delivered to."""
+    """Return the revision of alerts and destinations."""
     (revision,) = connection.execute("SELECT value FROM fact WHERE name='alerts'").fetchone()
     return int(revision)
 
 
 def _wishes(destination: Destination) -> tuple[object, ...]:
-    """Return what of a destination is its user's, and whether it gets anything at all."""
+    """Return the parts of a destination that affect delivery: the user's settings, and whether it is disabled."""
     return destination.updated_at, destination.secrets, destination.enabled, destination.state == "disabled"
 
 

@@ -1,7 +1,7 @@
 """Webhook bins in SQL.
 
-Strangers knock here, so asking whether a token is known is one indexed look-up, as with keys.
-What all captures weigh stands in a fact of its own.
+Unauthenticated requests look up tokens, so that is one indexed look-up, as with keys.
+The total weight of all captures has its own row in `fact`.
 """
 
 from __future__ import annotations
@@ -28,47 +28,39 @@ _OLDEST = "SELECT number, size FROM capture WHERE bin=? ORDER BY number LIMIT 2"
 _CAPTURES = "SELECT number, size, body FROM capture WHERE bin=? AND number<? ORDER BY number DESC LIMIT ?"
 _NEWEST = (1 << 63) - 1
 MANY = 100
-"""Bins whose weighing takes long (70 ms for a thousand full ones): some room is then made ahead, so that it is rare."""
+"""Bins that take long to weigh (70 ms for a thousand full ones); with more, extra room is made so that it is rare."""
 
 
 class SqlBins:
-    """See `storage.interface.Bins`. `lookups` looks up single rows."""
+    """See `storage.interface.Bins`."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
         self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def add(self, bin: Bin) -> None:
-        """Add a bin; see Bins."""
         await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
 
     async def by_token(self, token: str) -> Bin | None:
-        """Return the bin with this token; see Bins."""
         row = await self._lookups.one(_BIN + " WHERE token=?", (token,))
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
-        """Return one bin; see Bins."""
         row = await self._lookups.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:
-        """Return all bins; see Bins."""
-
         def look(connection: Connection) -> Sequence[Bin]:
             return [Bin(*row) for row in connection.execute(_BIN + " ORDER BY created_at, id")]
 
         return await self._readers.run(look)
 
     async def delete(self, bin_id: str) -> bool:
-        """Delete a bin with its captures; see Bins."""
         return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0
 
     async def sweep(self, now: Millis, limit: int) -> int:
-        """Delete bins that have expired; see Bins."""
         return await self._write(_SWEEP, now, limit)
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
-        """Keep what a bin was sent; see Bins."""
         row = capture.weight, msgspec.msgpack.encode(capture), bin_id
 
         def job(transaction: Transaction) -> bool:
@@ -82,12 +74,10 @@ class SqlBins:
         return await self._writer.submit(job)
 
     async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
-        """Return captures, newest first; see Bins."""
-
         def look(connection: Connection) -> CapturePage:
             found: list[StoredCapture] = []
             left, start = size, _NEWEST if before is None else min(before, _NEWEST)
-            # Row by row: what does not fit is not read.
+            # Row by row: captures that do not fit are not read.
             with closing(connection.execute(_CAPTURES, (bin_id, start, limit + 1))) as rows:
                 for number, weight, body in rows:
                     if found and (len(found) == limit or weight > left):
@@ -104,10 +94,10 @@ class SqlBins:
 
 
 def _make_room(transaction: Transaction, room: int) -> None:
-    """Delete captures until the rest fits: of the bin that weighs most its oldest, and never a bin's newest."""
+    """Delete captures until the rest fits: the oldest of the heaviest bin, but never a bin's newest."""
     surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
     heaviest = transaction.execute(_WEIGHTS).fetchall() if surplus > 0 else []
-    heapify(heaviest)  # what a bin weighs is reckoned once, however many captures go
+    heapify(heaviest)  # each bin is weighed once, however many captures are deleted
     if len(heaviest) > MANY:
         surplus += room // 64
     while surplus > 0 and heaviest:

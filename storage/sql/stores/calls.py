@@ -1,4 +1,4 @@
-"""Calls that may be repeated, in SQL."""
+"""Idempotent calls in SQL."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class SqlCalls:
         self._writer = writer
 
     async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
-        """Note a call, or return the one that stands; see Calls."""
-
         def job(transaction: Transaction) -> KeptCall:
             # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
             new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
@@ -41,20 +39,15 @@ class SqlCalls:
         return await self._writer.submit(job)
 
     async def finish(self, key: str, answer: bytes) -> None:
-        """Keep the answer of a call; see Calls."""
         await self._write("UPDATE call SET answer=? WHERE key=?", answer, key)
 
     async def release(self, key: str) -> None:
-        """Let any node run a call once more; see Calls."""
         await self._write("UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
 
     async def forget(self, key: str) -> None:
-        """Forget a call; see Calls."""
         await self._write("DELETE FROM call WHERE key=?", key)
 
     async def sweep(self, before: Millis, most: int, limit: int) -> int:
-        """Delete what is too old or too much; see Calls."""
-
         def job(transaction: Transaction) -> int:
             spare = transaction.execute(_TOO_MANY, (most,)).fetchone()
             end = before if spare is None else max(before, spare[0] + 1)

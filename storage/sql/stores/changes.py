@@ -1,4 +1,4 @@
-"""The changes of sources that nodes follow, in SQL. An engine that nodes share has the table `source_change`."""
+"""The changes of sources that nodes follow, in SQL. An engine shared by nodes has the table `source_change`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,10 @@ class SqlChanges:
         self._readers, self._vault = readers, vault
 
     async def newest(self) -> Newest:
-        """Return how far all is; see Sharing."""
         change, tags = await self._readers.run(lambda connection: connection.execute(_NEWEST).fetchone())
         return Newest(int(change), int(tags))
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
-        """Return what has changed after a number; see Sharing."""
-
         def look(connection: Connection) -> Sequence[SourceChange]:
             return [self._change(row) for row in connection.execute(_AFTER, (after, limit)).fetchall()]
 

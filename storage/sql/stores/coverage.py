@@ -1,7 +1,7 @@
-"""Days of looks and shifts in SQL.
+"""Days of checks and shifts in SQL.
 
-A day's rows lie beside each other (its number leads the key): a day is written at the right end and goes from the left,
-and one source's year is some hundred look-ups of single rows.
+The day number leads the key, so a day's rows are adjacent: new days are written at one end and old ones deleted at the
+other. One source's year takes some hundred look-ups of single rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FORGET: Final = """DELETE FROM look_day WHERE (day, key) IN
 _DAYS: Final = """WITH RECURSIVE asked(day) AS (
         SELECT CAST(? AS BIGINT) UNION ALL SELECT day + 1 FROM asked WHERE day < ?
     ) SELECT d.day, d.body, d.sums FROM asked JOIN look_day d ON d.day=asked.day AND d.key=? ORDER BY d.day"""
-"""By each day, as it leads in the table: a range of days would be all sources' days."""
+"""Looks up each day, since the day leads the key: a range of days would read all sources' days."""
 _THERE: Final = (
     """SELECT k.key, d.body FROM source_key k LEFT JOIN look_day d ON d.key=k.key AND d.day=? WHERE k.id=?"""
 )
@@ -42,8 +42,6 @@ class SqlCoverage:
         self._writer, self._readers = writer, readers
 
     async def begin(self, node: str, now: Millis) -> Shift:
-        """Begin a shift; see Coverage."""
-
         def job(transaction: Transaction) -> Shift:
             row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
             copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
@@ -52,8 +50,6 @@ class SqlCoverage:
         return await self._writer.submit(job)
 
     async def step(self, before: Shift, after: Shift) -> Shift:
-        """End one shift and begin the next; see Coverage."""
-
         def job(transaction: Transaction) -> Shift:
             transaction.execute(_SAVE, (before.saved, before.until, before.number))
             return _inserted(transaction, after)
@@ -61,20 +57,16 @@ class SqlCoverage:
         return await self._writer.submit(job)
 
     async def save(self, shift: Shift) -> None:
-        """Store how far a shift is; see Coverage."""
-
         def job(transaction: Transaction) -> None:
             transaction.execute(_SAVE, (shift.saved, shift.until, shift.number))
 
         await self._writer.submit(job)
 
     async def shifts(self) -> Sequence[Shift]:
-        """Return all shifts; see Coverage."""
         rows = await self._readers.run(lambda c: c.execute(_SELECT + "ORDER BY number").fetchall())
         return [Shift(*row) for row in rows]
 
     async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
-        """Put days away; see Coverage."""
         if not days:
             return
 
@@ -85,8 +77,6 @@ class SqlCoverage:
         await self._writer.submit(job, rows=len(days))
 
     async def days(self, source: SourceId, first: int, last: int) -> Sequence[Day]:
-        """Return the days of a source; see Coverage."""
-
         def look(connection: Connection) -> Sequence[Day]:
             row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
             if row is None:
@@ -96,8 +86,6 @@ class SqlCoverage:
         return await self._readers.run(look)
 
     async def forget(self, before: int, limit: int) -> int:
-        """Delete days; see Coverage."""
-
         def job(transaction: Transaction) -> int:
             begins = before * _DAY_MS
             if transaction.execute("SELECT 1 FROM shift WHERE began<?", (begins,)).fetchone() is not None:
@@ -109,7 +97,7 @@ class SqlCoverage:
 
 
 def _inserted(transaction: Transaction, shift: Shift) -> Shift:
-    """Begin a shift, and forget the oldest beyond the bound; return it with its number."""
+    """Begin a shift and drop the oldest beyond the limit; return it with its number."""
     (number,) = transaction.execute(_INSERT, shift[1:]).fetchone()
     if transaction.execute(_SPARE, (MOST_SHIFTS,)).rowcount:
         transaction.execute("UPDATE shift SET after='retention' WHERE number=(SELECT min(number) FROM shift)")
@@ -117,7 +105,7 @@ def _inserted(transaction: Transaction, shift: Shift) -> Shift:
 
 
 def _put(transaction: Transaction, source: SourceId, day: Day) -> None:
-    """Put one day of a source away. What a clock that was set back brings anew comes behind what is there."""
+    """Store one day of a source. Hours repeated by a clock set back go after the stored ones."""
     row = transaction.execute(_THERE, (day.number, source)).fetchone()
     if row is None:
         return

@@ -1,6 +1,6 @@
-"""Heartbeats in the log: the newest, and the bound on how many are kept.
+"""Heartbeats in the log: the newest one, and the limit on their number.
 
-They are events of the service itself and lie among all others, so their positions come from the source index.
+They are events of the service itself, mixed with all others, so their positions come from the source index.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ _OLDEST: Final = f"SELECT seq {_OURS} AND seq<=? AND seq<? ORDER BY seq LIMIT ?"
 
 
 def newest(connection: Connection) -> Seq:
-    """Return the position of the newest heartbeat, 0 when there is none."""
+    """Return the position of the newest heartbeat, 0 if there is none."""
     row = connection.execute(_NEWEST).fetchone()
     return START if row is None else Seq(row[0])
 
 
 def count_of_others(connection: Connection) -> int:
-    """Return how many events of the log are no heartbeats."""
+    """Count the events that are not heartbeats."""
     return int(connection.execute(_OTHERS).fetchone()[0])
 
 
 def forget(connection: Connection, before: Seq, keep: int, limit: int) -> int:
-    """Delete at most `limit` of the oldest heartbeats before a position, but keep the newest `keep`."""
     over = connection.execute(_OVER, (keep,)).fetchone()
     if over is None:
         return 0

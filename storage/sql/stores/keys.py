@@ -1,7 +1,7 @@
-"""API keys, signing keys and the push key in SQL: for the server, and for the command line beside it.
+"""API keys, signing keys and the push key in SQL: for the server and for commands.
 
-Who may do what is asked on every request, so `by_hash` is one indexed look-up, and nothing is cached: a key revoked by
-another process is refused by the very next call.
+Every request checks its key, so `by_hash` is one indexed look-up, and nothing is cached: the next call refuses a key
+that another process has revoked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
 class SqlKeys:
-    """See `storage.interface.Keys`. `lookups` looks up single rows."""
+    """See `storage.interface.Keys`."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
@@ -45,12 +45,10 @@ class SqlKeys:
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
-        """Return the key with this hash; see Keys."""
         row = await self._lookups.one(_BY_HASH, (sha256,))
         return None if row is None else _key(row)
 
     async def all(self) -> Sequence[ApiKey]:
-        """Return all keys; see Keys."""
         return await self._readers.run(all_keys)
 
     async def revoke(self, key_id: str) -> bool:
@@ -58,7 +56,6 @@ class SqlKeys:
         return await self._writer.submit(lambda transaction: delete_key(transaction.connection, key_id))
 
     async def touch(self, used: Mapping[str, Millis]) -> None:
-        """Record when keys were last used; see Keys."""
         rows = [(at, key_id) for key_id, at in used.items()]
 
         def job(transaction: Transaction) -> None:
@@ -67,11 +64,9 @@ class SqlKeys:
         await self._writer.submit(job, rows=len(rows))
 
     async def signing(self) -> Sequence[SigningKey]:
-        """Return all signing keys; see Keys."""
         return await self._readers.run(lambda connection: all_signing(connection, self._vault))
 
     async def active_signing(self) -> str | None:
-        """Return the active one's id; see Keys."""
         row = await self._lookups.one(_ACTIVE)
         return None if row is None else str(row[0])
 
@@ -80,8 +75,6 @@ class SqlKeys:
         await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
 
     async def add_first_signing(self, key: SigningKey) -> None:
-        """Add the first signing key, if it is; see Keys."""
-
         def job(transaction: Transaction) -> None:
             sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
             if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
@@ -90,25 +83,19 @@ class SqlKeys:
         await self._writer.submit(job)
 
     async def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of keys that are not here; see Keys."""
         return await self._readers.run(all_public)
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
-        """Keep public halves of keys that are not here; see Keys."""
-
         def job(transaction: Transaction) -> None:
             transaction.executemany(_PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
 
         await self._writer.submit(job, rows=len(keys))
 
     async def push(self) -> PushKey | None:
-        """Return the key that push services know us by; see Keys."""
         row = await self._readers.run(lambda connection: connection.execute(_PUSH).fetchone())
         return None if row is None else PushKey(row[0], self._vault.open(PUSH.kind, row[0], row[1]), row[2])
 
     async def add_first_push(self, key: PushKey) -> None:
-        """Add that key, if it is the first; see Keys."""
-
         def job(transaction: Transaction) -> None:
             sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
             transaction.execute(_FIRST_PUSH, (key.public, sealed, key.created_at))
@@ -117,18 +104,17 @@ class SqlKeys:
 
 
 def insert_key(connection: Connection, key: ApiKey) -> None:
-    """Write a key, inside whatever transaction is open."""
+    """Write a key inside the caller's transaction."""
     insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, body) VALUES(?,?,?,?,?)"
     connection.execute(insert, (key.id, key.sha256, key.created_at, key.last_used_at, msgspec.json.encode(key)))
 
 
 def delete_key(connection: Connection, key_id: str) -> bool:
-    """Delete a key, inside whatever transaction is open; return whether there was one."""
+    """Delete a key inside the caller's transaction; return whether there was one."""
     return connection.execute("DELETE FROM api_key WHERE id=?", (key_id,)).rowcount > 0
 
 
 def all_keys(connection: Connection) -> Sequence[ApiKey]:
-    """Return all keys, oldest first."""
     return [_key(row) for row in connection.execute(_ALL).fetchall()]
 
 
@@ -139,19 +125,17 @@ def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
 
 
 def all_public(connection: Connection) -> Sequence[PublicKey]:
-    """Return the public halves of keys that are not here, the oldest first."""
+    """Return the public keys of signing keys that are not stored here, oldest first."""
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 
 def forget_public(connection: Connection, key_id: str) -> bool:
-    """Delete the public half of a key that is not here, inside whatever transaction is open; return whether there was
-    one.
-    """
+    """Delete the public key of a signing key that is not stored here, inside the caller's transaction."""
     return connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0
 
 
 def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> None:
-    """Write a signing key as the active one and retire the others, inside a transaction that is open."""
+    """Write a signing key as the active one and retire the others, inside the caller's transaction."""
     connection.execute("UPDATE signing_key SET state='retired'")
     insert = "INSERT INTO signing_key(key_id, seed, created_at, state) VALUES(?,?,?,'active')"
     connection.execute(insert, (key.key_id, vault.seal(SEEDS.kind, key.key_id, key.seed), key.created_at))

@@ -34,21 +34,20 @@ _NUMBER = "SELECT key FROM source_key WHERE id=?"
 
 
 class SqlLog:
-    """See `storage.interface.EventLog`. `known` is the newest position that anyone may have seen at this start.
+    """See `storage.interface.EventLog`. `known` is the newest position that any reader may have seen at this start.
 
-    `tail` shows each commit to readers, while somebody runs `follower`.
+    `tail` shows each commit to readers while `follower` runs.
     """
 
     def __init__(self, writer: Writer, readers: Readers, space: Space, known: Seq, tail: Tail) -> None:
         self._writer, self._readers, self._space, self._pages = writer, readers, space, scan.Pages(known)
         self.follower = Follower(tail, self)
         self._stories = StoryMarks()
-        self._last = known  # the newest position minted, kept or not; touched on the writer thread only
+        self._last = known  # the newest position minted, committed or not; used on the writer thread only
 
     async def append(
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, stories: Stories | None = None
     ) -> Sequence[Answer]:
-        """Commit harvests in one transaction; see EventLog."""
         job = partial(self._append, harvests, lease, mint, stamp, stories)
         events = sum([len(harvest.drafts) or 1 for harvest in harvests])
         holds: list[Row] = [("destination", harvest.debtor) for harvest in harvests if harvest.debtor is not None]
@@ -113,8 +112,6 @@ class SqlLog:
             yield event
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
-        """Take over a part of another instance's log; see EventLog."""
-
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             (newest,) = transaction.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()
@@ -130,8 +127,6 @@ class SqlLog:
         await self._writer.submit(job, events=len(events) or 1)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
-        """Save states in one transaction; see EventLog."""
-
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             admitted = _States()
@@ -144,17 +139,14 @@ class SqlLog:
         await self._writer.submit(job, rows=len(states) + len(jars))
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return a page forward; see EventLog."""
         return await self._readers.run(lambda c: self._pages.read(c, after, scan.ScanRequest(limit, where, budget)))
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return a page back; see EventLog."""
         return await self._readers.run(
             lambda c: self._pages.read_back(c, before, scan.ScanRequest(limit, where, budget))
         )
 
     async def get(self, event_id: str) -> Stored | None:
-        """Return one event; see EventLog."""
         try:
             seq = seq_of(event_id)
         except ValueError:
@@ -164,16 +156,12 @@ class SqlLog:
         return found if found is not None and id_in(found.body) == event_id.lower() else None
 
     async def bounds(self) -> Bounds:
-        """Return the log's ends; see EventLog."""
         return await self._readers.run(self._pages.bounds)
 
     async def count(self) -> int:
-        """Return how many events are kept; see EventLog."""
         return await self._readers.run(heartbeats.count_of_others)
 
     async def heartbeat(self) -> Stored | None:
-        """Return the newest heartbeat; see EventLog."""
-
         def look(connection: Connection) -> Stored | None:
             newest = heartbeats.newest(connection)
             return self._pages.get(connection, newest) if newest else None
@@ -181,8 +169,6 @@ class SqlLog:
         return await self._readers.run(look)
 
     async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
-        """Delete the oldest heartbeats; see EventLog."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             return heartbeats.forget(transaction.connection, min(before, scan.LAST), keep, limit)
@@ -190,12 +176,9 @@ class SqlLog:
         return await self._writer.submit(job, rows=limit)
 
     async def room(self) -> FreeSpace:
-        """Return what the storage takes; see EventLog."""
         return await self._readers.run(self._space.room)
 
     async def give_back(self, limit: int, lease: Lease) -> int:
-        """Give free bytes back; see EventLog."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             return self._space.give_back(transaction.connection, limit)
@@ -203,22 +186,17 @@ class SqlLog:
         return await self._writer.submit(job, rows=MOST_ROWS)
 
     async def held(self, source: SourceId) -> SourceSize:
-        """Return what there is of a source; see EventLog."""
         return await self._readers.run(partial(weights.held, source=source))
 
     async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
-        """Return the heaviest; see EventLog."""
         return await self._readers.run(partial(weights.heaviest, limit=limit))
 
     async def count_between(self, after: Seq, before: Seq) -> int:
-        """Return how many events lie between two positions; see EventLog."""
         where = (after, min(before, scan.LAST), Kind.PRACTICE, Kind.HEARTBEAT)
         row: tuple[int] = await self._readers.run(lambda c: c.execute(_BETWEEN, where).fetchone())
         return row[0]
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
-        """Delete the oldest events; see EventLog."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
@@ -233,18 +211,18 @@ class SqlLog:
 
 
 def _of_change(harvest: Harvest, events: Sequence[Stored]) -> Seq:
-    """Return the position of the event that tells a page's change, START when there is none."""
+    """Return the position of the event with a page's change, START if there is none."""
     told = (event.seq for draft, event in zip(harvest.drafts, events, strict=True) if draft.delta is not None)
     return next(told, START)
 
 
 def _jar(state: SourceState) -> StoredJar:
-    """Return the cookies of a state. They are compared by their own age, also where the state is refused."""
+    """Return the cookies of a state. They have their own age, so they count even if the state is refused."""
     return state.source, state.hot.cookies
 
 
 class _States:
-    """The states that one transaction writes: each must come from the one before it, in storage or here."""
+    """The states that one transaction writes. Each must derive from the previous one, in storage or here."""
 
     def __init__(self) -> None:
         self._rows: dict[SourceId, tuple[int, SourceState]] = {}
@@ -253,14 +231,14 @@ class _States:
         self._beaten = False
 
     def follows(self, transaction: Transaction, before: Seq) -> bool:
-        """Admit a heartbeat that follows the newest; of several at once only the first does."""
+        """Admit a heartbeat that follows the newest; of several in one transaction, only the first."""
         if self._beaten or heartbeats.newest(transaction.connection) != before:
             return False
         self._beaten = True
         return True
 
     def know(self, transaction: Transaction, states: Sequence[SourceState]) -> None:
-        """Read the versions of several sources in one statement: a round trip each is what an append would be of."""
+        """Read the versions of several sources in one statement; single round trips would dominate an append."""
         ids = list(dict.fromkeys(state.source for state in states))
         if len(ids) > 1:
             marks = ",".join("?" * len(ids))
@@ -268,12 +246,12 @@ class _States:
             self._known = {SourceId(id): (key, Version(version)) for id, key, version in rows}
 
     def take(self, transaction: Transaction, state: SourceState) -> int | StateMoved | None:
-        """Admit a state and return its source's number; None when there is no such source."""
+        """Admit a state and return its source's number, None if there is no such source."""
         before = self._rows.get(state.source)
         if before is not None:
             key, version = before[0], before[1].version
         else:
-            # What is not known may have been born in this transaction.
+            # An unknown source may be new in this transaction.
             found = self._known.get(state.source) or transaction.execute(_KEY, (state.source,)).fetchone()
             if found is None:
                 return None
@@ -290,7 +268,7 @@ class _States:
             self._bases[key] = state.base
 
     def write(self, transaction: Transaction) -> None:
-        """Write hot states, and the bases that are given."""
+        """Write the hot states, and the bases that were given."""
         hot = [(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()]
         transaction.put_hot(hot)
         if self._bases:
@@ -299,9 +277,9 @@ class _States:
 
 
 def _admitted(transaction: Transaction, harvest: Harvest, states: _States) -> int | StateMoved | Duplicate | None:
-    """Return the number of a harvest's source, or why the harvest is refused; None when it is to be skipped.
+    """Return the number of a harvest's source, or the refusal; None to skip the harvest.
 
-    A debt is paid here, and a new source added.
+    Settles an owed notice and adds a new source.
     """
     if harvest.source == SERVICE:
         if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):

@@ -1,9 +1,8 @@
 """Durable cursors and the outbox in SQL.
 
-A row of the outbox waits (claimed 0), is claimed (by the start of this number), or is gone: sent and given up leave a
-line in the attempts log. Claiming counts the attempt before anything is sent: a crash in the middle of a request is an
-attempt too. A digest is a body that hangs on the row of its last event; from there on it is claimed and settled
-like any row.
+An outbox row waits (claimed 0), is claimed (by the start of that number), or is gone: sent and given-up rows leave an
+entry in the attempts log. A claim counts the attempt before sending, so a crash during a request counts as an attempt.
+A digest is a body attached to the row of its last event; from then on it is claimed and settled like any row.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ _SENT = """SELECT json_extract(CAST(body AS TEXT), '$.event_id') FROM attempt
     AND json_extract(CAST(body AS TEXT), '$.result')='sent'"""
 _OLDEST_DEAD = "SELECT number FROM attempt WHERE destination=? AND dead ORDER BY number DESC LIMIT 1 OFFSET ?"
 _DIGEST = "SELECT body FROM digest WHERE destination=? AND seq=?"
-# `+due`: walk the rows in order of their events; the index over `due` would have to sort a whole backlog.
+# `+due`: walk the rows in order of their events; with the index over `due`, a whole backlog would have to be sorted.
 _DUE = """SELECT o.seq, o.attempts, o.first_due, d.id, coalesce(d.body, l.body) FROM outbox o
     LEFT JOIN digest d ON d.destination=o.destination AND d.seq=o.seq LEFT JOIN log l ON l.seq=o.seq
     WHERE o.destination=? AND +o.claimed=0 AND +o.due<=? AND (d.id IS NOT NULL OR NOT ?) ORDER BY o.seq LIMIT ?"""
@@ -115,13 +114,12 @@ _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
 
 class SqlOutbox:
-    """See `storage.interface.Work`."""
+    """See `storage.interface.Outbox`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer, self._readers = writer, readers
 
     async def cursor(self, name: str) -> Seq | None:
-        """Return a durable cursor; see Work."""
         found = await self._readers.run(lambda connection: _cursor(connection, name))
         return None if found is None else Seq(found)
 
@@ -137,8 +135,6 @@ class SqlOutbox:
         met: Sequence[Met] = (),
         revision: int | None = None,
     ) -> None:
-        """Move a cursor and write what it caused; see Work."""
-
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             at = _cursor(transaction.connection, name)
@@ -159,12 +155,9 @@ class SqlOutbox:
         await self._writer.submit(job, rows=rows, holds=[("cursor", name), *counted])
 
     async def met(self, story: Seq) -> Mapping[str, Seq]:
-        """Return what alerts have met of a story; see Work."""
         return await self._readers.run(lambda connection: dict(connection.execute(_MET, (story,)).fetchall()))
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
-        """Put rows into the outbox; see Work."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
@@ -179,9 +172,9 @@ class SqlOutbox:
     async def claim(
         self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
-        """Claim due rows, oldest first; see Work. A row whose event is gone is given up, with a line in the log."""
+        """See Outbox. A row whose event has left the log is given up, with an entry in the attempts log."""
         due = await self.next_due(destination, digests=digests)
-        if due is None or due > now:  # a look that finds nothing writes nothing
+        if due is None or due > now:  # so that an empty claim writes nothing
             return ()
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
@@ -191,13 +184,10 @@ class SqlOutbox:
         return await self._writer.submit(job, rows=limit, holds=_destinations([destination]))
 
     async def gathered_since(self, destination: str) -> Millis | None:
-        """Return when the earliest row was due that is in no digest; see Work."""
         since = await self._one(_GATHERED, destination)
         return None if since is None else Millis(since)
 
     async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
-        """Make a digest of a window's rows; see Work."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             key = _key(transaction, destination)
@@ -214,7 +204,6 @@ class SqlOutbox:
         return await self._writer.submit(job, rows=portion.limit, holds=_destinations([destination]))
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
-        """Make due now what waits for longer than it may; see Work."""
         some = (destination, latest(0), now)
         if not await self._readers.run(lambda c: c.execute(f"SELECT EXISTS({_AHEAD})", some).fetchone()[0]):
             return 0
@@ -233,8 +222,6 @@ class SqlOutbox:
         return await self._writer.submit(job, holds=_destinations([destination]))
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
-        """Record outcomes of claimed rows; see Work."""
-
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             _settle(transaction, outcomes, lease)
@@ -243,8 +230,6 @@ class SqlOutbox:
         await self._writer.submit(job, rows=2 * len(outcomes), holds=holds)
 
     async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
-        """Return rows that other starts have claimed; see Outbox."""
-
         def look(connection: Connection) -> Sequence[Claim]:
             marks = ",".join("?" * len(destinations))
             rows = connection.execute(f"{_CLAIMS_OF_OTHERS} ({marks})", (lease.epoch, *destinations))
@@ -253,8 +238,6 @@ class SqlOutbox:
         return await self._readers.run(look)
 
     async def put_back(self, claims: Sequence[Claim], lease: Lease) -> int:
-        """Make rows due again; see Outbox."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             return sum(transaction.execute(_PUT_BACK, claim).rowcount for claim in claims)
@@ -263,8 +246,6 @@ class SqlOutbox:
         return await self._writer.submit(job, rows=len(claims), holds=holds)
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
-        """Make claimed rows due again; see Work."""
-
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             if destination is None:
@@ -278,22 +259,17 @@ class SqlOutbox:
         return await self._writer.submit(job, holds=_destinations([] if destination is None else [destination]))
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
-        """Return when the earliest waiting row is due; see Work."""
         due = await self._one(_NEXT_DIGEST if digests else _NEXT_DUE, destination)
         return None if due is None else Millis(due)
 
     async def backlog(self, destination: str) -> int:
-        """Return how many rows wait or are claimed; see Work."""
         return await self._one(_BACKLOG, destination) or 0
 
     async def due(self, now: Millis) -> Sequence[str]:
-        """Return who has a row that is due; see Work."""
         rows = await self._readers.run(lambda c: c.execute(_ALL_DUE, (now,)).fetchall())
         return [id for (id,) in rows]
 
     async def first_waiting(self, destination: str) -> Seq | None:
-        """Return the position of the earliest event that waits; see Work."""
-
         def look(connection: Connection) -> Seq | None:
             (alone,) = connection.execute(_FIRST_ALONE, (destination,)).fetchone()
             first = [] if alone is None else [Seq(alone)]
@@ -304,8 +280,6 @@ class SqlOutbox:
         return await self._readers.run(look)
 
     async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
-        """Return what waits for each; see Work."""
-
         def look(connection: Connection) -> Mapping[str, Waiting]:
             found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
             return {id: waiting for id, waiting in found.items() if waiting.count}
@@ -315,7 +289,6 @@ class SqlOutbox:
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None
     ) -> Sequence[Attempt]:
-        """Return the newest attempts first; see Work."""
         query = _DEAD if result == "given_up" else _ATTEMPTS if result is None else _RESULTS
         end = LAST if before is None else before
         some = (destination, end, limit) if result in (None, "given_up") else (destination, end, result, limit)
@@ -323,8 +296,6 @@ class SqlOutbox:
         return [replace(_decode(body), number=number) for number, body in rows]
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
-        """Return the rates of each; see Work."""
-
         def look(connection: Connection) -> Mapping[str, Rates]:
             logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
             return {
@@ -343,7 +314,7 @@ def _destinations(ids: Iterable[str]) -> Sequence[Row]:
 
 
 def _hit(transaction: Transaction, hits: Sequence[Hit]) -> None:
-    """Count what alerts have met, in all and on the day, and forget the days that are too long ago."""
+    """Count matches of alerts, in total and per day, and delete days beyond KEPT_DAYS."""
     if hits:
         transaction.executemany(_HIT, [(hit.times, hit.at, hit.alert) for hit in hits])
         transaction.executemany(_OF_DAY, [(day_of(hit.at), hit.times, hit.alert) for hit in hits])
@@ -383,7 +354,7 @@ def _claim(
 def _inside(
     transaction: Transaction, key: int, portion: Portion
 ) -> tuple[Sequence[tuple[Seq, bytes]], Sequence[tuple[Seq, int]]]:
-    """Return the rows of a portion with their bodies, and those whose event is gone, which leave."""
+    """Return the rows of a portion with their bodies, and remove and return the rows whose event has left the log."""
     start, end, limit, size, _, fresh = portion
     taken: list[tuple[Seq, bytes]] = []
     gone: list[tuple[Seq, int]] = []
@@ -405,7 +376,7 @@ def _inside(
 def _freeze(
     transaction: Transaction, key: int, taken: Sequence[tuple[Seq, bytes]], end: Millis, freeze: Freeze
 ) -> None:
-    """Put a digest of events onto the row of the last; the others leave."""
+    """Attach a digest of events to the row of the last one; remove the other rows."""
     if taken:
         id, content = freeze([body for _, body in taken])
         carrier = taken[-1][0]
@@ -443,7 +414,7 @@ def _miss(transaction: Transaction, key: int, outcome: Outcome) -> None:
 
 
 def _make_good(transaction: Transaction, replayed: Replayed) -> None:
-    """Move forward what a destination has missed, past what was replayed."""
+    """Move a destination's missed position past the replayed matches."""
     done = replayed
     if replayed.matches:
         between = (replayed.destination, replayed.after, replayed.to)
@@ -454,7 +425,7 @@ def _make_good(transaction: Transaction, replayed: Replayed) -> None:
 
 
 def note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
-    """Add lines to a destination's attempts log and drop the oldest over the cap."""
+    """Add entries to a destination's attempts log and drop the oldest beyond the limits."""
     if not lines:
         return
     (last,) = transaction.execute("SELECT max(number) FROM attempt WHERE destination=?", (key,)).fetchone()

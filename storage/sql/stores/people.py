@@ -1,4 +1,4 @@
-"""The dashboard's password and sessions, in SQL. Every request looks up its session, as its key: see `keys.py`."""
+"""The dashboard's password and sessions in SQL. Every request looks up its session, like a key: see `keys.py`."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_
 
 
 class SqlPeople:
-    """See `storage.people.People`. `lookups` looks up single rows."""
+    """See `storage.interface.People`."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
         self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def password(self) -> Password | None:
-        """Return the password; see People."""
         return await self._readers.run(read_password)
 
     async def link(self) -> SetUpLink | None:
-        """Return the set-up link; see People."""
         return await self._readers.run(_read_link)
 
     async def offer(self, link: SetUpLink) -> None:
@@ -41,8 +39,6 @@ class SqlPeople:
         await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
 
     async def settle(self, password: Password, session: Session, *, link: str | None = None) -> bool:
-        """Set the password and begin anew; see People."""
-
         def job(transaction: Transaction) -> bool:
             waits = _read_link(transaction.connection)
             if link is not None and (waits is None or waits.sha256 != link):
@@ -57,8 +53,6 @@ class SqlPeople:
         return await self._writer.submit(job)
 
     async def sign_in(self, session: Session, under: Password) -> bool:
-        """Open a session; see People."""
-
         def job(transaction: Transaction) -> bool:
             if read_password(transaction.connection) != under:
                 return False
@@ -68,12 +62,10 @@ class SqlPeople:
         return await self._writer.submit(job)
 
     async def session(self, sha256: str) -> Session | None:
-        """Return the session with this hash; see People."""
         row = await self._lookups.one(_BY_HASH, (sha256,))
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:
-        """Return all sessions; see People."""
         return await self._readers.run(lambda connection: [Session(*row) for row in connection.execute(_ALL)])
 
     async def sign_out(self, session_id: str) -> bool:
@@ -82,7 +74,6 @@ class SqlPeople:
         return await self._writer.submit(lambda transaction: transaction.execute(end, (session_id,)).rowcount > 0)
 
     async def touch(self, seen: Mapping[str, Millis]) -> None:
-        """Record when sessions were last used; see People."""
         rows = [(at, session_id) for session_id, at in seen.items()]
 
         def job(transaction: Transaction) -> None:
@@ -102,7 +93,7 @@ def read_password(connection: Connection) -> Password | None:
 
 
 def insert_link(connection: Connection, link: SetUpLink) -> None:
-    """Write the set-up link, inside whatever transaction is open."""
+    """Write the set-up link inside the caller's transaction."""
     connection.execute(_OFFER, (link.sha256, link.created_at))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of rendered pages in SQL. They are written by the log, with the events that they belong to."""
+"""Screenshots of rendered pages in SQL. The log writes them with their events."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _WEIGHT = "SELECT coalesce(sum(size), 0) FROM picture"
 _OLDEST = "SELECT number, size FROM picture ORDER BY at, number LIMIT ?"
 
 PictureRow = tuple[int, Seq, Picture]
-"""The number of a source, the position of an event (0: none), and the picture."""
+"""A source's number, an event's position (0: none), and the picture."""
 
 
 def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
-    """Write pictures; that of another first look takes the place of the one before."""
+    """Write pictures; a new picture of the first check replaces the previous one."""
     packed = [(key, seq, one.at, one.media, len(one.body), one.body) for key, seq, one in rows]
     transaction.executemany(_KEEP, packed)
 
@@ -34,17 +34,13 @@ class SqlPictures:
         self._writer, self._readers = writer, readers
 
     async def newest(self, source: SourceId) -> KeptPicture | None:
-        """Return the newest; see Pictures."""
         return await self._head("ORDER BY at DESC, seq DESC LIMIT 1", source)
 
     async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:
-        """Return those of before and after; see Pictures."""
         before = await self._head("AND seq<? ORDER BY seq DESC LIMIT 1", source, seq)
         return before, await self._head("AND seq=?", source, seq)
 
     async def get(self, source: SourceId, seq: Seq) -> Picture | None:
-        """Return one; see Pictures."""
-
         def look(connection: Connection) -> Picture | None:
             row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
             return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
@@ -52,8 +48,6 @@ class SqlPictures:
         return await self._readers.run(look)
 
     async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
-        """Delete what is too old or too much; see Pictures."""
-
         def job(transaction: Transaction) -> int:
             doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
             if len(doomed) < limit:
@@ -73,7 +67,7 @@ class SqlPictures:
 
 
 def _surplus(transaction: Transaction, gone: frozenset[int], room: int, limit: int) -> list[int]:
-    """Return the oldest pictures that must go so that the rest fits. `gone` go anyway."""
+    """Return the oldest pictures to delete so that the rest fits. `gone` are deleted anyway."""
     surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
     doomed = list[int]()
     if surplus > 0:

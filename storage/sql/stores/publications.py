@@ -1,4 +1,4 @@
-"""Publications in SQL. Feed readers knock here, so a token is looked up as a bin's is."""
+"""Publications in SQL. Feed readers need no key, so a token is looked up like a bin's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORGET = "DELETE FROM retraction WHERE seq IN (SELECT seq FROM retraction WHERE
 
 
 class SqlPublications:
-    """See `storage.interface.Publications`. `lookups` looks up single rows."""
+    """See `storage.interface.Publications`."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
@@ -39,8 +39,6 @@ class SqlPublications:
         await self._writer.submit(lambda transaction: _put(transaction, publication))
 
     async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
-        """Replace a publication by what `change` makes of it; see Publications."""
-
         def job(transaction: Transaction) -> Publication | None:
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
@@ -54,12 +52,10 @@ class SqlPublications:
         return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def by_hash(self, token_hash: str) -> Published | None:
-        """Return the publication whose token has this hash; see Publications."""
         row = await self._lookups.one(_BY_HASH, (token_hash,))
         return None if row is None else Published(_decode(row[0]), row[1])
 
     async def get(self, publication_id: str) -> Publication | None:
-        """Return one publication; see Publications."""
         rows = await self._readers.run(lambda connection: connection.execute(_ONE, (publication_id,)).fetchall())
         return _publication(rows[0], self._vault) if rows else None
 
@@ -69,8 +65,6 @@ class SqlPublications:
         return [_publication(row, self._vault) for row in rows]
 
     async def delete(self, publication_id: str, check: Callable[[Publication], None] = lambda _: None) -> bool:
-        """Delete a publication; see Publications."""
-
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
@@ -82,8 +76,6 @@ class SqlPublications:
         return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def retract(self, retraction: Retraction) -> None:
-        """Publish an event no more; see Publications."""
-
         def job(transaction: Transaction) -> None:
             if transaction.execute(_RETRACT, retraction).rowcount:
                 transaction.execute(_COUNTED, ())
@@ -91,8 +83,6 @@ class SqlPublications:
         await self._writer.submit(job)
 
     async def restore(self, seq: Seq) -> None:
-        """Publish an event again; see Publications."""
-
         def job(transaction: Transaction) -> None:
             if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
                 transaction.execute(_COUNTED, ())
@@ -106,12 +96,10 @@ class SqlPublications:
         return [Retraction(*row) for row in rows]
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
-        """Forget retractions of events that are gone; see Publications."""
-
         def job(transaction: Transaction) -> int:
             return transaction.execute(_FORGET, (upto, limit)).rowcount
 
-        # Nearly always there is none, and a commit that changes nothing costs a sync as any other.
+        # Almost always there is none, and even a commit without changes costs a sync.
         there = await self._readers.run(lambda connection: connection.execute(_ANY, (upto,)).fetchone())
         return 0 if there is None else await self._writer.submit(job)
 
@@ -127,5 +115,5 @@ def _put(transaction: Transaction, publication: Publication) -> None:
     body = msgspec.json.encode(replace(publication, token=None))
     row = (publication.id, publication.token_hash, publication.created_at, body, box)
     transaction.execute(_PUT, row)
-    # Another address is another topic: who has subscribed to the old one is told nothing more.
+    # Another address is another topic: subscribers of the old one get nothing more.
     transaction.execute(_UNSUBSCRIBE, (publication.id, publication.token_hash))

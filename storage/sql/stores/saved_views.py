@@ -27,16 +27,12 @@ class SqlSavedViews:
         return [_decode(body) for (body,) in rows]
 
     async def put(self, view: SavedView) -> None:
-        """Add or replace a view; see SavedViews."""
-
         def job(transaction: Transaction) -> None:
             transaction.execute(_PUT, (view.id, view.created_at, msgspec.json.encode(view)))
 
         await self._writer.submit(job)
 
     async def delete(self, view_id: str) -> bool:
-        """Delete a view; see SavedViews."""
-
         def job(transaction: Transaction) -> bool:
             return transaction.execute("DELETE FROM saved_view WHERE id=?", (view_id,)).rowcount > 0
 

@@ -1,8 +1,8 @@
 """Reading the log on a read-only connection: pages forward and back, filtered within a budget of rows.
 
-Two plans. Few whole sources: their positions come from the source index, merged, and only these rows are looked at.
-Everything else walks the log in order and filters in Python, so that one definition of a match (`Filter.admits`) serves
-every engine and the live ring. Either way a page says how far it has looked, also when nothing passed.
+There are two plans. For a few whole sources, positions come from the source index, merged, and only their rows are
+read. Any other filter walks the log in order and filters in Python, so that every engine and the in-memory ring share
+one definition of a match (`Filter.admits`). A page always reports how far it has read, even without matches.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from storage.records.identity import SERVICE, START, Seq, SourceId
 from storage.secrets.connection import Connection
 
 MOST = 500
-"""Most events of a page."""
+"""Most events in a page."""
 SIZE = 1 << 20
-"""Bytes of bodies after which a page is full: they are up to 100 KB, and no reader must hold 500 of them."""
+"""Bytes of bodies that fill a page: bodies have up to 100 KB, and no reader should hold 500 of them."""
 SOME = 25
-"""Rows that are fetched at once."""
+"""Rows fetched at once."""
 SIFTED = 100
-"""Rows of one fetch when most may be left out."""
+"""Rows of one fetch if most may be filtered out."""
 FEW = 16
-"""Sources up to which their index is merged rather than the log walked."""
+"""Most sources for which index entries are merged; with more, the log is walked."""
 LAST = Seq((1 << 63) - 1)
 
 Row = tuple[Seq, int, int, int, bytes]
@@ -40,7 +40,7 @@ _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT 
 
 
 class _Way(NamedTuple):
-    """A direction: the SQL that differs, and how positions compare."""
+    """A direction: its SQL for a walk and for one source."""
 
     walk: str
     of_source: str
@@ -58,7 +58,7 @@ BACK = _Way(
 
 
 def bounds(connection: Connection, known: Seq) -> Bounds:
-    """Return the log's ends; `newest` is at least `known`, which readers may have seen although it is gone."""
+    """Return the log's ends. `newest` is at least `known`, which readers may have seen even if it is gone."""
     oldest, newest, floor = connection.execute(_ENDS).fetchone()
     return Bounds(Seq(floor), Seq(oldest or START), Seq(max(newest or START, floor, known)))
 
@@ -69,7 +69,7 @@ def _floor(connection: Connection) -> Seq:
 
 
 class ScanRequest(NamedTuple):
-    """What a reader asks for: at most `limit` events that pass `where`, having looked at most at `budget` rows."""
+    """A read: at most `limit` events that pass `where`, reading at most `budget` rows."""
 
     limit: int
     where: Filter
@@ -77,10 +77,10 @@ class ScanRequest(NamedTuple):
 
 
 class Pages:
-    """Looks at the log. `known` is the newest position that anyone may have seen at this start.
+    """Reads pages. `known` is the newest position that any reader may have seen at this start.
 
-    It remembers the sources' ids by their numbers, which never change; all events of a source then share one string.
-    Used by all reader threads: the worst that two of them can do is to look the same id up.
+    It caches source ids by number, which never change, so all events of a source share one string.
+    All reader threads use it: at worst, two of them look up the same id.
     """
 
     def __init__(self, known: Seq) -> None:
@@ -88,8 +88,7 @@ class Pages:
         self._ids: dict[int, SourceId] = {}
 
     def read(self, connection: Connection, after: Seq, wish: ScanRequest) -> Page:
-        """Return a page forward; see `EventLog.read`."""
-        # The end is fixed before the first row is read: what is committed meanwhile belongs to the next page.
+        # The end is fixed before the first read: later commits belong to the next page.
         head = self.bounds(connection).newest
         if after >= head:
             return Page((), after, head, _floor(connection))
@@ -97,23 +96,20 @@ class Pages:
         return Page(events, scanned, head, _floor(connection))
 
     def read_back(self, connection: Connection, before: Seq, wish: ScanRequest) -> Page:
-        """Return a page back; see `EventLog.read_back`."""
         head = self.bounds(connection).newest
         events, scanned = _Scan(connection, self._ids, BACK, START, wish).run(Seq(min(before, LAST)))
         return Page(events, scanned, head, _floor(connection))
 
     def get(self, connection: Connection, seq: Seq) -> Stored | None:
-        """Return the event at a position."""
         row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
         return None if row is None else _stored(connection, self._ids, row)
 
     def bounds(self, connection: Connection) -> Bounds:
-        """Return the log's ends."""
         return bounds(connection, self._known)
 
 
 class _Scan:
-    """One look at the log, in one direction, to a fixed end."""
+    """One read of the log, in one direction, to a fixed end."""
 
     def __init__(
         self, connection: Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: ScanRequest
@@ -125,13 +121,13 @@ class _Scan:
         assert self._limit > 0, f"a page of {wish.limit} events makes no progress"
 
     def run(self, start: Seq) -> tuple[Sequence[Stored], Seq]:
-        """Return the events found, and how far the look got."""
+        """Return the events found, and the position reached."""
         where, at = self._where, start
         sifts = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
         found: list[Stored] = []
         size = 0
         while self._budget > 0:
-            # When nothing is to be left out, a page is at most one fetch.
+            # Without a filter, a page is at most one fetch.
             most = min(self._budget, SIFTED if sifts else self._limit - len(found))
             looked = 0
             with closing(self._fetch(at, most)) as fetched:
@@ -152,7 +148,7 @@ class _Scan:
         return found, at
 
     def _sifted(self, rows: Sequence[Row]) -> Iterator[Stored]:
-        """Yield the events that pass. Most are left out by their columns, without a look into their bodies."""
+        """Yield the events that pass. Columns decide for most, without decoding their bodies."""
         for row in rows:
             event = _stored(self._connection, self._ids, row)
             if not self._columns.admits(event):
@@ -165,9 +161,9 @@ class _Scan:
                 yield event
 
     def _few_sources(self) -> Sequence[int] | None:
-        """Return the numbers of the sources that the filter names, or None when it names none or many.
+        """Return the numbers of the filter's sources, None if it names none or many.
 
-        What passes whatever the filter says is the service's own.
+        Kinds in `also` belong to the service itself.
         """
         where = self._where
         if where.source_prefixes or not 0 < len(where.sources) <= FEW:
@@ -177,9 +173,9 @@ class _Scan:
         return [row[0] for row in rows if row is not None]
 
     def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, int, Sequence[Row]]]:
-        """Look at the next positions, at most so many (fewer: the end is reached), some at once.
+        """Read up to `most` next positions; fewer mean that the end is reached.
 
-        Yields the last of them, how many they are, and their rows.
+        Yields the last position of each lot, the number of positions, and their rows.
         """
         execute, way = self._connection.execute, self._way
         if self._keys is None:
@@ -187,14 +183,14 @@ class _Scan:
                 while rows := cursor.fetchmany(SOME):
                     yield rows[-1][0], len(rows), rows
             return
-        # Each source's next `most` positions hold all that can be among the next `most` of them together.
+        # The next `most` positions of all sources together are among the next `most` of each source.
         each = [execute(way.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
         for seq in sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]:
-            yield seq, 1, execute(_ROW + "seq=?", (seq,)).fetchall()  # retention may have been quicker
+            yield seq, 1, execute(_ROW + "seq=?", (seq,)).fetchall()  # retention may have deleted it
 
 
 def _fitting(events: Sequence[Stored], size: int) -> int:
-    """Return how many of the first events are a full page, of so many bytes in all."""
+    """Return how many of the first events fill a page; `size`: bytes of all."""
     if size < SIZE:
         return len(events)
     sizes = accumulate(len(event.body) for event in events)

@@ -24,7 +24,7 @@ _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key JOIN source_base b ON b.key=k.key """
 _DELETED = "deleted:"
-"""How the `url` of a source that was deleted begins: no URL does. Then comes when, and its id."""
+"""Prefix of a deleted source's `url` column, which no URL has; its deletion time and id follow."""
 _THERE = "(s.url < 'deleted:' OR s.url >= 'deleted;')"
 _CHANGED = """SELECT s.body FROM source_change c JOIN source s ON s.key=c.key
     WHERE c.number>? AND s.sealed IS NULL AND """
@@ -41,7 +41,7 @@ decode_hot = msgspec.msgpack.Decoder(SourceRuntime).decode
 
 
 def encode_hot(hot: SourceRuntime) -> bytes:
-    """Return a hot state as it is stored, without what lies in a box."""
+    """Encode a hot state for storage, without its sealed part."""
     return _encode(hot.without_secret)
 
 
@@ -69,8 +69,6 @@ class SqlSources:
         *,
         before: Source | None,
     ) -> None:
-        """Replace what the user asked for; see Sources."""
-
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             existing = by_url(transaction, source.url)
@@ -87,8 +85,6 @@ class SqlSources:
         await self._writer.submit(job, holds=[("source", source.id)])
 
     async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
-        """Forget a source and its state; see Sources."""
-
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             _check_unmoved(transaction, before)
@@ -97,8 +93,6 @@ class SqlSources:
         await self._writer.submit(job, rows=3, holds=[("source", source)])
 
     async def forget_deleted(self, before: Millis, limit: int) -> int:
-        """Forget sources that have rested; see Sources."""
-
         def job(transaction: Transaction) -> int:
             query = "SELECT key FROM source WHERE url>=? AND url<? ORDER BY url LIMIT ?"
             keys = transaction.execute(query, (_DELETED, _deleted_at(before), limit)).fetchall()
@@ -108,8 +102,6 @@ class SqlSources:
         return await self._writer.submit(job, rows=3)
 
     async def deleted(self, since: Millis, limit: int) -> Sequence[Source]:
-        """Return sources that rest; see Sources."""
-
         def look(connection: Connection) -> Sequence[Source]:
             query = "SELECT body, sealed FROM source WHERE url>=? AND url<'deleted;' ORDER BY url DESC LIMIT ?"
             rows = connection.execute(query, (_deleted_at(since), limit)).fetchall()
@@ -118,18 +110,14 @@ class SqlSources:
         return await self._readers.run(look)
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
-        """Return one source; see Sources."""
         row = await self._readers.run(lambda c: c.execute(_WATCHED + "WHERE k.id=?", (source,)).fetchone())
         found = None if row is None else watched_of(row, self._vault)
         return found if found is not None and (found.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
-        """Return the source of a URL; see Sources."""
         return await self._readers.run(lambda connection: _by_url(connection, url, self._vault))
 
     async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
-        """Return sources in id order; see Sources."""
-
         def look(connection: Connection) -> Sequence[WatchedSource]:
             rows = connection.execute(
                 _WATCHED + f"WHERE k.id>? AND {_THERE} ORDER BY k.id LIMIT ?", (after or "", limit)
@@ -158,7 +146,6 @@ def insert(transaction: Transaction, source: Source, state: SourceState, known: 
 
 
 def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]:
-    """Return all sources in the order of their ids."""
     return [watched_of(row, vault) for row in connection.execute(_WATCHED + f"WHERE {_THERE} ORDER BY k.id").fetchall()]
 
 
@@ -176,7 +163,7 @@ def by_url(transaction: Transaction, url: str) -> Source | None:
 
 
 def write_state(transaction: Transaction, state: SourceState) -> None:
-    """Write a source's state, whatever is stored; an unknown source is skipped."""
+    """Write a source's state, whatever is stored; skip an unknown source."""
     transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
     write_jars(transaction, ((state.source, state.hot.cookies),))
     if state.base is not None:
@@ -184,7 +171,7 @@ def write_state(transaction: Transaction, state: SourceState) -> None:
 
 
 def write_jars(transaction: Transaction, jars: Iterable[StoredJar]) -> None:
-    """Write cookies over older ones; what is as old as the stored ones, or older, changes nothing."""
+    """Write cookies over strictly older ones."""
     for source, kept in jars:
         if not kept:
             continue
@@ -196,7 +183,7 @@ def write_jars(transaction: Transaction, jars: Iterable[StoredJar]) -> None:
 
 
 def _url(source: Source) -> str:
-    """Return what is unique of a source: its URL, as long as nobody has deleted it."""
+    """Return the unique value of the `url` column: the URL, or for a deleted source its deletion time and id."""
     return source.url if source.deleted_at is None else f"{_deleted_at(source.deleted_at)}:{source.id}"
 
 
@@ -218,7 +205,7 @@ def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:
 
 
 def watched_of(row: tuple[bytes, bytes | None, bytes, bytes, int, bytes | None], vault: Vault) -> WatchedSource:
-    """Return a source from what a row says: record, sealed, hot, base, version, jar."""
+    """Decode a source from a row: record, sealed, hot, base, version, jar."""
     body, sealed, hot, base, version, jar = row
     source, runtime = _source(body, sealed, vault), decode_hot(hot)
     if jar is not None:
@@ -232,8 +219,8 @@ def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:
 
 
 def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a source's record without its secret, and that in a box. Raises TypeError for more than the record: what
-    a source inherits would become its own.
+    """Return a source's record without its secret, and the sealed secret. Raises TypeError for a subclass: inherited
+    settings would become the source's own.
     """
     if type(source) is not Source:
         raise TypeError(f"a {type(source).__name__} is not what is stored of a source")

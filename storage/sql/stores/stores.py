@@ -1,4 +1,4 @@
-"""All stores of an engine on one writer and its readers; what differs between engines is only where these run."""
+"""All stores of an engine on one writer and its readers; engines differ only in where these run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from storage.tail import Tail
 
 
 class Places(NamedTuple):
-    """Where an engine's stores run. The appender writes the log and the sources' states, the writer all else."""
+    """Where an engine's stores run. The appender writes the log and the sources' states, the writer everything else."""
 
     appender: Writer
     writer: Writer
@@ -41,7 +41,7 @@ class Places(NamedTuple):
 
 
 class Stores:
-    """The tables by their nouns. `known`: the newest position that anyone has seen."""
+    """All stores of an engine. `known`: the newest position that any reader has seen."""
 
     sharing: Sharing | None = None
     shipping: Shipping | None = None
@@ -69,5 +69,4 @@ class Stores:
         self.subscriptions = SqlSubscriptions(writer, readers, vault)
 
     async def follow(self) -> None:
-        """Show what is committed to readers; see `storage.interface.Storage`."""
         await self.log.follower.run()

@@ -1,8 +1,8 @@
-"""The index of stories: under which marks the newest event lies that has them.
+"""The index of stories: the newest event for each mark.
 
-A mark is an integer; what it is made of is the recorder's business (`storage.append.Stories`). The newest marks are in
-memory, and go to their table in lots: single ones would write a page each. Memory is read from the log again in a new
-life, after other nodes' commits and after a rollback; so nothing is lost, and all nodes find the same.
+A mark is an integer; the recorder decides its meaning (`storage.append.Stories`). The newest marks are in memory and go
+to their table in lots, since single ones would write a page each. After a start, other nodes' commits or a rollback,
+memory is rebuilt from the log, so nothing is lost and all nodes find the same.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from storage.records.source import Harvest
 from storage.sql.transaction import Transaction
 
 WEEK = 7 * 86_400_000 << COUNTER_BITS
-"""Positions of the log in a week: so far apart are two events of a story at most, with none between."""
+"""Log positions in a week: the most between two successive events of a story."""
 LOT = 4_096
-"""Marks that go to the table at once."""
+"""Marks written to the table at once."""
 _MOST_READ = 5_000
-"""Events read again at once: what lies further back is found only in the table."""
+"""Most events read again at once; earlier ones are found only in the table."""
 _AT_ONCE = 1_000
 """Marks looked up in one statement."""
 _STORED = "SELECT l.seq, k.id, l.kind, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
@@ -29,11 +29,11 @@ _WRITTEN = "SELECT value FROM fact WHERE name='stories'"
 _DROP = """DELETE FROM story_mark WHERE seq<? AND mark BETWEEN ? AND
     (SELECT max(mark) FROM (SELECT mark FROM story_mark WHERE mark>=? ORDER BY mark LIMIT ?) swept)"""
 _SWEPT = 4 * LOT
-"""Marks looked at for old ones beside each lot, from a random one on: so a quarter more than a week's are kept."""
+"""Marks checked for age with each lot, from a random one on; so the table holds about a quarter more than a week's."""
 
 
 class StoryMarks:
-    """Belongs to the thread that appends."""
+    """Belongs to the appending thread."""
 
     def __init__(self) -> None:
         self._newest: dict[int, Seq] = {}
@@ -41,7 +41,7 @@ class StoryMarks:
         self._open: Transaction | None = None
 
     def follow(self, transaction: Transaction, stories: Stories) -> None:
-        """Take in what this life has not appended itself, or did not commit."""
+        """Read events that this start has not appended or not committed."""
         if self._open is transaction:
             return
         self._open = transaction
@@ -56,7 +56,7 @@ class StoryMarks:
             self._at = event.seq
 
     def find(self, transaction: Transaction, marks: Sequence[int]) -> dict[int, Stored]:
-        """Return the newest event under each mark, where there is one."""
+        """Return the newest event for each mark that has one."""
         found = {mark: seq for mark in marks if (seq := self._newest.get(mark)) is not None}
         missing = [mark for mark in marks if mark not in found]
         if missing:
@@ -70,7 +70,7 @@ class StoryMarks:
         return {mark: events[seq] for mark, seq in found.items() if seq in events}
 
     def add(self, transaction: Transaction, found: Mapping[int, Seq], upto: Seq) -> None:
-        """Note what was appended; write a lot when there is one."""
+        """Record an append; write a lot when there are enough marks."""
         self._newest.update(found)
         self._at = upto
         if len(self._newest) >= LOT:
@@ -83,7 +83,7 @@ class StoryMarks:
 
 
 class Telling:
-    """The stories of one append. Whoever has no marks costs nothing."""
+    """The stories of one append. Drafts without marks cost nothing."""
 
     def __init__(
         self, index: StoryMarks, stories: Stories, transaction: Transaction, harvests: Sequence[Harvest]
@@ -99,7 +99,7 @@ class Telling:
             self._newest |= index.find(transaction, marks[start : start + _AT_ONCE])
 
     def of(self, source: SourceId, draft: Draft, at: Seq) -> str:
-        """Return the story of a draft that goes to a position, "" for its own."""
+        """Return the story of a draft at a position, "" for its own."""
         found = self._newest.keys() & self._marks[id(draft)]
         if not found:
             return ""
@@ -107,19 +107,19 @@ class Telling:
         return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
 
     def add(self, draft: Draft, event: Stored) -> None:
-        """Note what a draft has become."""
+        """Record the event of a draft."""
         marks = self._marks[id(draft)]
         self._newest |= dict.fromkeys(marks, event)
         self._found |= dict.fromkeys(marks, event.seq)
 
     def write(self, upto: Seq) -> None:
-        """Hand on what was found, with the rows that are written."""
+        """Pass the found marks to the index, in the append's transaction."""
         if self._found:
             self._index.add(self._transaction, self._found, upto)
 
 
 def _rows(transaction: Transaction, first: Seq) -> list[Stored]:
-    """Return the newest events from a position on, the newest first."""
+    """Return the newest events from a position on, newest first."""
     found = transaction.execute(f"{_STORED} l.seq>=? ORDER BY l.seq DESC LIMIT ?", (first, _MOST_READ)).fetchall()
     return list(map(_stored, found))
 

@@ -34,8 +34,6 @@ class SqlSubscriptions:
         self._writer, self._readers, self._vault = writer, readers, vault
 
     async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
-        """Add or renew a subscription; see Subscriptions."""
-
         def job(transaction: Transaction) -> Subscriber | None:
             where = (subscription.publication, subscription.ending, subscription.callback)
             if transaction.execute(_STANDS, (subscription.publication, subscription.token_hash)).fetchone() is None:
@@ -53,8 +51,6 @@ class SqlSubscriptions:
         return await self._writer.submit(job)
 
     async def end(self, ids: Sequence[str]) -> None:
-        """Delete subscriptions; see Subscriptions."""
-
         def job(transaction: Transaction) -> None:
             for id in ids:
                 transaction.execute("DELETE FROM subscription WHERE id=?", (id,))
@@ -62,22 +58,17 @@ class SqlSubscriptions:
         await self._writer.submit(job)
 
     async def all(self) -> Sequence[Subscriber]:
-        """Return all subscriptions; see Subscriptions."""
-
         def look(connection: Connection) -> Sequence[Subscriber]:
             return [_subscriber(row, self._vault) for row in connection.execute(_ALL)]
 
         return await self._readers.run(look)
 
     async def count(self, publication_id: str) -> int:
-        """Return how many a publication has; see Subscriptions."""
         query = "SELECT count(*) FROM subscription WHERE publication=?"
         row: tuple[int] = await self._readers.run(lambda c: c.execute(query, (publication_id,)).fetchone())
         return row[0]
 
     async def advance(self, steps: Sequence[Progress]) -> None:
-        """Store how far subscribers have been told; see Subscriptions."""
-
         def job(transaction: Transaction) -> None:
             for step in steps:
                 transaction.execute(_ADVANCE, (step.cursor, step.attempts, step.due_at, step.error, step.id))
@@ -86,7 +77,7 @@ class SqlSubscriptions:
 
 
 def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a subscription's body and the box with its secret."""
+    """Return a subscription's body, and its sealed secret."""
     secret = subscription.secret
     box = None if secret is None else vault.seal(SUBSCRIPTIONS.kind, subscription.id, secret.encode())
     return msgspec.json.encode(replace(subscription, secret=None)), box

@@ -1,4 +1,4 @@
-"""Tags' defaults, in SQL."""
+"""Tags' defaults in SQL."""
 
 from __future__ import annotations
 
@@ -30,13 +30,10 @@ class SqlTagDefaults:
         return [_decode(body) for (body,) in rows]
 
     async def get(self, tag: str) -> TagDefaults | None:
-        """Return a tag's defaults; see TagsDefaults."""
         row = await self._readers.run(lambda connection: connection.execute(_ONE, (tag,)).fetchone())
         return None if row is None else _decode(row[0])
 
     async def edit(self, tag: str, change: Change) -> TagDefaults | None:
-        """Set a tag's defaults; see TagsDefaults."""
-
         def job(transaction: Transaction) -> TagDefaults | None:
             transaction.execute(_REVISE)  # first: whoever else changes one waits for it
             row = transaction.execute(_ONE, (tag,)).fetchone()
@@ -50,5 +47,4 @@ class SqlTagDefaults:
         return await self._writer.submit(job)
 
     async def revision(self) -> int:
-        """Return how often any was changed; see TagsDefaults."""
         return await self._readers.run(lambda connection: int(connection.execute(_REVISION).fetchone()[0]))

@@ -1,7 +1,7 @@
-"""The weight of sources in the log, quickly: events are counted in the index, bytes reckoned from the newest of them.
+"""Fast sizes of sources in the log: events are counted in the index, bytes estimated from the newest events.
 
-To add up the lengths of all bodies takes a page of the file for each (`sanderling sources sizes` does). Here a source
-costs its stretch of the index, and some pages.
+Adding up all bodies would read a page of the file for each (`sanderling sources sizes` does). Here a source costs its
+range of the index and a few pages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from storage.secrets.connection import Connection
 SAMPLE = 50
 """Newest events of a source whose bodies are measured."""
 MEASURED = 200
-"""Sources with the most events, of which the heaviest are sought."""
+"""Sources with most events, among which the heaviest are found."""
 _KEY = "SELECT key FROM source_key WHERE id=?"
 _COUNT = "SELECT count(*) FROM log WHERE source=?"
 _MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?) newest"
@@ -25,7 +25,6 @@ _COUNTS = """SELECT k.id, l.source, l.events FROM (
 
 
 def held(connection: Connection, source: SourceId) -> SourceSize:
-    """Return what the log holds of a source."""
     key = connection.execute(_KEY, (source,)).fetchone()
     if key is None:
         return SourceSize(0, 0)
@@ -34,7 +33,7 @@ def held(connection: Connection, source: SourceId) -> SourceSize:
 
 
 def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
-    """Return of which sources it holds most bytes, the heaviest first."""
+    """Return the sources with most bytes in the log, heaviest first."""
     counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
     found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
     ranked = sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))
