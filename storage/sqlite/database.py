@@ -1,8 +1,7 @@
-"""Opening the data folder: the server's engine, and the command line's way to the keys.
+"""Opening the data folder: the engine for the server, and the keys for commands.
 
-The order matters: the folder's lock, then the master key, the schema, every sealed secret opened once, then this
-start's epoch (which fences every earlier life off), the log's newest position beside the head mark, and only then the
-readers.
+The order matters: the folder's lock, the master key, the schema, a test that every sealed secret opens, this start's
+epoch (which fences off every earlier start), the log's newest position with the head mark, and only then the readers.
 """
 
 from __future__ import annotations
@@ -52,9 +51,9 @@ from storage.sqlite.upkeep.rebuilding import rebuild
 from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
 _ABOVE = "SELECT coalesce(max(value), 0) FROM fact WHERE name='above'"
-"""Below or at it, another life may have given positions that are not here (a standby that took over)."""
+"""Another start may have assigned positions up to it that are missing here (a standby that took over)."""
 REBUILT = 1 << 30
-"""Bytes of a database that a start copies, in seconds, so that it can give room back; larger ones `migrate` does."""
+"""Largest database, in bytes, that a start copies (in seconds) so that it can shrink; `migrate` copies larger ones."""
 
 
 async def open_sqlite(
@@ -66,12 +65,12 @@ async def open_sqlite(
     named: Vault | None = None,
     doing: Callable[[str], None] = lambda _says: None,
 ) -> Storage:
-    """Open the engine over a folder, made when missing.
+    """Open the engine over a folder, which is created if missing.
 
-    `clock` is the wall clock in seconds, `owner` names the process in the lease, `warn` hears sentences that an
-    operator must read, and `doing`, from another thread, what takes its time. `named` is the master key that the owner
-    has named, if any: see `unlocking.py`. Raises Locked, NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and
-    OSError when the folder can't be made.
+    clock: the wall clock, in seconds. owner: names the process in the lease. warn: gets sentences for the operator.
+    doing: gets the name of each slow step, from another thread. named: the master key that the owner named, if any, see
+    `unlocking.py`. Raises Locked, NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError if the folder cannot
+    be created.
     """
     database = prepare(folder)
     lock = FolderLock(folder)
@@ -94,7 +93,7 @@ async def open_sqlite(
 
 
 class _Parts(NamedTuple):
-    """What an engine closes at its end, and where it lies."""
+    """The parts that an engine closes, and the database's path."""
 
     lock: FolderLock
     own: sqlite3.Connection
@@ -105,7 +104,7 @@ class _Parts(NamedTuple):
 
 
 class SqliteStorage(Stores):
-    """One opened engine; see `storage.interface.Storage`. `known`: the newest position that anyone may have seen."""
+    """One opened engine; see `storage.interface.Storage`. `known`: the newest position that readers may have seen."""
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
@@ -118,30 +117,28 @@ class SqliteStorage(Stores):
         return f"SqliteStorage({self.lease}, {self._parts.writer}, {self._parts.readers})"
 
     def writer_moved_at(self) -> float:
-        """Return when the writer last finished something or was idle, on trio's clock."""
         return self._parts.writer.moved_at()
 
     async def wait_ended(self) -> str:
-        """Wait until the writer's thread has ended, and return why; see Storage."""
         return await self._parts.writer.wait_ended()
 
     def stands(self) -> bool:
-        """Return whether the database is still the file at its path; SQLite itself goes on in one that is deleted."""
+        """Return whether the database is still the file at its path; SQLite itself keeps using a deleted file."""
         return identity(self._parts.database) == self._is
 
     def sizes(self) -> Mapping[str, int]:
-        """Return the bytes of the database and of its write-ahead log, as the file system knows them."""
+        """Return the sizes of the database and its write-ahead log in the file system."""
         database = self._parts.database
         files = {"database": database, "wal": database.with_name(database.name + "-wal")}
         found = {}
         for name, path in files.items():
-            with suppress(OSError):  # it is not there, or its folder is away for a moment
+            with suppress(OSError):  # the file is missing, or its folder is for a moment
                 found[name] = path.stat().st_size
         return found
 
     async def aclose(self) -> None:
-        """Finish the writes under way, fsync, close; see Storage. The lock stays while the writer is not through."""
-        # The writer's connection goes last: only the last one to close, if it may write, puts the WAL away.
+        """Finish pending writes, fsync, close; see Storage. Keeps the lock if the writer does not finish in time."""
+        # The writer's connection closes last: only a writable connection that closes last removes the WAL.
         lock, own, readers, writer, shipping, _ = self._parts
         await readers.aclose()
         own.close()
@@ -151,7 +148,7 @@ class SqliteStorage(Stores):
 
 
 class _Opened(NamedTuple):
-    """A writer's connection and what its database said. `known`: the newest position that anyone may have seen."""
+    """A writer's connection and data from its database. `known`: the newest position that any reader may have seen."""
 
     connection: sqlite3.Connection
     mark: HeadMark
@@ -162,7 +159,6 @@ class _Opened(NamedTuple):
     vault: Vault
 
     def close(self) -> None:
-        """Give up what was opened."""
         self.mark.close()
         self.connection.close()
 
@@ -195,7 +191,7 @@ def _open(
 
 
 def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | None) -> tuple[Vault, list[str]]:
-    """Return the key of a database of today's schema, with every secret in it sealed, and what is to be told."""
+    """Upgrade a database and seal every secret in it; return its key, and warnings for the operator."""
     folder = database.parent
     version_of(connection)
     vault, own = unlock(connection, folder, named)
@@ -221,7 +217,7 @@ def _behind(newest: Seq, marked: Seq) -> str:
 
 
 class CommandKeys:
-    """The keys and the password of a folder, for a short-lived command beside a running server or without one.
+    """The keys and the password of a folder, for a short-lived command, with or without a running server.
 
     Used as a context.
     """
@@ -236,58 +232,51 @@ class CommandKeys:
         self.close()
 
     def add(self, key: ApiKey) -> None:
-        """Add a key; a running server accepts it from the next request on. Raises DiskFull, Unavailable."""
+        """Raises DiskFull, Unavailable."""
         with translated():
             insert_key(self._connection, key)
 
     def all(self) -> Sequence[ApiKey]:
-        """Return all keys, oldest first."""
         with translated():
             return all_keys(self._connection)
 
     def revoke(self, key_id: str) -> bool:
-        """Delete a key; return whether there was one. A running server refuses it from the next request on."""
         with translated():
             return delete_key(self._connection, key_id)
 
     def signing(self) -> Sequence[SigningKey]:
-        """Return all signing keys, the active one first. Raises NoKey."""
+        """Raises NoKey."""
         with translated():
             if mark_of(self._connection) is None:
                 return []
             return all_signing(self._connection, unlock(self._connection, self._folder, self._named).vault)
 
     def public(self) -> Sequence[PublicKey]:
-        """Return the public halves of keys that are not here, the oldest first."""
         with translated():
             return all_public(self._connection)
 
     def forget_public(self, key_id: str) -> bool:
-        """Publish no more the public half of a key that is not here; return whether there was one."""
         with translated():
             return forget_public(self._connection, key_id)
 
     def add_signing(self, key: SigningKey) -> None:
-        """Add a signing key as the active one; a running server signs with it from its next event on. Raises NoKey."""
+        """Raises NoKey."""
         with translated(), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")  # first, as no other process changes the master key then
+            self._connection.execute("BEGIN IMMEDIATE")  # first: no other process can change the master key after it
             vault = unlock(self._connection, self._folder, self._named).vault
             if mark_of(self._connection) is None:
                 note_key(self._connection, vault)
             insert_signing(self._connection, key, vault)
 
     def password(self) -> Password | None:
-        """Return the dashboard's password, None before the first one is set."""
         with translated():
             return read_password(self._connection)
 
     def offer(self, link: SetUpLink) -> None:
-        """Keep a set-up link in the place of any before; a running server takes it from the next request on."""
         with translated():
             insert_link(self._connection, link)
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 
@@ -303,10 +292,10 @@ def _lock_for_upgrade(folder: Path, version: int) -> FolderLock:
 
 
 def open_keys(folder: Path, named: Vault | None = None) -> CommandKeys:
-    """Open the keys of a folder; folder and database are made when missing.
+    """Open the keys of a folder; create folder and database if missing.
 
-    The master key is needed for signing keys alone. Raises Locked when the schema is older than this program and a
-    server holds the folder, else as `open_sqlite`.
+    Only signing keys need the master key. Raises Locked if the schema is older than this program and a server holds the
+    folder; otherwise the same errors as `open_sqlite`.
     """
     database = prepare(folder)
     with opening(folder), ExitStack() as undo, translated():

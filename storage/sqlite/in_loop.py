@@ -1,11 +1,11 @@
-"""The engine without threads or files: the same stores and the same SQL, on a database in memory, in the loop.
+"""The engine without threads or files: the same stores and SQL on a database in memory, in the loop.
 
 Simulations and tests of actors run on it, so they prove the SQL that users run, and one seed gives one trace. The
 contract suite also covers the form with thread, group commit, files and locks; other tests kill real processes.
 
-One connection serves the writer and the readers: no transaction is open while anything awaits, so nobody sees what is
-not durable. The fsync is awaited first and the job runs at its end, in one piece: the writer's lock is held meanwhile,
-so the job decides on the same state, and a crash during the sync takes the commit whole or leaves it whole.
+One connection serves the writer and the readers: no transaction is open across an await, so readers see only durable
+data. The fsync is awaited first, with the writer's lock held, and the job then runs in one piece. So the job decides on
+the same state, and a crash during the sync keeps or loses the whole commit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BUMP = "UPDATE fact SET value=value+1 WHERE name='epoch' RETURNING value"
 
 
 class _DrawnVault(Vault):
-    """Draws no chance, which a simulation forbids: the nonce is a hash of what is sealed."""
+    """Uses a hash of the secret as nonce, because simulations forbid random numbers."""
 
     def seal(self, kind: str, name: str, secret: bytes) -> bytes:
         return self.seal_with(kind, name, secret, blake2b(name.encode() + secret, digest_size=NONCE).digest())
@@ -57,7 +57,7 @@ def vault() -> Vault:
 
 @cache
 def _empty() -> sqlite3.Connection:
-    """Return a database of today's schema, to be copied: the schema itself takes a hundred times as long."""
+    """Return an empty database to copy; making the schema takes a hundred times as long."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA auto_vacuum=2")
     migrate(connection, vault=vault())
@@ -66,8 +66,8 @@ def _empty() -> sqlite3.Connection:
 
 
 class Disk:
-    """What outlives a life. `full` refuses every write; `silent` ends one as Unavailable, before it has happened or
-    after. A commit whose sync is under way is `pending`.
+    """The data that survive a start. full: refuse every write. silent: end a write as Unavailable, before or after it
+    happened. pending: a commit whose sync is under way.
     """
 
     def __init__(self) -> None:
@@ -83,14 +83,14 @@ class Disk:
         return f"Disk(epoch={self.epoch}, pending={self.pending is not None}, full={self.full})"
 
     def start(self, owner: str) -> Lease:
-        """Begin a life: the lease that its storage is made with. Earlier lives are fenced off."""
+        """Begin a start and return its lease; earlier starts are fenced off."""
         (self.epoch,) = self.connection.execute(_BUMP).fetchone()
         return Lease(0, owner, self.epoch)
 
     def crash(self, chance: random.Random | None = None) -> None:
-        """End every life at once, as `kill -9` or a power cut does: what it still writes raises Fenced.
+        """End every start at once, like `kill -9` or a power cut; their later writes raise Fenced.
 
-        The commit that was not synced is lost; with `chance`, it may be there all the same, whole.
+        The commit that was not synced is lost; with `chance`, it may survive as a whole.
         """
         pending, self.pending = self.pending, None
         if pending is not None and chance is not None and chance.random() < 0.5:
@@ -98,7 +98,7 @@ class Disk:
         self.start("nobody")
 
     def check(self, epoch: int) -> None:
-        """Refuse a write that can't be. Raises Fenced, DiskFull, Unavailable."""
+        """Refuse an impossible write. Raises Fenced, DiskFull, Unavailable."""
         if epoch != self.epoch:
             raise Fenced(f"life {self.epoch} owns the data now, not life {epoch}")
         if self.full:
@@ -107,11 +107,10 @@ class Disk:
             raise Unavailable("the disk does not answer")
 
     def transaction(self) -> Transaction:
-        """Return the open transaction as a job sees it."""
         return Transaction(self.connection, vault())
 
     def run(self, job: Job[T]) -> T:
-        """Run a job in a transaction of its own; nothing has changed when it raises."""
+        """Run a job in one transaction; if it raises, nothing changes."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             transaction = self.transaction()
@@ -126,18 +125,17 @@ class Disk:
             hear(self.silent != "after")
         return result
 
-    # --- what is durable, read past every life ------------------------------------------------------------------------
+    # --- durable data, independent of any start -----------------------------------------------------------------------
 
     def head(self) -> Seq:
-        """Return the newest position that anyone may have seen."""
+        """Return the newest position that any reader may have seen."""
         return scan.bounds(self.connection, START).newest
 
     def floor(self) -> Seq:
-        """Return up to which position retention has deleted."""
+        """Return the floor of the log."""
         return scan.bounds(self.connection, START).floor
 
     def events(self, after: Seq = START) -> Sequence[Stored]:
-        """Return all events after a position."""
         found: list[Stored] = []
         pages, at = scan.Pages(START), after
         while page := pages.read(self.connection, at, scan.ScanRequest(scan.MOST, EVERYTHING, scan.MOST)).events:
@@ -146,21 +144,21 @@ class Disk:
         return found
 
     def sources(self) -> Mapping[SourceId, WatchedSource]:
-        """Return all sources in the order of their ids."""
+        """Return all sources in id order."""
         return {watched.source.id: watched for watched in all_watched(self.connection, vault())}
 
 
 def _survived(commit: Callable[[], object]) -> None:
-    with suppress(Exception):  # what the job refuses, it refuses to nobody
+    with suppress(Exception):  # no caller is left to get the job's error
         commit()
 
 
 class InLoopStorage(Stores):
-    """One life's engine over a disk; see `storage.interface.Storage`.
+    """One start's engine over a disk; see `storage.interface.Storage`.
 
-    `lease` comes from `disk.start(owner)`. `sync` is awaited once a commit, where the fsync would be, and `seek` once a
-    look; what they raise is raised to the asker, and the commit has not happened. `reach` hears the
-    points around it, by the method that writes: `append/before sync`, `append/after sync`, `claim/before sync` ...
+    lease: from `disk.start(owner)`. sync: awaited once per commit, in place of the fsync. seek: awaited once per read.
+    Their errors reach the caller, and the commit has not happened. reach: gets the points around a commit, named after
+    the writing method: `append/before sync`, `append/after sync`, `claim/before sync` ...
     """
 
     def __init__(
@@ -180,30 +178,29 @@ class InLoopStorage(Stores):
         return f"InLoopStorage({self.lease}, {self.disk})"
 
     def writer_moved_at(self) -> float:
-        """Return when the writer last finished something or was idle, on trio's clock."""
         return self._writer.moved_at()
 
     async def wait_ended(self) -> str:
-        """Wait for ever: there is no thread."""
+        """Wait forever: there is no thread."""
         await trio.sleep_forever()
         raise AssertionError
 
     def stands(self) -> bool:
-        """Return that it does: nobody can take memory away."""
+        """Always True: memory cannot be deleted or replaced."""
         return True
 
     def sizes(self) -> Mapping[str, int]:
-        """Return nothing: there are no files."""
+        """Return an empty mapping: there are no files."""
         return {}
 
     async def aclose(self) -> None:
-        """Finish the commits under way and refuse new ones. Safe to call twice."""
+        """Finish pending commits and refuse new ones. Safe to call twice."""
         await self._writer.aclose()
         self._readers.close()
 
 
 class LoopWriter:
-    """See `storage.sql.transaction.Writer`: one commit at a time, first come, first served."""
+    """A Writer with one commit at a time, in order of arrival."""
 
     def __init__(
         self, disk: Disk, epoch: int, sync: Callable[[], Awaitable[None]], reach: Callable[[str], None]
@@ -216,8 +213,8 @@ class LoopWriter:
     async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
         """Run a job when its turn comes; see Writer.
 
-        Cancelled before its turn, it does not happen; during the sync, it happens all the same, as with a thread that
-        can't be called back.
+        Cancelled before its turn, it does not happen. Cancelled during the sync, it still happens, as on a thread that
+        cannot be stopped.
         """
         if self._closed:
             raise Unavailable("the storage is closed")
@@ -247,20 +244,20 @@ class LoopWriter:
             return result
 
     def _drop(self, commit: Callable[[], object]) -> bool:
-        """Take a commit off the disk's hands; return whether no crash has done so."""
+        """Remove a pending commit from the disk; return False if a crash already has."""
         mine = self._disk.pending is commit
         if mine:
             self._disk.pending = None
         return mine
 
     def moved_at(self) -> float:
-        """Return when a commit last ended; now, when none waits."""
+        """Return when a commit last ended; now if none waits."""
         if self._moved_at is None or not self._turn.locked():
             return trio.current_time()
         return self._moved_at
 
     async def aclose(self) -> None:
-        """Let the commits that wait finish; refuse new ones."""
+        """Let waiting commits finish; refuse new ones."""
         self._closed = True
         with trio.move_on_after(30, shield=True):
             async with self._turn:
@@ -268,14 +265,13 @@ class LoopWriter:
 
 
 class LoopReaders:
-    """See `storage.sql.transaction.Readers`."""
+    """Readers on the loop's own connection."""
 
     def __init__(self, disk: Disk, seek: Callable[[], Awaitable[None]]) -> None:
         self._connection, self._seek = disk.connection, seek
         self._closed = False
 
     async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `look` finds; see Readers."""
         if self._closed:
             raise Unavailable("the storage is closed")
         await self._seek()
@@ -283,12 +279,11 @@ class LoopReaders:
             return look(self._connection)
 
     def close(self) -> None:
-        """Refuse to look any more."""
         self._closed = True
 
 
 def _writes(job: Job[Any]) -> str:
-    """Return the name of the method that hands in a job: a job is a part of it, or a function inside it."""
+    """Return the name of the submitting method; a job is its partial, or a function inside it."""
     function = job.func if isinstance(job, partial) else job
     names = function.__qualname__.split(".<locals>")[0]
     return names.rpartition(".")[2].lstrip("_")

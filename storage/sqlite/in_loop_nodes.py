@@ -1,7 +1,7 @@
-"""One database in the loop that several nodes share, as they share PostgreSQL: for simulations and tests of actors.
+"""One database in the loop that several nodes share, like PostgreSQL: for simulations and tests of actors.
 
-Each life has a storage of its own on it. Nobody is fenced off by a later start: what a life writes is compared with
-what it began with, and a life that was killed writes no more. A wake-up from another life's commit may get lost.
+Each start has its own storage on it. A later start does not fence off earlier ones: each write is compared with the state that it
+began with, and a killed start can write no more. A wake-up from another start's commit may get lost.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from storage.sql.transaction import Transaction
 from storage.sqlite.in_loop import Disk, InLoopStorage, LoopReaders, vault
 
 EVERY = 1.0
-"""Seconds after which a life reads the log, whatever it was woken by."""
+"""Seconds after which a start reads the log even without a wake-up."""
 _CHANGES = """
     CREATE TABLE source_change(key INTEGER PRIMARY KEY, number INTEGER NOT NULL UNIQUE);
     CREATE TRIGGER source_came AFTER INSERT ON source_hot BEGIN
@@ -33,24 +33,24 @@ _CHANGES = """
 
 
 class _SharedTransaction(Transaction):
-    """See Transaction. Nobody is alone here: no start fences another off, and the newest position is the database's."""
+    """A transaction among several nodes: no fencing, and the newest position is the database's."""
 
     SHARED = True
 
     def fence(self, lease: Lease) -> None:
-        """Let every life write; see Transaction."""
+        """Do nothing: every start may write."""
 
     def last(self, known: int) -> int:
-        """Return the newest position; see Transaction."""
         newest = "SELECT max(coalesce((SELECT max(seq) FROM log), 0), (SELECT value FROM fact WHERE name='floor'))"
         (found,) = self.execute(newest).fetchone()
         return max(known, int(found))
 
 
 class SharedDisk(Disk):
-    """The shared database. `killed` lives write no more; `away` ones get no answer.
+    """The shared database. killed: starts that can write no more. away: starts that cannot reach the database.
 
-    outage: nobody gets one. views: since when who was inside. wakes: asked at each wake-up, whether it comes.
+    outage: no start can reach it. views: changes of the members inside, with times. wakes: called at each wake-up;
+    False loses it.
     """
 
     def __init__(self, wakes: Callable[[], bool] = lambda: True) -> None:
@@ -66,25 +66,25 @@ class SharedDisk(Disk):
         self._wakes: list[Callable[[], None]] = []
 
     def check(self, epoch: int) -> None:
-        """Refuse a life's write that can't be; see Disk."""
+        """Also refuse a start that cannot reach the database; see Disk."""
         self.reach(epoch)
         super().check(self.epoch)
 
     def reach(self, epoch: int) -> None:
-        """Refuse a life that can't reach the database. Raises Fenced, Unavailable."""
+        """Refuse a start that cannot reach the database. Raises Fenced, Unavailable."""
         if epoch in self.killed:
             raise Fenced(f"life {epoch} was killed")
         if self.outage or epoch in self.away:
             raise Unavailable("the database does not answer")
 
     def transaction(self) -> Transaction:
-        """Return the open transaction; see Disk."""
+        """Return the open transaction, which wakes the other starts; see Disk."""
         transaction = _SharedTransaction(self.connection, vault())
         transaction.afterwards.append(lambda committed: self._wake(transaction.newest))
         return transaction
 
     def hear(self, wake: Callable[[], None]) -> None:
-        """Have somebody woken at commits of events."""
+        """Register a wake-up for commits of events."""
         self._wakes.append(wake)
 
     def _wake(self, newest: Seq) -> None:
@@ -94,7 +94,7 @@ class SharedDisk(Disk):
 
 
 class LoopMembers:
-    """See `storage.interface.members.Members`: by Trio's clock, which all lives share. seek: awaited once a visit."""
+    """See `storage.interface.members.Members`. Uses Trio's clock, shared by all starts. seek: awaited once per call."""
 
     def __init__(
         self, disk: SharedDisk, lease: Lease, shown: Callable[[], Seq], seek: Callable[[], Awaitable[None]]
@@ -108,11 +108,9 @@ class LoopMembers:
 
     @property
     def me(self) -> str:
-        """The id of this start."""
         return self._me
 
     async def beat(self, says: Says) -> View:
-        """Beat; see Members."""
         await self._seek()
         if not self._left:
             now, rows = trio.current_time(), self._disk.members
@@ -123,7 +121,6 @@ class LoopMembers:
         return self._view()
 
     async def leave(self) -> None:
-        """Leave; see Members."""
         self._left = True
         await self._seek()
         if self._me in self._disk.members:
@@ -133,16 +130,14 @@ class LoopMembers:
 
     @property
     def failover(self) -> Failover | None:
-        """Return None: one database in the loop has no standby."""
+        """Always None: the database has no standby."""
         return None
 
     async def drain(self, *, on: bool) -> None:
-        """Have no looks made; see Members."""
         await self._seek()
         self._disk.drained = on
 
     async def view(self) -> View:
-        """Return the view; see Members."""
         await self._seek()
         return self._view()
 
@@ -163,7 +158,7 @@ class LoopMembers:
 
 
 class InLoopNode(InLoopStorage):
-    """One node's storage on a shared disk. `lease` comes from `disk.start(owner)`, and ends no other life's."""
+    """One node's storage on a shared disk. `lease` comes from `disk.start(owner)` and ends no other lease."""
 
     def __init__(
         self,
@@ -183,7 +178,7 @@ class InLoopNode(InLoopStorage):
         disk.hear(self.log.follower.unknown)
 
     async def follow(self) -> None:
-        """Show readers what anybody has committed; see Storage."""
+        """Publish the commits of all nodes; see Storage."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.log.follower.run)
             while True:

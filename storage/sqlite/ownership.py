@@ -1,11 +1,10 @@
-"""Whose the files are that root makes in a data folder, and as whom root works in one: as the folder's owner.
+"""Ownership of files that root creates in a data folder, and root's rights there: those of the folder's owner.
 
-What lies in a folder its owner chose, links to root's own files too, so root's rights must not reach through them. Root
-therefore becomes the owner for as long as it works in there (`as_owner`), and itself again only for what somebody has
-named on the command line (`as_root`).
+The owner chose a folder's contents, including links to root's own files, so root's rights must not reach through them.
+Root therefore works there as the owner (`as_owner`), and as itself only on files named on the command line (`as_root`).
 
-Giving files away is a courtesy: where the system does not let root do so (mapped users, some network disks), they stay
-as made.
+Changing the owner of files is a courtesy: if the system does not allow it (mapped users, some network disks), files
+keep the owner that they were made with.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ ROOT = 0
 
 @contextmanager
 def as_owner(folder: Path) -> Iterator[None]:
-    """Work as the owner of a folder, without any other group, if this is root and the folder another's.
+    """Work as a folder's owner, without other groups, if this is root and the folder is another user's.
 
-    Nothing happens for one that is not there. Raises OSError when the system does not let root become that user.
+    Does nothing for a missing folder. Raises OSError if the system does not let root become that user.
     """
     try:
         owner = folder.stat()
@@ -46,7 +45,7 @@ def as_owner(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def as_root() -> Iterator[None]:
-    """Be root again within `as_owner`, for a file that somebody named; nothing happens outside of it."""
+    """Be root again within `as_owner`, for a file named on the command line; do nothing elsewhere."""
     user, group = os.geteuid(), os.getegid()
     if user == ROOT or os.getuid() != ROOT:
         yield
@@ -61,7 +60,7 @@ def as_root() -> Iterator[None]:
 
 
 def entrust(fd: int, folder: Path) -> None:
-    """Give an open file, just made, to the folder's owner."""
+    """Give an open file, just created, to the folder's owner."""
     if os.geteuid() == ROOT:
         with suppress(OSError):
             owner = folder.stat()
@@ -69,11 +68,11 @@ def entrust(fd: int, folder: Path) -> None:
 
 
 def entrust_all(made: Path, folder: Path) -> None:
-    """Give a folder that was made in a folder, with all that is in it, to the owner of that one."""
+    """Give a folder created inside `folder`, with its contents, to the owner of `folder`."""
     if os.geteuid() == ROOT:
         with suppress(OSError):
             owner = folder.stat()
-            # From within, and through no link: nobody else may put anything into it before all of it is given away.
+            # Depth first, and never through a link: no other user may add a file before all are given away.
             for _, _, files, at in os.fwalk(made, topdown=False):
                 for name in files:
                     os.chown(name, owner.st_uid, owner.st_gid, dir_fd=at, follow_symlinks=False)
@@ -81,9 +80,9 @@ def entrust_all(made: Path, folder: Path) -> None:
 
 
 def named_by_hand(path: Path) -> IO[bytes]:
-    """Open a file to read that somebody has named: with root's rights, unless its place is another's. Raises OSError.
+    """Open a file named on the command line, with root's rights unless its place is another user's. Raises OSError.
 
-    Whoever owns the place could have put a link there to a file that he may not read.
+    The owner of the place could have put a link there to a file that they may not read.
     """
     if os.geteuid() != ROOT and os.getuid() == ROOT and _placed_by(path) == ROOT:
         with as_root():
@@ -92,7 +91,7 @@ def named_by_hand(path: Path) -> IO[bytes]:
 
 
 def _placed_by(path: Path) -> int:
-    """Return who could have put there what is at a path: the first owner on the way to it that is not root."""
+    """Return the user who could have put the file at a path: the first owner that is not root, from its folder up."""
     with as_root():
         way = path.absolute()
         for place in (way.parent, *way.parent.parents):

@@ -1,6 +1,6 @@
-"""Connections: their pragmas, set and read back, and SQLite's errors in our words.
+"""Connections: their pragmas, set and read back, and SQLite's errors as ours.
 
-A pragma that SQLite does not know, or can't honour, is silently ignored; so each is read back at once. `FULL` is not
+SQLite silently ignores a pragma that it does not know or cannot honour, so each is read back at once. `FULL` is not
 negotiable: under group commit it costs next to nothing, and `NORMAL` loses acknowledged events at a power cut.
 """
 
@@ -27,11 +27,11 @@ WRITER: Pragmas = (
     ("cache_size", -65536),
     ("foreign_keys", 1),
     ("temp_store", 2),  # memory
-    ("trusted_schema", 0),  # a definition in the file calls nothing that does more than compute
+    ("trusted_schema", 0),  # definitions in the file may call only functions without side effects
 )
 COMMAND: Pragmas = (
     *(pragma for pragma in WRITER if pragma[0] not in ("wal_autocheckpoint", "cache_size")),
-    ("wal_autocheckpoint", 0),  # checkpoints are left to the server's writer, or to the last connection's close
+    ("wal_autocheckpoint", 0),  # checkpoints are the job of the server's writer, or of the last connection to close
 )
 READER: Pragmas = (
     ("busy_timeout", 5000),
@@ -59,8 +59,8 @@ _AWAY = frozenset(
 def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sqlite3.Connection:
     """Open a connection in autocommit mode with these pragmas.
 
-    Raises StorageError when SQLite is too old or a pragma does not hold, else as `translated` does. The connection
-    may be handed between threads, one at a time.
+    Raises StorageError if SQLite is too old or does not accept a pragma, else as `translated` does. Threads may pass
+    the connection on and use it one at a time.
     """
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         needed = ".".join(map(str, OLDEST_SQLITE))
@@ -88,7 +88,7 @@ def _set(connection: sqlite3.Connection, name: str, wanted: str | int) -> None:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn sqlite3's errors into ours, as `in_our_words` does."""
+    """Turn sqlite3's errors into ours with `in_our_words`."""
     try:
         yield
     except sqlite3.Error as error:
@@ -96,7 +96,7 @@ def translated() -> Iterator[None]:
 
 
 def in_our_words(error: Exception) -> Exception:
-    """Return what a failure of SQLite means to the caller; whatever is our own mistake comes back as it is."""
+    """Translate a failure of SQLite for the caller; return errors of our own making unchanged."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)

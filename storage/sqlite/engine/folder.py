@@ -1,8 +1,7 @@
-"""The files beside the database: the folder's modes, the lock that keeps a second server out, and the head mark.
+"""The files of the data folder: its modes, the lock that keeps a second server out, and the head mark.
 
-The head mark is the log's newest committed position in a file of its own. SQLite does not notice when its WAL has been
-cut or deleted (the newest commits are just gone, and every check says ok), so something outside must know how
-far it was.
+The head mark is a file with the log's newest committed position. SQLite does not notice if its WAL was cut or deleted
+(the newest commits are just gone, and every check says ok), so a second file must hold the last position.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from storage.sqlite.secrets.own_key import NEXT, OWN
 DATABASE = "sanderling.db"
 LOCK = "sanderling.lock"
 MARK = "sanderling.head"
-_DIGITS = 20  # a position of 63 bits; the width is fixed, so that a new mark overwrites the old one within one sector
+_DIGITS = 20  # a 63-bit position at fixed width, so that a new mark overwrites the old one within one sector
 
 
 def prepare(folder: Path) -> Path:
-    """Make the folder (0700) and an empty database file (0600) unless they exist; return the database's path.
+    """Create the folder (0700) and an empty database file (0600) if missing; return the database's path.
 
-    Raises Exposed when they stay open to others, OSError. SQLite gives its WAL and shared memory the database file's
-    mode, so the file is made before SQLite sees it.
+    Raises Exposed if they stay open to others, OSError. SQLite copies the database file's mode to its WAL and shared
+    memory, so the file is made before SQLite sees it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _open(folder, os.O_DIRECTORY) as fd:
         _restrict(fd, 0o700)
     database = folder / DATABASE
     _touch(database)
-    _refuse(folder, 0o002)  # who may write here can put another database in; a mounted volume may be its group's
+    _refuse(folder, 0o002)  # with write access, others could replace the database; a mounted volume may have a group
     for path in (database, *(folder / name for name in (OWN, NEXT) if (folder / name).exists())):
         with _open(path, os.O_NOFOLLOW) as fd:
             _restrict(fd, 0o600)
@@ -54,7 +53,7 @@ def _open(path: Path, flags: int) -> Iterator[int]:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one at the same path; None when there is none."""
+    """Return the device and inode of a file, which differ for another file at the same path; None if missing."""
     try:
         status = path.stat()
     except OSError:
@@ -70,7 +69,7 @@ class FolderLock:
         self._fd: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock at once. Raises Locked when another process (or another engine of this one) holds it."""
+        """Take the lock at once. Raises Locked if another process (or another engine of this one) holds it."""
         _touch(self._path)
         fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
@@ -83,7 +82,7 @@ class FolderLock:
         self._fd = fd
 
     def release(self) -> None:
-        """Let go of the lock; nothing happens when it is not held."""
+        """Release the lock if it is held."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -91,7 +90,7 @@ class FolderLock:
 
 @contextmanager
 def opening(folder: Path) -> Iterator[None]:
-    """Let one process at a time open or make what is in the folder; the others wait for the moment that this takes."""
+    """Let one process at a time open or create the folder's contents; others wait for that moment."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -101,7 +100,7 @@ def opening(folder: Path) -> Iterator[None]:
 
 
 class HeadMark:
-    """The newest committed position as the file beside the database says; used by the writer thread only."""
+    """The newest committed position in a file. Used by the writer thread only."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / MARK
@@ -109,7 +108,7 @@ class HeadMark:
         self.written = START
 
     def read(self) -> Seq:
-        """Open the file, made when missing, and return what it says: 0 for none. Raises ValueError when damaged."""
+        """Open the file, created if missing, and return its position, 0 for none. Raises ValueError if damaged."""
         _touch(self._path)
         self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         text = os.pread(self._fd, _DIGITS + 1, 0)
@@ -134,7 +133,7 @@ class HeadMark:
 
 
 def _touch(path: Path) -> None:
-    """Make an empty file unless it is there. Raises OSError, also when a link lies there: it may lead to another's."""
+    """Create an empty file if missing. Raises OSError, also for a link, which may lead to another user's file."""
     try:
         fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         entrust(fd, path.parent)
@@ -153,7 +152,7 @@ def _refuse(path: Path, forbidden: int) -> None:
 
 
 def _restrict(fd: int, mode: int) -> None:
-    """Take rights away from others where there are any and the file is ours; a mounted volume may belong to root."""
+    """Remove other users' rights from a file of ours. A mounted volume may belong to root."""
     status = os.fstat(fd)
     if status.st_mode & 0o777 & ~mode and status.st_uid == os.geteuid():
         os.fchmod(fd, mode)

@@ -1,8 +1,8 @@
-"""The committed frames of a write-ahead log, read beside the writer and put into a copy of the database.
+"""Reading the committed frames of a write-ahead log while the writer runs, and putting them into a copy.
 
-The forms are SQLite's: the log (sqlite.org/fileformat2.html, section 4) is a header of 32 bytes, then frames of 24
-bytes and a page; the wal-index (sqlite.org/walformat.html, section 2.1) says twice, with a checksum, how many of the
-frames are committed. What a writer has not finished, or has rolled back, lies behind that and is not read.
+The formats are SQLite's. The log (sqlite.org/fileformat2.html, section 4) is a header of 32 bytes, then frames of 24
+bytes and a page. The wal-index (sqlite.org/walformat.html, section 2.1) has the number of committed frames twice, with
+a checksum. Unfinished or rolled back frames come after those and are not read.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import IO, NamedTuple
 
 HEADER, FRAME = 32, 24
 INDEX = 48
-"""Bytes of the wal-index's header, which is there twice."""
+"""Size of the wal-index's header in bytes; it is stored twice."""
 MOST = 4 << 20
-"""Bytes of the log after which a reading ends at the next commit."""
+"""Bytes of log after which a read ends at the next commit."""
 _VERSION = 3007000
 _INDEX = struct.Struct("=I8xB1xHI12x8s")
 _ORDER = "<" if sys.byteorder == "little" else ">"
 
 
 class Restarted(Exception):
-    """The log began anew since the position: what was in between can't be told, so a new copy is needed."""
+    """The log started over after the position: the changes in between are lost, so a new copy is needed."""
 
 
 class Index(NamedTuple):
-    """What is committed: the log's salt, its frames, and the bytes of a page."""
+    """The committed log: its salt, number of frames, and page size in bytes."""
 
     salt: bytes
     frames: int
@@ -35,20 +35,20 @@ class Index(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset behind the last committed frame."""
+        """The offset after the last committed frame."""
         return HEADER + self.frames * (FRAME + self.page_size)
 
 
 class Position(NamedTuple):
-    """The end of a committed transaction in one log: its salt, and the offset in bytes."""
+    """The end of a committed transaction in one log: the log's salt, and the offset in bytes."""
 
     salt: bytes
     offset: int
 
 
 class Committed(NamedTuple):
-    """Whole transactions: the newest of each page by its number (from 1), the database's size in pages (0: nothing
-    was committed), and the position behind them.
+    """Whole transactions. pages: the newest version of each page by number (from 1). size: of the database in pages, 0
+    if there were no commits. position: after them.
     """
 
     pages: Mapping[int, bytes]
@@ -57,7 +57,7 @@ class Committed(NamedTuple):
 
 
 def read_index(raw: bytes) -> Index | None:
-    """Return what the first bytes of a wal-index say, None while somebody writes them. Raises ValueError."""
+    """Parse the start of a wal-index; None while it is being written. Raises ValueError."""
     one, two = raw[:INDEX], raw[INDEX : 2 * INDEX]
     if len(two) < INDEX or one != two or _sums(one[:40]) != struct.unpack("=II", one[40:]):
         return None
@@ -68,12 +68,12 @@ def read_index(raw: bytes) -> Index | None:
 
 
 def beginning(index: Index) -> Position | None:
-    """Return the position before the first frame; None when the log is empty."""
+    """Return the position before the first frame; None if the log is empty."""
     return Position(index.salt, HEADER) if index.frames else None
 
 
 def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
-    """Return whole transactions behind a position, of what an index says is committed. Raises Restarted."""
+    """Return the whole transactions after a position, up to the end in the index. Raises Restarted."""
     if index.salt != after.salt:
         raise Restarted
     step = FRAME + index.page_size
@@ -84,7 +84,7 @@ def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
     while offset < index.end and position.offset - after.offset < MOST:
         frame = wal.read(step)
         number, whole, salt = struct.unpack(">II8s8x", frame[:FRAME].ljust(FRAME, b"\0"))
-        if len(frame) < step or salt != after.salt:  # overwritten while we read: it began anew
+        if len(frame) < step or salt != after.salt:  # overwritten during the read: the log started over
             raise Restarted
         offset += step
         pending[number] = frame[FRAME:]
@@ -96,7 +96,7 @@ def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
 
 
 def put_into(database: IO[bytes], pages: Mapping[int, bytes], size: int) -> None:
-    """Bring a copy of the database to the end of whole transactions, `size` pages then. Raises OSError."""
+    """Apply whole transactions to a copy of the database, which then has `size` pages. Raises OSError."""
     if not size:
         return
     page_size = len(next(iter(pages.values())))
@@ -107,7 +107,7 @@ def put_into(database: IO[bytes], pages: Mapping[int, bytes], size: int) -> None
 
 
 def _sums(words: bytes) -> tuple[int, int]:
-    """Return SQLite's checksum of the words of an index, which are in this machine's order."""
+    """Return SQLite's checksum of an index's words, in this machine's byte order."""
     one = other = 0
     for first, second in struct.iter_unpack(f"{_ORDER}II", words):
         one = (one + first + other) & 0xFFFFFFFF

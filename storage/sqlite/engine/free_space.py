@@ -1,8 +1,8 @@
-"""Free space in the database file that deleted rows have left: how much, and how it goes back in small steps.
+"""Free space in the database file left by deleted rows: its size, and its return in small steps.
 
-SQLite uses free pages again, but a file that was large once stays large, unless it was made to give pages back
-(`auto_vacuum=incremental`: a map of page owners, one page in eight hundred). That is decided before the first table;
-later it takes a copy of the whole (`storage/sqlite/upkeep/rebuilding.py`).
+SQLite reuses free pages, but a file stays at its largest size unless it was set up to return pages
+(`auto_vacuum=incremental`: a map of page owners, one page in eight hundred). That must happen before the first table;
+later it takes a copy of the whole database (`storage/sqlite/upkeep/rebuilding.py`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
 
 
 def begin(connection: Connection) -> None:
-    """Make a database without any table give pages back later."""
+    """Set a database without tables up to return pages later."""
     connection.execute(f"PRAGMA auto_vacuum={_INCREMENTAL}")
-    connection.execute("VACUUM")  # its first page, which says WAL, is written already
+    connection.execute("VACUUM")  # its first page exists already, because of WAL mode
 
 
 def room_of(connection: Connection) -> FreeSpace:
-    """Return the bytes of a database, and how many of them are free."""
+    """Return the size of a database and its free part, in bytes."""
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
     return FreeSpace(pages * size, free * size)
 
@@ -34,13 +34,13 @@ def give_back(connection: Connection, limit: int) -> int:
     """
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
     for _ in range(min(free, limit // size)):
-        connection.execute("PRAGMA incremental_vacuum(1)")  # Python takes one step of it, which is one page
+        connection.execute("PRAGMA incremental_vacuum(1)")  # Python runs one step of it, which is one page
     (left,) = connection.execute("PRAGMA page_count").fetchone()
     return int(pages - left) * size
 
 
 def gives_back(connection: Connection) -> bool:
-    """Return whether a database can give pages back."""
+    """Return whether a database can return pages."""
     (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
     return bool(mode == _INCREMENTAL)
 

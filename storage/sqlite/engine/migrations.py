@@ -1,7 +1,7 @@
-"""The tables, as the steps that made them. A step that was ever released never changes; a new one is added below it.
+"""The tables, as the steps that made them. A released step never changes; new steps are added below it.
 
 A step, its record and its count in `user_version` are one transaction: a failing step leaves nothing, and an older
-program refuses a newer database instead of misreading it. The log only ever gains columns: rebuilding it would copy it.
+program refuses a newer database instead of misreading it. The log only gains columns: rebuilding it would copy it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 Step = Callable[["Database", Vault | None], None]
-"""Gets the key that secrets are sealed with; None for a new database of which nobody has a key yet."""
+"""Gets the key that seals secrets; None for a new database, which has no key yet."""
 
 _FIRST = (
     # Counters of the whole database: `epoch` of the newest start, `floor` of the log.
     "CREATE TABLE fact(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "INSERT INTO fact VALUES('epoch', 0), ('floor', 0)",
-    # A source's number, for ever: events of a deleted source can still be found by its id.
+    # A source's number is permanent: events of a deleted source can still be found by its id.
     "CREATE TABLE source_key(key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT",
     # codec: 0 is the plain body.
     """CREATE TABLE log(
@@ -36,7 +36,7 @@ _FIRST = (
     """CREATE TABLE source(
         key INTEGER PRIMARY KEY REFERENCES source_key(key), url TEXT NOT NULL UNIQUE, body BLOB NOT NULL
     ) STRICT""",
-    # Two tables, because hot is 450 bytes and changes at every look, base up to 12 KB and changes with the content.
+    # Two tables, because hot is 450 bytes and changes at every check, base up to 12 KB and changes with the content.
     """CREATE TABLE source_hot(
         key INTEGER PRIMARY KEY REFERENCES source(key) ON DELETE CASCADE, body BLOB NOT NULL
     ) STRICT""",
@@ -57,7 +57,7 @@ _FIRST = (
     ) STRICT""",
     "CREATE INDEX destination_alert ON destination(alert)",
     "CREATE TABLE cursor(name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    # event: the event's id, known once the row has been claimed.
+    # event: the event's id, known once the row was claimed.
     """CREATE TABLE outbox(
         destination INTEGER NOT NULL REFERENCES destination(key) ON DELETE CASCADE, seq INTEGER NOT NULL,
         claimed INTEGER NOT NULL, due INTEGER NOT NULL, first_due INTEGER NOT NULL, attempts INTEGER NOT NULL,
@@ -78,11 +78,11 @@ def first(db: Database, _: Vault | None) -> None:
 
 
 _FIGURES = (
-    # Columns of what changes beside the record: an edit of the record must not take it back.
+    # Columns for values that change apart from the record, so that an edit of the record does not reset them.
     "ALTER TABLE alert ADD COLUMN match_count INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE alert ADD COLUMN last_match_at INTEGER",
     "ALTER TABLE destination ADD COLUMN last_delivery_at INTEGER",
-    # A digest hangs on the outbox's row of its last event, and is delivered in that event's place.
+    # A digest is attached to the outbox row of its last event, and delivered in that event's place.
     """CREATE TABLE digest(
         destination INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
         PRIMARY KEY(destination, seq),
@@ -92,7 +92,7 @@ _FIGURES = (
 
 
 def figures_and_digests(db: Database, _: Vault | None) -> None:
-    """Figures of alerts and destinations in columns of their own, and frozen digests."""
+    """Counters of alerts and destinations in their own columns, and frozen digests."""
     for statement in _FIGURES:
         db.conn.execute(statement)
 
@@ -102,14 +102,14 @@ _BINS_AND_CALLS = (
     """CREATE TABLE bin(
         id TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
     ) STRICT""",
-    # number: in the order of arrival over all bins, as the oldest goes first when there is no room. size: its weight.
+    # number: in order of arrival over all bins, since the oldest goes first when space runs out. size: its weight.
     # With its rowid, as rows may have 256 KiB.
     """CREATE TABLE capture(
         number INTEGER PRIMARY KEY, bin TEXT NOT NULL REFERENCES bin(id) ON DELETE CASCADE, size INTEGER NOT NULL,
         body BLOB NOT NULL
     ) STRICT""",
     "CREATE INDEX capture_bin ON capture(bin, number)",
-    # What all captures weigh together. Triggers, because what hangs on a bin goes by its foreign key.
+    # The weight of all captures. Kept by triggers, because foreign keys delete captures with their bin.
     "INSERT INTO fact VALUES('captured', 0)",
     """CREATE TRIGGER capture_came AFTER INSERT ON capture BEGIN
         UPDATE fact SET value = value + NEW.size WHERE name = 'captured'; END""",
@@ -120,14 +120,14 @@ _BINS_AND_CALLS = (
         key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, id TEXT NOT NULL, answer BLOB
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX call_at ON call(at)",
-    # dead: whether the delivery was given up with it; those outlive the newest 1,000.
+    # dead: whether this attempt gave up the delivery; such attempts outlive the newest 1,000.
     "ALTER TABLE attempt ADD COLUMN dead INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX attempt_dead ON attempt(destination, number) WHERE dead",
 )
 
 
 def bins_and_calls(db: Database, _: Vault | None) -> None:
-    """Webhook bins with what they captured, answers of calls that may be repeated, and which attempts were the last."""
+    """Webhook bins with their captures, responses of idempotent calls, and marks of final attempts."""
     for statement in _BINS_AND_CALLS:
         db.conn.execute(statement)
 
@@ -148,13 +148,13 @@ _DASHBOARD = (
 
 
 def dashboard(db: Database, _: Vault | None) -> None:
-    """The dashboard's password, the link to set it, and who is signed in."""
+    """The dashboard's password, the link to set it, and sessions."""
     for statement in _DASHBOARD:
         db.conn.execute(statement)
 
 
 _MATCHED_DAYS = (
-    # By day first: the oldest days go at each write, and mostly there are none to go.
+    # The day leads: each write deletes the oldest days, and mostly there are none.
     """CREATE TABLE matched_day(
         day INTEGER NOT NULL, alert TEXT NOT NULL REFERENCES alert(id) ON DELETE CASCADE, events INTEGER NOT NULL,
         PRIMARY KEY(day, alert)
@@ -164,34 +164,34 @@ _MATCHED_DAYS = (
 
 
 def matched_days(db: Database, _: Vault | None) -> None:
-    """How many events an alert has met on each of the last days."""
+    """How many events an alert matched on each of the last days."""
     for statement in _MATCHED_DAYS:
         db.conn.execute(statement)
 
 
 _PUBLIC_KEYS = (
-    # x: the public half alone, base64url, as it is published.
+    # x: the public key, base64url, as published.
     "CREATE TABLE public_key(key_id TEXT PRIMARY KEY, x TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
 )
 
 
 def public_keys(db: Database, _: Vault | None) -> None:
-    """Public halves of keys: those that signed events which came from another instance, and our own."""
+    """Public keys: those of other instances that signed imported events, and our own."""
     for statement in _PUBLIC_KEYS:
         db.conn.execute(statement)
 
 
 _SEALED = (
-    # box: the mark of the key that everything is sealed with; see unlocking.py.
+    # box: the mark of the key that seals all secrets; see unlocking.py.
     "CREATE TABLE vault(one INTEGER PRIMARY KEY CHECK(one = 1), box BLOB NOT NULL) STRICT",
-    # What of the record is a secret. None: it has none.
+    # The sealed part of the record. None: it has no secret.
     "ALTER TABLE destination ADD COLUMN sealed BLOB",
     "ALTER TABLE source ADD COLUMN sealed BLOB",
 )
 
 
 def sealed(db: Database, vault: Vault | None) -> None:
-    """Secrets lie in boxes, and what lay plain is sealed. Free pages may still hold it: see `upgrade.scrub`."""
+    """Sealed secrets; plain ones are sealed now. Free pages may still hold them: see `upgrade.scrub`."""
     for statement in _SEALED:
         db.conn.execute(statement)
     if vault is not None:
@@ -207,30 +207,30 @@ def versions(db: Database, _: Vault | None) -> None:
 
 
 def private(db: Database, _: Vault | None) -> None:
-    """What a destination's receiver lets it in by, in a box. None: it asks for nothing."""
+    """The sealed credentials for a destination's receiver. None: it needs none."""
     db.conn.execute("ALTER TABLE destination ADD COLUMN private BLOB")
 
 
 _PUBLICATIONS = (
-    # token_hash: by which a reader is let in. sealed: the token itself, for who may see the address.
+    # token_hash: admits readers. sealed: the token itself, for those who may see the address.
     """CREATE TABLE publication(
         id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, body BLOB NOT NULL,
         sealed BLOB
     ) STRICT""",
     "CREATE TABLE retraction(seq INTEGER PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL) STRICT",
-    # How often one came or went: feeds that nothing else has changed are told apart by it.
+    # Number of retractions and restorations, so that feeds without other changes get a new version.
     "INSERT INTO fact VALUES('retractions', 0)",
 )
 
 
 def publications(db: Database, _: Vault | None) -> None:
-    """Publications, and the events that are published no more."""
+    """Publications, and retracted events."""
     for statement in _PUBLICATIONS:
         db.conn.execute(statement)
 
 
 _SUBSCRIPTIONS = (
-    # sealed: its secret. What is retried is in the columns beside the body: it changes with each attempt.
+    # sealed: its secret. Retry state has its own columns, because it changes with each attempt.
     """CREATE TABLE subscription(
         id TEXT PRIMARY KEY, publication TEXT NOT NULL REFERENCES publication(id) ON DELETE CASCADE,
         token_hash TEXT NOT NULL, ending TEXT NOT NULL, callback TEXT NOT NULL, body BLOB NOT NULL, sealed BLOB,
@@ -241,30 +241,29 @@ _SUBSCRIPTIONS = (
 
 
 def subscriptions(db: Database, _: Vault | None) -> None:
-    """Subscriptions to published feeds."""
     for statement in _SUBSCRIPTIONS:
         db.conn.execute(statement)
 
 
 def calls_of_nodes(db: Database, _: Vault | None) -> None:
-    """Which node runs a call that may be repeated."""
+    """Which node runs an idempotent call."""
     db.conn.execute("ALTER TABLE call ADD COLUMN node TEXT NOT NULL DEFAULT ''")
 
 
 def saved_views(db: Database, _: Vault | None) -> None:
-    """Filters of the dashboard's lists, under names."""
+    """The dashboard's saved views."""
     db.conn.execute(
         "CREATE TABLE saved_view(id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT"
     )
 
 
 _COVERAGE = (
-    # When the service ran by one steady clock; see storage/records/shift.py.
+    # Periods with one steady clock; see storage/records/shift.py.
     """CREATE TABLE shift(
         number INTEGER PRIMARY KEY, node TEXT NOT NULL, began INTEGER NOT NULL, saved INTEGER NOT NULL, until INTEGER,
         after TEXT NOT NULL
     ) STRICT""",
-    # A source's looks of one day, by hour; see storage/records/tally.py. The day leads: days come and go together.
+    # A source's checks of one day, by hour; see storage/records/tally.py. The day leads: days come and go together.
     """CREATE TABLE look_day(
         day INTEGER NOT NULL, key INTEGER NOT NULL, body BLOB NOT NULL, sums BLOB NOT NULL, PRIMARY KEY(day, key)
     ) STRICT, WITHOUT ROWID""",
@@ -272,13 +271,13 @@ _COVERAGE = (
 
 
 def coverage(db: Database, _: Vault | None) -> None:
-    """Looks by day and hour, and the times in which they are on record."""
+    """Checks by day and hour, and the shifts with the periods on record."""
     for statement in _COVERAGE:
         db.conn.execute(statement)
 
 
 def tag_defaults(db: Database, _: Vault | None) -> None:
-    """Defaults of tags, and how often any of them was changed."""
+    """Defaults of tags, and how often any was changed."""
     db.conn.execute("CREATE TABLE tag_defaults(tag TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
     db.conn.execute("INSERT INTO fact VALUES('tag_defaults', 0)")
 
@@ -294,18 +293,18 @@ _PICTURES = (
 
 
 def pictures(db: Database, _: Vault | None) -> None:
-    """Pictures of rendered pages."""
+    """Screenshots of rendered pages."""
     for statement in _PICTURES:
         db.conn.execute(statement)
 
 
 def cookie_jars(db: Database, _: Vault | None) -> None:
-    """The cookies that a source's origin has renewed, in a box. None: none was."""
+    """Cookies that a source's origin renewed, sealed. None: none was."""
     db.conn.execute("ALTER TABLE source_hot ADD COLUMN jar BLOB")
 
 
 def push_key(db: Database, _: Vault | None) -> None:
-    """The key that push services know the service by. One row: what subscribed with it knows no other."""
+    """The key for push services. One row: existing subscriptions are bound to it."""
     db.conn.execute(
         """CREATE TABLE push_key(
             one INTEGER PRIMARY KEY CHECK(one = 1), public TEXT NOT NULL, sealed BLOB NOT NULL,
@@ -315,7 +314,7 @@ def push_key(db: Database, _: Vault | None) -> None:
 
 
 def stories(db: Database, _: Vault | None) -> None:
-    """By which marks the events of a week are found that may tell the same, and which story an alert has met."""
+    """Marks that find a week's events of the same story, and the stories that an alert has matched."""
     db.conn.execute("CREATE TABLE story_mark(mark INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT")
     db.conn.execute("INSERT INTO fact VALUES('stories', 0)")
     db.conn.execute(
@@ -350,7 +349,7 @@ STEPS: Sequence[Step] = (
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:
-    """Return how many steps a database has seen. Raises NewerSchema when that is more than this program knows."""
+    """Return how many steps a database has run. Raises NewerSchema if that is more than this program knows."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     assert isinstance(version, int)
     if version > len(steps):
@@ -361,7 +360,7 @@ def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) ->
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS, *, vault: Vault | None = None) -> None:
     """Bring a database up to this program's schema. Raises NewerSchema; a failing step raises and leaves nothing.
 
-    vault: seals what older programs left plain; only a new database does without.
+    vault: seals secrets that older programs left plain; only a new database can do without.
     """
     if version_of(connection, steps) == len(steps):
         return

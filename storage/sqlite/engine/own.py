@@ -16,6 +16,6 @@ class OwnConnection:
         self._connection = connection
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row; see Lookups. Not a checkpoint."""
+        """Not a checkpoint."""
         with translated():
             return self._connection.execute(query, given).fetchone()

@@ -1,7 +1,7 @@
-"""The read-only connections: a few, each used by one thread at a time, and none of them for longer than a page.
+"""The read-only connections: a few, each used by one thread at a time, and for no longer than a page.
 
-A reader that held its snapshot would keep the WAL from being reused (60 MB in two seconds, measured). So a look fetches
-all of its rows (at most 500) before it returns, and no cursor or transaction is open while anything awaits.
+A reader that held its snapshot would keep the WAL from being reused (60 MB in two seconds, measured). So a read fetches
+all of its rows (at most 500) before it returns, and no cursor or transaction is open across an await.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from storage.errors import Unavailable
 from storage.sqlite.engine.connection import READER, connect, translated
 
 HOW_MANY = 2
-"""More do not read faster: they share the interpreter, and each that runs keeps the loop waiting for its turn."""
+"""More do not read faster: they share the interpreter, and each running one delays the loop."""
 CLOSE_WITHIN = 5.0
-"""Seconds that looks under way get at a close."""
+"""Seconds that running reads get at a close."""
 
 T = TypeVar("T")
 
 
 class ReaderPool:
-    """A pool of read-only connections behind a limiter of its own. A look that waits for its turn can be cancelled."""
+    """A pool of read-only connections with its own limiter. A read that waits for its turn can be cancelled."""
 
     def __init__(self, database: Path) -> None:
         self._limiter = trio.CapacityLimiter(HOW_MANY)
@@ -39,9 +39,9 @@ class ReaderPool:
         return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {HOW_MANY})"
 
     async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what `look` finds with a connection, in a thread; see `storage.sql.transaction.Readers`.
+        """Run `look` with a connection in a thread; see `storage.sql.transaction.Readers`.
 
-        If cancelled, returns at once; the look ends by itself and its answer is dropped.
+        If cancelled, returns at once; the read runs to its end and its result is dropped.
         """
         if self._closed:
             raise Unavailable("the storage is closed")
@@ -56,7 +56,7 @@ class ReaderPool:
             self._idle.put(connection)
 
     async def aclose(self) -> None:
-        """Wait for the looks under way, within a deadline also when cancelled, and close the connections."""
+        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
         if self._closed:
             return
         self._closed = True

@@ -1,6 +1,6 @@
-"""The check that a database from elsewhere has the schema of its version, and nothing more.
+"""The check that a database from elsewhere has exactly the schema of its version.
 
-A trigger, a view or a table that somebody has added would run, or be read, as ours.
+An added trigger, view or table would run, or be read, as ours.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from storage.sqlite.engine.connection import UNTRUSTED, connect, translated
 from storage.sqlite.engine.migrations import STEPS, migrate, version_of
 
 _ALL = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'"
-_OF_THE_LIBRARY = "_sqlite_migrations"  # sqlite-utils' own; its text is that of the version which made it
+_OF_THE_LIBRARY = "_sqlite_migrations"  # sqlite-utils' own table, whose text depends on the library's version
 _Part = tuple[str, str, str, str]
 
 
 def check_schema(database: Path) -> None:
-    """Compare what a database defines with what this program's steps make. Raises Corrupt, NewerSchema, Unavailable."""
+    """Compare a database's schema with the result of this program's steps. Raises Corrupt, NewerSchema, Unavailable."""
     with closing(connect(database, UNTRUSTED)) as connection, translated():
         found, version = _parts(connection), version_of(connection)
     if not version:

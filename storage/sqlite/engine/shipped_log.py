@@ -1,8 +1,8 @@
-"""The write-ahead log between the writer, who starts it over, and the shipper, who must have read it before.
+"""The write-ahead log between the writer, which empties it, and the shipper, which must have read it before.
 
-While somebody ships, SQLite makes no checkpoint of its own. The writer makes one when the log is large and the shipper
-has read nearly all of it: it reads the rest itself, keeps that for the shipper, and empties the log, with no commit
-between. A shipper that is too far behind loses its chain, not the service its disk: see `MOST`.
+During shipping SQLite makes no checkpoints. The writer makes one when the log is large and the shipper has read nearly
+all of it: the writer reads the rest, keeps that for the shipper, and empties the log, with no commit in between. A
+shipper that is too far behind loses its chain, so that the disk does not fill up: see `MOST`.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from storage.sqlite.engine.frames import (
 )
 
 TURN_AT = 4 << 20
-"""Bytes of the log from which the writer would like to empty it, as SQLite's own checkpoint does."""
+"""The writer tries to empty a log of this many bytes, like SQLite's own checkpoint."""
 REST = 512 << 10
-"""Bytes that the writer reads itself at most, while the log is not much too large."""
+"""Most bytes that the writer reads itself, while the log is below LARGE."""
 LARGE = 16 * TURN_AT
 MOST = 256 << 20
-"""Bytes of the log at which the chain is given up."""
+"""A log of more bytes ends the chain."""
 _AUTO = "PRAGMA wal_autocheckpoint={}"
 _PAGES = 1000
 _NOTHING = Committed({}, 0, Position(b"", 0))
 
 
 class ShippedLog:
-    """See above. `empty` tries to empty the log on the writer's connection, and returns whether it is empty."""
+    """See above. `empty` tries to empty the log on the writer's connection, and returns whether it did."""
 
     def __init__(self, log: Path, empty: Callable[[sqlite3.Connection], bool]) -> None:
         self._log, self._empty = log, empty
         self._lock = Lock()
         self._on = self._wanted = self._copying = self._ours = False
-        self._position: Position | None = None  # None: the log was empty, what comes is at its beginning
+        self._position: Position | None = None  # None: the log was empty, the next frame is its first
         self._turned: Position | None = None
         self._rest: deque[Committed | None] = deque()
         self._index: int | None = None
@@ -57,17 +57,17 @@ class ShippedLog:
         state = self.broken or ("copying" if self._copying else "on" if self._on else "off")
         return f"<ShippedLog {self._log}: {state}>"
 
-    # --- the shipper's side, on a thread of its own -------------------------------------------------------------------
+    # --- the shipper's side, on its own thread -----------------------------------------------------------------------
 
     def want(self) -> None:
-        """Ask for a new chain, after the next commit; nothing happens when one begins already."""
+        """Ask for a new chain, to begin after the next commit; do nothing if one is beginning."""
         with self._lock:
             if self.broken:
                 self.broken = ""
             self._wanted = None not in self._rest
 
     def read(self) -> Committed | None:
-        """Return what follows; nothing committed (a size of 0) when all is read, None where a new chain begins.
+        """Return the next transactions; size 0 if all is read, None where a new chain begins.
 
         Raises ChainBroken.
         """
@@ -79,7 +79,7 @@ class ShippedLog:
             return self._read() if self._on else _NOTHING
 
     def copied(self) -> None:
-        """Let the log be emptied into the database again. Raises ChainBroken: it was, before the copy was whole."""
+        """Let the log be emptied into the database again. Raises ChainBroken if that happened during the copy."""
         with self._lock:
             if not self._copying:
                 raise ChainBroken(self.broken or "the chain ended before its copy was whole")
@@ -91,13 +91,13 @@ class ShippedLog:
             self._off()
 
     def close(self) -> None:
-        """Put the index away, once SQLite's connections are closed."""
+        """Close the index, after SQLite's connections are closed."""
         if self._index is not None:
             os.close(self._index)
             self._index = None
 
     def unread(self) -> int:
-        """Return about how many bytes of the log are not read."""
+        """Return approximately how many bytes of the log are unread."""
         kept = sum(sum(map(len, found.pages.values())) for found in tuple(self._rest) if found is not None)
         if not self._on:
             return kept
@@ -107,7 +107,7 @@ class ShippedLog:
     # --- the writer's side -------------------------------------------------------------------------------------------
 
     def after_commit(self, connection: sqlite3.Connection, size: int) -> bool:
-        """Empty a log of this size if need be; return False when it is left to SQLite. Raises sqlite3.Error."""
+        """Empty a log of this size if necessary; return False if it is left to SQLite. Raises sqlite3.Error."""
         if not (self._on or self._wanted):
             if self._ours:
                 connection.execute(_AUTO.format(_PAGES)).fetchone()
@@ -125,7 +125,7 @@ class ShippedLog:
         return True
 
     def _turn(self, connection: sqlite3.Connection, size: int) -> None:
-        if not self._lock.acquire(blocking=False):  # the shipper reads: the next commit tries again
+        if not self._lock.acquire(blocking=False):  # the shipper is reading: the next commit tries again
             return
         with _releasing(self._lock):
             if self._on:
@@ -155,7 +155,7 @@ class ShippedLog:
             return _NOTHING
 
     def _committed(self) -> Index | None:
-        """Return what is committed. The index is kept open: closing it would end SQLite's locks on it (POSIX)."""
+        """Return the committed index. Its file stays open: closing it would release SQLite's locks on it (POSIX)."""
         if self._index is None:
             try:
                 self._index = os.open(self._log.with_name(self._log.name[:-3] + "shm"), os.O_RDONLY | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Shipping what SQLite commits; see `storage.interface.Shipping`. Files are read in a thread of their own."""
+"""Shipping SQLite's commits; see `storage.interface.Shipping`. Its own thread reads the files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEXT_LIFE = "UPDATE fact SET value=value+1 WHERE name='epoch'"
 
 
 class SqliteShipping:
-    """See above."""
+    """See `storage.interface.Shipping`."""
 
     def __init__(self, writer: Writer, log: ShippedLog, database: Path, key: bytes) -> None:
         self.key = key
@@ -33,54 +33,46 @@ class SqliteShipping:
         self._fd: int | None = None
 
     async def origin(self, drawn: int) -> Origin:
-        """Return whose copy it is; see Shipping."""
         return await self._writer.submit(partial(_origin, drawn))
 
     async def renew(self) -> None:
-        """Ask for a new chain; see Shipping. A commit that changes nothing lets the writer look."""
+        """See Shipping. An empty commit lets the writer notice the request."""
         await self._in_thread(self._log.want)
         await self._writer.submit(_nothing)
 
     async def next(self) -> Begun | Change | None:
-        """Return what follows; see Shipping."""
         found = await self._in_thread(self._log.read)
         if found is None:
             return Begun(self._database.stat().st_size, len(STEPS))
         return Change(found.pages, found.size) if found.size else None
 
     async def copy(self, offset: int, size: int) -> bytes:
-        """Read the database as it was at `Begun`; see Shipping."""
         return await trio.to_thread.run_sync(self._copy, offset, size, limiter=self._copying)
 
     def broken(self) -> str:
-        """Return why no more can be told; see Shipping."""
         return self._log.broken
 
     async def copied(self) -> None:
-        """Let the database be written again; see Shipping."""
         await self._in_thread(self._log.copied)
 
     def untold(self) -> int:
-        """Return about how many bytes are committed and not told yet; see Shipping."""
         return self._log.unread()
 
     async def end(self) -> None:
-        """Ship no more; see Shipping."""
         await self._in_thread(self._log.end)
 
     def close(self) -> None:
-        """Put the file away, once SQLite's connections are closed: before, this would end their locks (POSIX)."""
+        """Close the file, after SQLite's connections: closing it earlier would release their locks (POSIX)."""
         self._log.close()
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
     async def give_way(self) -> None:
-        """Refuse every write of this life; see Shipping."""
         await self._writer.submit(_give_way)
 
     async def _in_thread(self, act: Callable[[], T]) -> T:
-        """Act on the log, whose lock the writer holds while it empties a large one to the disk."""
+        """Run a function on the log in a thread, since the writer holds the lock while it empties a large log."""
         return await trio.to_thread.run_sync(act, limiter=self._limiter)
 
     def _copy(self, offset: int, size: int) -> bytes:

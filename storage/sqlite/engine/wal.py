@@ -1,9 +1,8 @@
 """Keeping the write-ahead log small while readers overlap.
 
-SQLite's own checkpoint, after each 1,000 pages, copies only what no reader needs and starts the WAL over only when no
-reader is in it. Under a few readers that replay without pause, each of them briefly, there is always one; so the WAL
-would grow for as long as they go on. Above a size we therefore wait for the readers of the moment, a page's time, and
-cut it.
+SQLite's own checkpoint, after each 1,000 pages, copies only pages that no reader needs, and restarts the WAL only when
+no reader is using it. With a few readers that replay without pause, one always is, so the WAL would grow until they
+stop. Above a size the writer therefore waits for the present readers, for about one page's time, and cuts the WAL.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from pathlib import Path
 from storage.sqlite.engine.shipped_log import ShippedLog
 
 CUT_AT = 16 << 20
-"""Bytes of WAL above which it is cut. An ordinary WAL stays at about 4 MB."""
+"""Size of the WAL in bytes above which it is cut. An ordinary WAL stays at about 4 MB."""
 PATIENCE = 0.1
 """Seconds that the writer waits for readers."""
 AGAIN = 1.0
-"""Seconds until it tries again when somebody (a backup) held a snapshot for longer than that."""
+"""Seconds until the next attempt after a reader (a backup) held a snapshot for longer than that."""
 
 
 class Wal:
@@ -32,7 +31,7 @@ class Wal:
         self.shipped = ShippedLog(self._path, _emptied)
 
     def after_commit(self, connection: sqlite3.Connection) -> None:
-        """Cut the WAL when it is too large. Raises sqlite3.Error, with the commit unharmed."""
+        """Cut the WAL if it is too large. Raises sqlite3.Error; the commit is not affected."""
         try:
             size = self._path.stat().st_size
         except FileNotFoundError:
@@ -41,12 +40,12 @@ class Wal:
             return
         if size <= CUT_AT or abs(self._clock() - self._tried_at) < AGAIN:
             return
-        # When somebody holds a snapshot for long, waiting at each commit would be worse than a larger WAL.
+        # If a reader holds a snapshot for long, waiting at each commit would be worse than a larger WAL.
         self._tried_at = 0.0 if _emptied(connection) else self._clock()
 
 
 def _emptied(connection: sqlite3.Connection) -> bool:
-    """Bring all of the WAL into the database and cut it to nothing; return whether readers have let us."""
+    """Copy the whole WAL into the database and cut it to nothing; return whether readers allowed it."""
     (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}").fetchone()
     try:

@@ -1,7 +1,7 @@
-"""The one writer of SQLite: a thread with a connection for life.
+"""The only writer of SQLite: a thread with one connection for its whole life.
 
-When a job fails after it has written, or the commit fails, the transaction is rolled back and every job of it runs
-again in a transaction of its own. The rest is in `storage/sql/writing.py`.
+If a job fails after it has written, or the commit fails, the transaction is rolled back and each of its jobs runs again
+in its own transaction. The rest is in `storage/sql/writing.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from storage.sqlite.engine.wal import Wal
 
 
 class WriterThread(WritingThread):
-    """See WritingThread. The newest position is marked in a file beside the database now and then."""
+    """See WritingThread. Also writes the newest position to the head mark from time to time."""
 
     def __init__(
         self, mark: HeadMark, wal: Wal, clock: Callable[[], float], warn: Callable[[str], None], vault: Vault
@@ -41,7 +41,7 @@ class WriterThread(WritingThread):
     # --- on the thread -----------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        # The commits stand; what ails the disk, the next one will say.
+        # The commits hold; the next one will report a failing disk.
         self._survived(lambda: self._wal.after_commit(self._connection))
         self._survived(self._mark_now_and_then)
 
@@ -72,14 +72,14 @@ class WriterThread(WritingThread):
             head = self._attempt(tickets)
         except Exception as error:
             _roll_back(self._connection)
-            # After an I/O error it is not known what has reached the disk: nobody tries again on his own.
+            # After an I/O error it is unknown what reached the disk, so no job is retried.
             if len(tickets) > 1 and not isinstance(in_our_words(error), Unavailable):
                 for ticket in tickets:
                     ticket.error = None
                     self._commit([ticket])
                 return
             for ticket in tickets:
-                ticket.error = in_our_words(error)  # an exception each, as each gets a traceback of its own
+                ticket.error = in_our_words(error)  # one exception per ticket, since each gets its own traceback
                 if ticket.error is not error:
                     ticket.error.__cause__ = error
         else:
@@ -88,7 +88,7 @@ class WriterThread(WritingThread):
     def _attempt(self, tickets: Sequence[Ticket[Any]]) -> Seq:
         """Run jobs in one transaction and commit; return its newest event's position, 0 for none.
 
-        Raises whatever makes the transaction unusable. A job that fails before it has written anything does not.
+        Raises any error that makes the transaction unusable. A job that fails before it has written does not.
         """
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
@@ -123,7 +123,7 @@ class WriterThread(WritingThread):
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
-    """Leave no transaction open; SQLite itself has rolled back after some errors (a full disk, for one)."""
+    """Roll back unless SQLite already did, as after a full disk."""
     if connection.in_transaction:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")

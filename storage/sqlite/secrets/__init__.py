@@ -1,1 +1,1 @@
-"""The master key of a data folder: where its own one lies, and which key opens its database."""
+"""The master key of a data folder: its own key file, and which key opens its database."""

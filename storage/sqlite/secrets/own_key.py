@@ -1,10 +1,10 @@
-"""The data folder's own master key, for who has named none: made by the first start, for the folder's owner only.
+"""The data folder's own master key, if the owner named none: made by the first start, readable by the owner only.
 
-It lies beside what it opens, so it protects what leaves without it: copies of the database, disks and pages that are
-given away in part, a reader of one file. Who reads the whole folder has both.
+It is in the same folder as the database, so it protects only copies without it: copies of the database, parts of disks
+and pages that are given away, a leak of one file. A reader of the whole folder has both.
 
-A new one lies in `.master.key.next` until the database is sealed with it, and then takes the old one's place: whenever
-this is cut off, one of the two files opens the database.
+A new key stays in `.master.key.next` until the database is sealed with it, and then replaces the old one. So one of
+the two files opens the database after any interruption.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from storage.sqlite.ownership import entrust
 
 OWN = "master.key"
 NEXT = ".master.key.next"
-"""No name that somebody would give to a key of his own: what lies here is renamed, or deleted (`settle`)."""
+"""A name that no user would give to a key: `settle` renames or deletes this file."""
 
 
 def own_keys(folder: Path) -> Mapping[str, Vault]:
-    """Return the folder's own keys by their files' names: none, one, or two when a change was cut off.
+    """Return the folder's own keys by file name: none, one, or two after an interrupted change.
 
-    Raises NoKey when a file holds none, OSError. That others can't read them, `folder.prepare` sees to.
+    Raises NoKey for a damaged file, OSError. `folder.prepare` keeps other users from reading them.
     """
     return {name: _read(folder / name) for name in (OWN, NEXT) if (folder / name).exists()}
 
 
 def make_own(folder: Path, name: str = OWN) -> Vault:
-    """Make a key and keep it in the folder for good, before anything is sealed with it. Raises OSError."""
+    """Make a key and store it durably in the folder, before it seals anything. Raises OSError."""
     master = drawn(SIZE)
     partial = folder / (name + ".partial")
     partial.unlink(missing_ok=True)
@@ -48,7 +48,7 @@ def make_own(folder: Path, name: str = OWN) -> Vault:
 
 
 def settle(folder: Path, used: Vault) -> None:
-    """Finish or undo a change that was cut off, once it is known which key opens the database. Raises OSError."""
+    """Finish or undo an interrupted change; `used` is the key that opens the database. Raises OSError."""
     if (folder / NEXT).exists():
         if _holds(folder / NEXT, used):
             (folder / NEXT).replace(folder / OWN)
@@ -58,7 +58,7 @@ def settle(folder: Path, used: Vault) -> None:
 
 
 def forget_own(folder: Path, used: Vault) -> None:
-    """Delete the folder's own key when it is another than the one that is used. Raises OSError."""
+    """Delete the folder's own key if it is not the one in use. Raises OSError."""
     if (folder / OWN).exists() and not _holds(folder / OWN, used):
         (folder / OWN).unlink()
         _sync(folder)

@@ -1,7 +1,7 @@
 """The choice of the master key that a data folder's database is sealed with.
 
-The first of the keys that are here (the one that was named, then the folder's own) that opens the database's mark is
-the one; a database without a mark takes the first there is, and when there is none the folder gets its own.
+Candidates are the key that was named, then the folder's own. The first that opens the database's mark is used. A
+database without a mark takes the first candidate; if there is none, the folder gets its own key.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ OTHER = (
 
 
 class Unlocked(NamedTuple):
-    """The key that a database is sealed with; `own`: it is the folder's, though another one was named."""
+    """The key that a database is sealed with. own: it is the folder's, although another was named."""
 
     vault: Vault
     own: bool = False
 
 
 def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) -> Unlocked:
-    """Return the key that opens a database, or is to seal it from now on.
+    """Return the key that opens a database, or will seal it from now on.
 
-    Raises NoKey when none that is here opens it; OSError for the folder's own.
+    Raises NoKey if no candidate opens it; OSError for the folder's own.
     """
     mark = mark_of(connection)
     own = own_keys(folder)
@@ -46,7 +46,7 @@ def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) ->
 
 
 def mark_of(connection: sqlite3.Connection) -> bytes | None:
-    """Return a database's mark; None when nothing in it is sealed so far."""
+    """Return a database's mark; None if nothing in it is sealed yet."""
     if connection.execute(_THERE).fetchone() is None:
         return None
     return read_mark(connection)

@@ -1,7 +1,7 @@
-"""A copy of the whole database beside a running server, and its secrets taken out of it and put back.
+"""Copying a whole database while a server runs, and taking secrets out of the copy and putting them back.
 
-`VACUUM INTO` and not SQLite's backup in steps: that begins anew at each write of somebody else, and never ends beside a
-busy server (STORAGE, measured). A copy has no WAL and no free pages, so nothing that was deleted is in it.
+It uses `VACUUM INTO` and not SQLite's stepwise backup, which starts over at each write by another connection and never
+ends on a busy server (STORAGE, measured). A copy has no WAL and no free pages, so it contains no deleted data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from storage.sqlite.ownership import entrust
 from storage.sqlite.secrets.unlocking import mark_of, unlock
 
 _COPY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
-# No page of a copy that held a secret keeps it, and no journal on the disk gets it.
+# No page of the copy keeps a removed secret, and no journal on the disk gets it.
 _EDIT: Pragmas = (
     ("trusted_schema", 0),
     ("busy_timeout", 5000),
@@ -45,14 +45,14 @@ _EDIT: Pragmas = (
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
 _ENTRANCES = ("DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
 _PASSING = ("DELETE FROM vault", *_ENTRANCES, "DELETE FROM fact WHERE name IN ('replica', 'replica_number')")
-"""The mark of a key that a backup is not sealed with; what is of no use after a restore, and would let somebody in;
-whose replica it is: what is restored is another instance, and must not write over the replica of the first.
+"""Deletes the mark of a key, which does not seal a backup; entries that are useless after a restore and grant access;
+and the replica's identity: a restored database is another instance and must not overwrite the first one's replica.
 """
 _FORGET_PASSWORD = "DELETE FROM password"  # noqa: S105 - a statement
 
 
 class Content(Struct, frozen=True):
-    """What a database is: its schema, its events, and the position of the newest."""
+    """A database's schema version, number of events, and newest position."""
 
     schema: int
     events: int
@@ -60,10 +60,9 @@ class Content(Struct, frozen=True):
 
 
 class Secrets(Struct, frozen=True):
-    """The secrets of a database, those of a place by its `field`: seeds of signing keys (hex, by key id), destinations'
-    secrets and their private values as they are stored, what sources say after their handshake, tokens of publications,
-    secrets of their subscribers, cookies that were renewed, the key that push services know the service by (hex, by its
-    public half).
+    """The secrets of a database, each place in its `field`: seeds of signing keys (hex, by key id), secrets and stored
+    private values of destinations, sealed parts of sources, tokens of publications, secrets of their subscribers,
+    renewed cookies, and the key for push services (hex, by its public half).
     """
 
     seeds: Mapping[str, str]
@@ -80,7 +79,7 @@ class Secrets(Struct, frozen=True):
 
 
 class Entrances(Struct, frozen=True):
-    """Who gets in by a database: its API keys (as shown, name, scopes), sessions, a set-up link, the password."""
+    """The access that a database grants: API keys (shown part, name, scopes), sessions, a set-up link, the password."""
 
     keys: Sequence[tuple[str, str, Sequence[str]]]
     sessions: int
@@ -89,7 +88,7 @@ class Entrances(Struct, frozen=True):
 
 
 def entrances(database: Path) -> Entrances:
-    """Return who gets in by a database of this program's schema. Raises Corrupt, Unavailable."""
+    """Return the access that a database grants. Raises Corrupt, Unavailable."""
     with closing(connect(database, UNTRUSTED)) as connection, translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         keys = all_keys(connection)
@@ -100,16 +99,16 @@ def entrances(database: Path) -> Entrances:
 
 
 def copy_database(database: Path, target: Path) -> Content:
-    """Write a consistent copy (0600) of a database to `target`, which must not exist, synced; check it.
+    """Write a consistent copy (0600) of a database to `target`, which must not exist; check and sync it.
 
-    Raises Corrupt, DiskFull, Unavailable, NewerSchema, OSError; `target` is then gone.
+    Raises Corrupt, DiskFull, Unavailable, NewerSchema, OSError, and then removes `target`.
     """
     fd = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     entrust(fd, target.parent)
     os.close(fd)
     try:
         with closing(connect(database, _COPY)) as connection, translated():
-            connection.execute("PRAGMA auto_vacuum=2")  # of the copy: it can give room back (free_space.py)
+            connection.execute("PRAGMA auto_vacuum=2")  # for the copy: it can return free pages (free_space.py)
             connection.execute("VACUUM INTO ?", (str(target),))
         content = examine(target)
         with target.open("rb") as copy:
@@ -121,7 +120,7 @@ def copy_database(database: Path, target: Path) -> Content:
 
 
 def examine(database: Path) -> Content:
-    """Check every page of a database that nobody serves from. Raises Corrupt, NewerSchema, Unavailable."""
+    """Check every page of a database that no server uses. Raises Corrupt, NewerSchema, Unavailable."""
     with closing(connect(database, _COPY)) as connection, translated():
         (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":
@@ -135,7 +134,7 @@ def examine(database: Path) -> Content:
 
 
 def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
-    """Return the key that a database beside a folder is sealed with, None for one without. Raises NoKey, Unopened."""
+    """Return the key of a database, which may be in the folder, None if it has none. Raises NoKey, Unopened."""
     with closing(connect(database, _COPY)) as connection, translated():
         if mark_of(connection) is None:
             return None
@@ -146,10 +145,10 @@ def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
 
 
 def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: bool) -> Secrets:
-    """Take all secrets out of a copy of a folder's database and return them; `named` as in `unlock`.
+    """Remove all secrets from a copy of a folder's database and return them; `named` as in `unlock`.
 
-    A copy of an earlier schema is brought up first. `password` says whether the dashboard's may go along. What lets
-    somebody in for a while (sessions, set-up link, answers of repeatable calls) goes for good. Raises NoKey, Unopened.
+    Upgrades a copy of an earlier schema first. password: keep the dashboard's password. Entries that grant access for a
+    time (sessions, set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
     """
     with closing(connect(copy, _EDIT)) as connection, translated():
         vault = unlock(connection, folder, named).vault if mark_of(connection) else _passing()
@@ -163,14 +162,14 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
 
 
 def drop_secrets(copy: Path) -> None:
-    """Take all secrets out of a copy for good, and the dashboard's password. No key is needed for that."""
+    """Delete all secrets in a copy, and the dashboard's password. Needs no key."""
     with closing(connect(copy, _EDIT)) as connection, translated():
         migrate(connection, vault=_passing())
         _empty(connection, password=False)
 
 
 def _passing() -> Vault:
-    """Return a key for what lies plain and is taken out at once."""
+    """Return a throwaway key for plain secrets that are removed at once."""
     return Vault(drawn(SIZE))
 
 
@@ -185,14 +184,14 @@ def _empty(connection: Connection, *, password: bool) -> None:
 
 
 def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callable[[], str]) -> Lost:
-    """Put secrets back into a copy, sealed with this key; return how many go without theirs, as `give_up` does.
+    """Put secrets back into a copy, sealed with this key; return how many are lost, as `give_up` does.
 
-    A copy of an earlier schema is brought up first.
+    Upgrades a copy of an earlier schema first.
     """
     with closing(connect(copy, COMMAND)) as connection, translated():
         migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")
-        for statement in _ENTRANCES:  # a backup has none, unless somebody has put one in
+        for statement in _ENTRANCES:  # a backup has none, unless one was added by hand
             connection.execute(statement)
         if secrets is not None:
             for place in PLACES:
@@ -204,6 +203,6 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
 
 
 def mark_restored(copy: Path) -> None:
-    """Have the next start of the service know that what happened after this copy was made is not in it."""
+    """Let the next start know that events after this copy are missing."""
     with closing(connect(copy, _EDIT)) as connection, translated():
         connection.execute("INSERT INTO fact VALUES('restored', 1) ON CONFLICT(name) DO NOTHING")

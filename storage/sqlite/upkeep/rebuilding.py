@@ -1,4 +1,4 @@
-"""An old database, which can't give free pages back, copied once, before its use, into one that can."""
+"""The one-time copy of an old database into one that can return free pages."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from storage.sqlite.upkeep.copying import copy_database
 
 _WAL = "-wal"
 SPARE = 16 << 20
-"""Bytes that stay free beside the copy."""
+"""Bytes that must stay free next to the copy."""
 
 
 def rebuild(database: Path, *, at_most: int | None = None) -> bool:
-    """Put a copy in the place of a database that can't give pages back; return whether that was done.
+    """Replace a database that cannot return pages by a copy that can; return whether that was done.
 
-    It is left as it is when it needs none, has no tables yet, has more than `at_most` bytes in use, when the disk has
-    no room for the copy, or somebody reads it. The caller holds the folder's lock, and has it not open. Raises Corrupt,
-    NewerSchema, Unavailable, OSError; nothing has changed then.
+    Nothing happens if it is not needed, the database has no tables yet or uses more than `at_most` bytes, the disk has
+    no space for the copy, or another process reads it. The caller holds the folder's lock and no connection. Raises
+    Corrupt, NewerSchema, Unavailable, OSError; nothing has changed then.
     """
     copy = database.with_name(database.name + ".rebuilt")
-    copy.unlink(missing_ok=True)  # of a start that was killed: it takes space, and holds all that the other does
+    copy.unlink(missing_ok=True)  # left by a killed start: it takes space and holds the same data
     if not database.stat().st_size:
         return False
     with closing(connect(database, COMMAND)) as connection:
         if gives_back(connection) or not version_of(connection):
-            return False  # one without tables is of a first start that was killed: it begins anew in its place
+            return False  # no tables: a first start was killed, and the next one sets the file up
         needed = room_of(connection).used
     if (at_most is not None and needed > at_most) or shutil.disk_usage(database.parent).free < needed + SPARE:
         return False
     if database.with_name(database.name + _WAL).exists():
-        return False  # somebody else has it open: what he writes would be lost
+        return False  # another process has it open: its writes would be lost
     try:
         copy_database(database, copy)
     except DiskFull:
@@ -50,7 +50,7 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """Make a change of names last: else a power cut could bring back the old file, without what was written since."""
+    """Make a renaming durable: otherwise a power cut could bring back the old file, without later writes."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

@@ -1,7 +1,7 @@
 """Sealing a whole database with another master key.
 
-One transaction changes every box and the mark, so the database is sealed with the old key or the new one whenever this
-is cut off. Then the file is written anew: a free page may hold a box that the old key opens.
+One transaction changes every box and the mark, so after an interruption the database is sealed with either the old key
+or the new one. Then the file is rewritten, since a free page may hold a box that the old key opens.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"
 
 
 class RotationResult(NamedTuple):
-    """How many boxes there are, what was given up (None: nothing), and whether no page of the file has an old box."""
+    """boxes: how many there are. lost: secrets given up (None: none). scrubbed: no page of the file has an old box."""
 
     boxes: int
     lost: Lost | None
@@ -34,10 +34,10 @@ class RotationResult(NamedTuple):
 def rotate(
     folder: Path, named: Vault | None, new: Vault | None, fresh: Callable[[], str] | None = None
 ) -> RotationResult:
-    """Seal a folder's secrets with a new master key, or with a new one of its own (None).
+    """Seal a folder's secrets with a new master key, or with a new key of the folder (None).
 
-    `fresh`: the old key is lost; what it sealed is given up, see `give_up`. Raises Locked while a service runs on the
-    folder, NoKey when the old key is neither here nor given up, and as `open_sqlite` does; nothing has changed then.
+    fresh: give up the secrets of a lost old key, see `give_up`. Raises Locked while a service runs on the folder, NoKey
+    if the old key is missing without `fresh`, else the same errors as `open_sqlite`; nothing has changed then.
     """
     database = prepare(folder)
     lock = FolderLock(folder)

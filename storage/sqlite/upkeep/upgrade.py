@@ -1,7 +1,7 @@
-"""Copies that an upgrade keeps: the database as the older program left it, of the last two upgrades.
+"""Copies kept by upgrades: the database as the older program left it, for the last two upgrades.
 
-It is made before the first step and not after a failure: the way back from a new version that turns out to be worse
-is the old version and this file (`sanderling restore`).
+The copy is made before the first step and not after a failure. To leave a new version that turns out to be worse,
+restore this file with the old version (`sanderling restore`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from storage.sqlite.upkeep.copying import copy_database
 KEPT = 2
 _NAME = "before-upgrade-from-schema-{}.db"
 SPARE = 16 << 20
-"""Bytes that stay free beside the copy, for the steps themselves."""
+"""Bytes that must stay free next to the copy, for the steps."""
 
 
 def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None) -> Path | None:
-    """Bring a database up to this program's schema, after keeping a copy when it is older; return the copy.
+    """Bring a database up to this program's schema; if it is older, keep a copy first and return its path.
 
-    The caller holds the folder's lock; `vault` may be None for a new database. Raises NewerSchema, Corrupt, DiskFull
-    and Unavailable; nothing has changed then.
+    The caller holds the folder's lock. `vault` may be None for a new database. Raises NewerSchema, Corrupt, DiskFull,
+    Unavailable; nothing has changed then.
     """
     version = version_of(connection)
     copy = _keep(database, version) if 0 < version < len(STEPS) else None
@@ -37,20 +37,20 @@ def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None)
 
 
 def copy_name(version: int) -> str:
-    """Return the name of the copy that an upgrade from a schema keeps."""
+    """Return the file name of the copy for an upgrade from a schema."""
     return _NAME.format(version)
 
 
 def scrub(connection: sqlite3.Connection) -> bool:
-    """Write the database anew when its free pages may hold what is a secret; return whether none do now.
+    """Rewrite the database if its free pages may hold secrets; return whether none do now.
 
-    It is needed once after secrets were sealed, or sealed with another key; nobody else may use the database. Without
-    room for it nothing changes, and the next start tries again.
+    Needed once after secrets were sealed, or sealed with another key. No other process may use the database. Without
+    disk space nothing changes, and the next start tries again.
     """
     if connection.execute("SELECT 1 FROM fact WHERE name='scrub'").fetchone() is None:
         return True
     try:
-        connection.execute("PRAGMA temp_store=1")  # a whole database is no guest for the memory
+        connection.execute("PRAGMA temp_store=1")  # a whole database would not fit in memory
         connection.execute("VACUUM")
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if not busy:
@@ -63,7 +63,7 @@ def scrub(connection: sqlite3.Connection) -> bool:
 
 
 def kept(folder: Path) -> list[Path]:
-    """Return the copies that upgrades have kept in a folder, the newest schema first."""
+    """Return the copies kept by upgrades in a folder, newest schema first."""
     return sorted(folder.glob(_NAME.format("*")), key=_schema, reverse=True)
 
 
