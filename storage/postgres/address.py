@@ -1,4 +1,4 @@
-"""Reads the address of a PostgreSQL server: `postgresql://user@host:port/database?parameter=value`. Pure.
+"""Parsing of a PostgreSQL server's address: `postgresql://user@host:port/database?parameter=value`. Pure.
 
 Refuses some that libpq takes: a remote server without `sslmode=verify-full`, several hosts without
 `target_session_attrs=read-write` (a standby may answer), parameters that lead elsewhere (`hostaddr`, `service`), and
@@ -22,7 +22,7 @@ _PARAMETERS = frozenset(
     | {"sslrootcert", "target_session_attrs", "user"}
 )
 _ELSEWHERE = frozenset({"dbname", "hostaddr", "options", "service", "servicefile"})
-"""Refused by name: they lead to another server, database or schema than one reads before the question mark."""
+"""Refused by name: they lead to another server, database or schema than the address shows before the question mark."""
 _WRITERS = ("read-write", "primary")
 _PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HOST = re.compile(r"(?P<host>\[[^\[\]%]*\]|[^:\[\]]*)(?::(?P<port>[0-9]*))?", re.ASCII)
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_.])?", re.ASCII)
 
 
 class BadAddress(ValueError):
-    """The address is refused; its text is a sentence that says what to type, without the password."""
+    """The address is refused. The text is a sentence that says what to type, without the password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Host:
     port: int
 
     def is_here(self) -> bool:
-        """Return whether the line to it stays on this machine."""
+        """Return whether the connection stays on this machine."""
         if self.name.startswith("/") or self.name == "localhost":
             return True
         try:
@@ -55,7 +55,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address that was not refused. `url` is what libpq gets, with the password; `str()` is what may be shown."""
+    """A valid address. `url` is for libpq and contains the password; `str()` may be shown."""
 
     url: str = field(repr=False)
     hosts: tuple[Host, ...]
@@ -69,7 +69,7 @@ class Address:
 
 
 def read_address(url: str, setting: str = "storage_url") -> Address:
-    """Return the address in a URL. Raises BadAddress, which names the setting that holds it."""
+    """Parse a URL. Raises BadAddress, which names `setting`."""
     try:
         return _read(url)
     except BadAddress as error:
@@ -89,7 +89,7 @@ def _read(url: str) -> Address:
     before, _, query = rest.partition("?")
     authority, _, path = before.partition("/")
     login, _, places = authority.rpartition("@")
-    if "@" in login or "@" in path:  # libpq takes the first @, others the last: they would go to two servers
+    if "@" in login or "@" in path:  # libpq splits at the first @, other parsers at the last: two different servers
         raise BadAddress("it has an @ too many; write %40 for an @ and %2F for a / in a user name or password")
     user, _, password = login.partition(":")
     parameters = _parameters(query)
@@ -126,7 +126,7 @@ def _parameters(query: str) -> Mapping[str, str]:
         raw, equals, value = pair.partition("=")
         name = _decoded(raw, "a parameter")
         if name not in _PARAMETERS:
-            shown = name if name in _ELSEWHERE else "one of those given"  # it may be a piece of a password
+            shown = name if name in _ELSEWHERE else "one of those given"  # it may be part of a password
             raise BadAddress(f"{shown} is no parameter that is taken; these are: {', '.join(sorted(_PARAMETERS))}")
         if not equals:
             raise BadAddress(f"{name} has no = and no value")
@@ -168,9 +168,9 @@ def _host(place: str) -> tuple[str, str | None]:
 
 
 def _checked(name: str, port: str | None) -> Host:
-    if not name:  # libpq would ask the variable PGHOST
+    if not name:  # libpq would read the variable PGHOST
         raise BadAddress("it must name the host; host=/var/run/postgresql behind the question mark is Debian's socket")
-    if "," in name:  # was %2C: libpq parts hosts after it has decoded them, and the second would be one unseen
+    if "," in name:  # was %2C: libpq splits hosts after decoding, so the second would be a hidden one
         raise BadAddress("a host has a comma in its name")
     if not (name.startswith("/") or ":" in name or _NAME.fullmatch(name)):
         raise BadAddress("a host is no name; write %40, %2F or %3A for an @, / or : in a user name or password")
@@ -187,7 +187,7 @@ def _checked(name: str, port: str | None) -> Host:
 
 
 def _decoded(text: str, of: str) -> str:
-    """Return what percent signs stand for (RFC 3986 section 2.1). Raises BadAddress."""
+    """Decode percent-encoding (RFC 3986 section 2.1). Raises BadAddress."""
     if _PERCENT.search(text):
         raise BadAddress(f"{of} has a % without two hexadecimal digits; write %25 for a %")
     try:

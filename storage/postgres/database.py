@@ -1,4 +1,4 @@
-"""Opening the engine: the server's settings, the schema, the master key, every sealed box once, this start's number."""
+"""Opening the engine: the server's settings, the schema, the master key, a test of every box, this start's number."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from storage.sql.stores.stores import Places, Stores
 
 READERS = 2
 LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
-"""Seconds that a look may take, its wait for a line included. A page has a bound of its own in the server, of 60 s."""
+"""Most seconds of a read with its wait for a connection. The server itself limits a page to 60 s."""
 DEADLINE = 15.0
-"""Seconds after which a transaction is given up: nobody knows then whether it was committed."""
+"""Seconds after which a transaction is cut off; its outcome is then unknown."""
 EVERY = 1.0
-"""Seconds after which the log is read, whatever was heard."""
+"""Seconds after which the log is read even without a notice."""
 _BUMP = """UPDATE fact SET value=value+1 WHERE name='epoch'
     RETURNING value, left(gen_random_uuid()::text, 8)"""
 _RAISE_FENCE = "UPDATE fact SET value=? WHERE name='fence'"
@@ -58,16 +58,16 @@ async def open_postgres(
     listen_url: str | None = None,
     shared: SharedClock | None = None,
 ) -> Storage:
-    """Open the engine; its tables are made or upgraded in the first schema of the role's search path.
+    """Open the engine. Its tables are created or upgraded in the first schema of the role's search path.
 
-    url: as libpq takes it. `vault` is the master key, `clock` the wall clock in seconds, and `owner` names the process.
-    `warn` hears sentences that an operator must read, `doing`, from another thread, what takes its time. `safe`: the
-    settings that must not be off; only a cluster of the tests does with fewer. `shares`: whether other starts may work
-    on the data at the same time; without it, this one fences off every start before it. `listen_url`: the server's own
-    address, where `url` is a pooler's. `shared`: the clock that the database sets.
+    url: in libpq's form. vault: the master key. clock: the wall clock, in seconds. owner: names the process. warn: gets
+    sentences for the operator. doing: gets the name of each slow step, from another thread. safe: settings that must
+    not be off; only a cluster of the tests allows fewer. shares: other starts may work on the data at the same time;
+    otherwise this one fences off all earlier starts. listen_url: the server's own address, if `url` is a pooler's.
+    shared: the clock that follows the database's.
 
-    Raises Unavailable (also for a server that is too old, or may lose what it has committed), NoKey, NewerSchema,
-    Corrupt, Unopened.
+    Raises Unavailable (also for a server that is too old, or may lose committed data), NoKey, NewerSchema, Corrupt,
+    Unopened.
     """
     listens = listen_url is not None
     begin = partial(_open, url, vault, clock, safe, doing, shares=shares, listens=listens)
@@ -79,10 +79,10 @@ async def open_postgres(
 
 
 class _Lines(NamedTuple):
-    """How the lines of an engine are made.
+    """Makes the connections of an engine.
 
-    me: the member's id, another for each start. shares: others may work on the data. listen_url: where notices are
-    heard. lineage: which server all of them lead to.
+    me: the member's id, different for each start. shares: other starts may work on the data. listen_url: the address
+    for notices. lineage: the server that all connections must lead to.
     """
 
     url: str
@@ -93,11 +93,11 @@ class _Lines(NamedTuple):
     lineage: Lineage
 
     def to(self, name: str) -> Line:
-        """Return a line; `name` is another for each."""
+        """Return a connection; `name` must be unique."""
         return self._line(self.url, name)
 
     def to_hear(self) -> Line:
-        """Return the line on which notices are heard."""
+        """Return the connection for notices."""
         return self._line(self.listen_url, "watch")
 
     def _line(self, url: str, name: str) -> Line:
@@ -105,8 +105,8 @@ class _Lines(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """This start's number and 8 hex digits that it drew, the newest position that anyone may have seen, and sentences
-    about the server.
+    """epoch: this start's number. chance: 8 random hex digits. known: the newest position that any reader may have
+    seen. warnings: about the server.
     """
 
     epoch: int
@@ -146,7 +146,7 @@ class PostgresStorage(Stores):
         return f"PostgresStorage({self.lease}, {self._appender}, {self._writer}, {self._readers})"
 
     async def follow(self) -> None:
-        """Show what is committed to readers, and cut off a commit that gets no answer; see Storage."""
+        """Publish commits, and cut off a commit that gets no answer; see Storage."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.log.follower.run)
             while True:
@@ -157,11 +157,11 @@ class PostgresStorage(Stores):
                         writer.cut()
 
     def writer_moved_at(self) -> float:
-        """Return when the writer that is the slower one moved last; see Storage."""
+        """Return when the slower writer last finished a job; see Storage."""
         return min(self._appender.moved_at(), self._writer.moved_at())
 
     async def wait_ended(self) -> str:
-        """Wait until one of the threads has ended, and return why; see Storage."""
+        """Wait until one of the writing threads has ended, and return why; see Storage."""
         ended: list[str] = []
 
         async def wait(writer: PostgresWriter) -> None:
@@ -174,15 +174,14 @@ class PostgresStorage(Stores):
         return ended[0]
 
     def stands(self) -> bool:
-        """Return that it does: a next start asks the same server."""
+        """Always True: the next start uses the same server."""
         return True
 
     def sizes(self) -> Mapping[str, int]:
-        """Return nothing: the files are the server's."""
+        """Return an empty mapping: the files are the server's."""
         return {}
 
     async def aclose(self) -> None:
-        """Finish the writes under way and close; see Storage."""
         await self._watch.aclose()
         await self._readers.aclose()
         await self._lookups.aclose()
@@ -222,9 +221,9 @@ def _open(
 
 
 def _begin_life(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
-    """Take the number of this start, and fence off every start before it unless both share the data.
+    """Take this start's number, and fence off every earlier start unless both share the data.
 
-    Fencing waits for the writes under way: each holds the lock `FENCE` with the others.
+    Fencing waits for writes under way: each holds a shared lock on `FENCE`.
     """
     (alone,) = connection.execute("SELECT value FROM fact WHERE name='alone'").fetchone() or (0,)
     fences = alone or not shares
@@ -235,12 +234,12 @@ def _begin_life(connection: PostgresConnection, *, shares: bool) -> tuple[int, s
         connection.execute(_RAISE_FENCE, (epoch,))
     connection.execute(_NOTE_ALONE, (int(not shares),))
     if not shares:
-        connection.execute(_PUT_ALL_OUT)  # nobody beats any more who could
+        connection.execute(_PUT_ALL_OUT)  # all of these members are fenced off
     return int(epoch), str(chance)
 
 
 def _admitted(facts: ServerFacts) -> Sequence[str]:
-    """Return what is to be said of a server that is good enough. Raises Unavailable for any other."""
+    """Return the warnings about an acceptable server. Raises Unavailable for any other."""
     verdicts = list(judge(facts))
     for verdict in verdicts:
         if verdict.refuses:

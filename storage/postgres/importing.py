@@ -1,4 +1,4 @@
-"""An import of a whole instance into an empty database: begun, and ended or begun anew. Nobody serves in between."""
+"""Import of a whole instance into an empty database: begin, end, or begin again. No service runs in between."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EMPTY = """TRUNCATE source_key, source, source_hot, source_base, source_change,
 
 
 class NotEmpty(Exception):
-    """The database has `there` already."""
+    """The database already holds `there`."""
 
     def __init__(self, there: str) -> None:
         super().__init__(there)
@@ -36,7 +36,7 @@ def is_half(url: str) -> bool:
 
 
 def begin(url: str) -> None:
-    """Begin an import; what one that was cut off has left goes. Raises NotEmpty, Locked, Unavailable, NewerSchema."""
+    """Begin an import; delete the rest of an interrupted one. Raises NotEmpty, Locked, Unavailable, NewerSchema."""
     with _connected(url) as connection:
         upgrade(connection, all_steps())
         connection.run(f"BEGIN; {lock_of(STEPS)}")
@@ -57,7 +57,7 @@ def begin(url: str) -> None:
 
 
 def end(url: str) -> None:
-    """End an import: all of it is there. Raises Unavailable."""
+    """Mark an import as complete. Raises Unavailable."""
     with _connected(url) as connection:
         connection.run("DELETE FROM fact WHERE name='importing'")
 

@@ -1,4 +1,4 @@
-"""The command line's way to the keys in PostgreSQL, beside running services or without one."""
+"""The keys in PostgreSQL for commands, with or without running services."""
 
 from __future__ import annotations
 
@@ -29,50 +29,42 @@ OTHER = "the master key that was named does not open the secrets of this databas
 
 
 class PostgresKeys:
-    """See `storage.interface.command_keys.CommandKeys`. Each act is a transaction."""
+    """See `storage.interface.command_keys.CommandKeys`. Each call is a transaction."""
 
     def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
         self._connection, self._vault = connection, vault
 
     def add(self, key: ApiKey) -> None:
-        """Add a key; see CommandKeys."""
         self._run(lambda connection: insert_key(connection, key))
 
     def all(self) -> Sequence[ApiKey]:
-        """Return all keys; see CommandKeys."""
         return self._run(all_keys)
 
     def revoke(self, key_id: str) -> bool:
-        """Delete a key; see CommandKeys."""
         return self._run(lambda connection: delete_key(connection, key_id))
 
     def signing(self) -> Sequence[SigningKey]:
-        """Return all signing keys; see CommandKeys."""
         return self._run(lambda connection: all_signing(connection, self._vault))
 
     def public(self) -> Sequence[PublicKey]:
-        """Return foreign keys; see CommandKeys."""
         return self._run(all_public)
 
     def forget_public(self, key_id: str) -> bool:
-        """Forget a foreign key; see CommandKeys."""
         return self._run(lambda connection: forget_public(connection, key_id))
 
     def add_signing(self, key: SigningKey) -> None:
-        """Add a signing key as the active one; see CommandKeys."""
-
         def add(connection: PostgresConnection) -> None:
-            connection.run("LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE")  # else two at once are both active
+            connection.run(
+                "LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE"
+            )  # else two at once would both be active
             insert_signing(connection, key, self._vault)
 
         self._run(add)
 
     def password(self) -> Password | None:
-        """Return the password; see CommandKeys."""
         return self._run(read_password)
 
     def offer(self, link: SetUpLink) -> None:
-        """Keep a set-up link; see CommandKeys."""
         self._run(lambda connection: insert_link(connection, link))
 
     def _run(self, act: Callable[[PostgresConnection], T]) -> T:
@@ -89,7 +81,7 @@ class PostgresKeys:
 
 @contextmanager
 def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
-    """Open the keys; the tables are made when they are missing. Raises NoKey, NewerSchema, Unavailable."""
+    """Open the keys; create missing tables. Raises NoKey, NewerSchema, Unavailable."""
     connection = connect(url)
     try:
         with translated():

@@ -1,4 +1,4 @@
-"""Judges a PostgreSQL server by what it says of itself: what keeps a start from happening, what is warned of. Pure."""
+"""Judging a PostgreSQL server by its own settings: reasons to refuse a start, and warnings. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 OLDEST = 15
 SKEW_WARNS, SKEW_REFUSES, LOCK_WARNS = 2.0, 60.0, 2.0
-"""Seconds. Ids hold the time: a wrong clock pulls those of all nodes into the future, and `from=<time>` would lie."""
+"""Seconds. Ids hold the time: a wrong clock pulls all nodes' ids into the future, and `from=<time>` would be wrong."""
 _DURABLE = {
     "fsync": "a power cut can damage the database",
     "full_page_writes": "a power cut can damage the database",
@@ -16,18 +16,18 @@ _DURABLE = {
 
 
 SETTINGS = frozenset(_DURABLE)
-"""Settings without which an acknowledged event may be lost."""
+"""Settings that must be on, or acknowledged events may be lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a server says.
+    """The properties of a server.
 
-    version: as `server_version_num`, 150004 for 15.4. settings: of `fsync`, `full_page_writes` and
-    `synchronous_commit` what SHOW says, as this role gets it. ahead: seconds that its clock is ahead of ours, by
-    `ahead_of`. writable: it is no standby, and `default_transaction_read_only` is off. may_create: whether the role may
-    make tables in the schema. asynchronous: names of standbys that stream and that no commit waits for; None where the
-    role may not see it. log_lock: seconds for which one session has held the log's lock, and its process id.
+    version: `server_version_num`, 150004 for 15.4. settings: SHOW's values of `fsync`, `full_page_writes` and
+    `synchronous_commit` for this role. ahead: seconds that its clock is ahead of ours, from `ahead_of`. writable: no
+    standby, and `default_transaction_read_only` is off. may_create: the role may create tables in the schema.
+    asynchronous: names of streaming standbys that no commit waits for; None if the role may not see them. log_lock: for
+    how many seconds one session has held the log's lock, and its process id.
     """
 
     version: int
@@ -44,7 +44,7 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`refuses`: the service does not start. `says` is the state, `do` the way out."""
+    """refuses: the service does not start. says: the problem. do: the remedy."""
 
     refuses: bool
     says: str
@@ -55,10 +55,10 @@ class Verdict:
 
 
 def ahead_of(asked: float, server: float, answered: float) -> float:
-    """Return the seconds that a server's clock is ahead of ours (less than 0: behind) at the least.
+    """Return by how many seconds a server's clock is at least ahead of ours (negative: behind).
 
-    asked, answered: our wall clock around the question, in seconds. server: its own in between. A slow line is no
-    wrong clock: a time from anywhere between the two is none.
+    asked, answered: our wall clock before and after the query, in seconds. server: its clock in between. A slow
+    connection is no wrong clock: any server time between the two counts as correct.
 
     >>> ahead_of(100.0, 101.0, 103.0), ahead_of(100.0, 110.0, 103.0), ahead_of(100.0, 95.0, 103.0)
     (0.0, 7.0, -5.0)
@@ -67,7 +67,7 @@ def ahead_of(asked: float, server: float, answered: float) -> float:
 
 
 def judge(facts: ServerFacts) -> Iterator[Verdict]:
-    """Yield what is wrong with a server; nothing for a good one."""
+    """Yield a server's problems; none for a good one."""
     if facts.version < OLDEST * 10_000:
         says = f"PostgreSQL {facts.version // 10_000} is too old"
         yield Verdict(True, says, f"Use {OLDEST} or newer.")

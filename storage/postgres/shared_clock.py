@@ -1,4 +1,4 @@
-"""The clock of nodes on one database: what they store for each other is in the database's time. Pure."""
+"""The clock of nodes that share a database: times they store for each other are in the database's time. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 class SharedClock:
-    """Seconds since 1970 as the database counts them; by our own wall clock until it has answered.
+    """Seconds since 1970 by the database's clock; by our wall clock until the database has answered.
 
-    An answer shows the difference to within the time that the answer took (Cristian's algorithm); a known difference
-    that lies within it stays. Our wall clock may be wrong, or be set, without moving this one. Threads may call it.
+    An answer bounds the difference to within its round-trip time (Cristian's algorithm); a known difference inside the
+    bounds stays. A wrong or changed wall clock does not affect this clock. Thread-safe.
     """
 
     def __init__(self, wall: Callable[[], float], monotonic: Callable[[], float]) -> None:
@@ -21,11 +21,11 @@ class SharedClock:
         return self._wall() if self._ahead is None else self._monotonic() + self._ahead
 
     def own(self) -> float:
-        """Return the time to give `hear`, before and after a question."""
+        """Return the time to pass to `hear`, taken before and after a query."""
         return self._monotonic()
 
     def hear(self, asked: float, database: float, answered: float) -> None:
-        """Take over what the database's clock showed between two moments of `own`."""
+        """Adjust to the database's time, which was read between two moments of `own`."""
         low, high = database - answered, database - asked
         known = (low + high) / 2 if self._ahead is None else self._ahead
         self._ahead = min(max(known, low), high)

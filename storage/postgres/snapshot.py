@@ -1,4 +1,4 @@
-"""One moment of the data, read through the stores' own interface: one connection in a transaction that only reads."""
+"""One moment of the data, read through the stores' own interface: one connection in a read-only transaction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class PostgresSnapshot(Stores):
-    """See `storage.interface.Storage`. Whoever writes to it is refused: Unavailable."""
+    """See `storage.interface.Storage`. Writes raise Unavailable."""
 
     def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
         readers, writer = _Readers(connection), _NoWriter()
@@ -36,24 +36,24 @@ class PostgresSnapshot(Stores):
         super().__init__(places, SPACE, Lease(0, "snapshot", 0), newest, vault)
 
     def writer_moved_at(self) -> float:
-        """Return the present: nothing waits to be written."""
+        """Return the present time: no write ever waits."""
         return trio.current_time()
 
     async def wait_ended(self) -> str:
-        """Wait for ever: there is no writer."""
+        """Wait forever: there is no writer."""
         await trio.sleep_forever()
         raise AssertionError
 
     def stands(self) -> bool:
-        """Return that it does, for as long as it is open."""
+        """Always True."""
         return True
 
     def sizes(self) -> Mapping[str, int]:
-        """Return nothing: the files are the server's."""
+        """Return an empty mapping: the files are the server's."""
         return {}
 
     async def aclose(self) -> None:
-        """Do nothing: whoever has opened it ends the transaction."""
+        """Do nothing: `open_postgres_snapshot` ends the transaction."""
 
 
 class _NoWriter:

@@ -1,7 +1,7 @@
 """One database in the loop that several nodes share, like PostgreSQL: for simulations and tests of actors.
 
-Each start has its own storage on it. A later start does not fence off earlier ones: each write is compared with the state that it
-began with, and a killed start can write no more. A wake-up from another start's commit may get lost.
+Each start has its own storage on it. A later start does not fence off earlier ones: each write is compared with the
+state that it began with. A killed start can write no more. A wake-up from another start's commit may get lost.
 """
 
 from __future__ import annotations

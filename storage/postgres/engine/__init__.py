@@ -1,1 +1,1 @@
-"""The database as such: connections, the threads that write, readers, the schema's steps, the watch."""
+"""The database: connections, the writing threads, readers, the schema's steps, the watch."""

@@ -1,4 +1,4 @@
-"""Asks a server what it says of itself, for `server.judge`."""
+"""Reading a server's properties for `server.judge`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _HOLDER = """SELECT extract(epoch FROM clock_timestamp() - coalesce(a.xact_start
 def facts_of(
     connection: PostgresConnection, clock: Callable[[], float], named: Collection[str], *, listens: bool = False
 ) -> ServerFacts:
-    """Return what the server says. clock: our wall clock, in seconds. named: the settings that are looked at.
+    """Read the server's properties. clock: our wall clock, in seconds. named: the settings to check.
 
-    listens: notices have an address of their own. Raises psycopg.Error.
+    listens: notices have their own address. Raises psycopg.Error.
     """
     version, encoding, writable, may_create, pid, sees_all = _row(connection, _SERVER)
     asked = clock()
@@ -43,7 +43,7 @@ def facts_of(
         may_create=may_create,
         asynchronous=tuple(name for (name,) in connection.execute(_STANDBYS).fetchall()) if sees_all else None,
         log_lock=None if held is None else (held[0], held[1]),
-        pooled=pid != connection.pid,  # a pooler gives itself a number of its own
+        pooled=pid != connection.pid,  # a pooler reports its own process id
         listens=listens,
     )
 

@@ -1,4 +1,4 @@
-"""Connections: how they are made and made again, the stores' statements in PostgreSQL's words, its errors in ours."""
+"""Connections: connecting and reconnecting, the stores' statements in PostgreSQL's dialect, its errors as ours."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ KEEPALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""A line that was cut is known within some ten seconds."""
+"""A broken connection is noticed within some ten seconds."""
 OVERRULED = {"hostaddr": "", "options": ""}
-"""Or libpq would take PGHOSTADDR and PGOPTIONS, and go to another server or schema than the address says."""
+"""Otherwise libpq would use PGHOSTADDR and PGOPTIONS, and reach another server or schema than the address names."""
 BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
     SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s';"""
 CHECK = "SET LOCAL client_connection_check_interval='1s';"
 _MAY_CHECK = "SELECT set_config('client_connection_check_interval', '1s', true)"
-"""The bounds of a transaction that writes: while it is paused between two statements, or waits, it holds locks."""
+"""Limits of a writing transaction, which holds locks while it waits or pauses between two statements."""
 _LINEAGE = """SELECT (SELECT system_identifier FROM pg_control_system()),
     left(pg_walfile_name(pg_current_wal_lsn()), 8)"""
 SHORTEST, LONGEST = 0.1, 1.0
-"""Seconds between two tries to connect: they double."""
+"""Seconds between two attempts to connect: they double."""
 
 _WORDS = (
     (" INDEXED BY log_source", ""),
     ("json_extract(CAST(body AS TEXT), '$.result')", "(convert_from(body, 'UTF8')::json ->> 'result')"),
     ("json_extract(CAST(body AS TEXT), '$.event_id')", "(convert_from(body, 'UTF8')::json ->> 'event_id')"),
 )
-"""What SQLite has its own words for, and what PostgreSQL says."""
+"""SQLite's dialect and PostgreSQL's."""
 _UNKNOWN_COMMIT = "01000"
-"""The warning of a COMMIT that was cancelled while it waited for a standby: it answers as if it had one."""
+"""The warning of a COMMIT that was cancelled while it waited for a standby, and still reports success."""
 
 
 @lru_cache(1_000)
 def in_its_words(statement: str) -> bytes:
-    """Return a statement of the stores as psycopg takes it.
+    """Translate a statement of the stores for psycopg.
 
     >>> in_its_words("SELECT seq FROM log INDEXED BY log_source WHERE source=?")
     b'SELECT seq FROM log WHERE source=%s'
@@ -57,16 +57,16 @@ def in_its_words(statement: str) -> bytes:
 
 
 def _clean(parameters: Sequence[Any]) -> Sequence[Any]:
-    """Return parameters without NUL, which PostgreSQL keeps in no text: what has one is not there, or is marked."""
+    """Replace NUL, which PostgreSQL texts cannot contain, with U+FFFD."""
     if any(type(value) is str and "\0" in value for value in parameters):
         return [value.replace("\0", "\ufffd") if type(value) is str else value for value in parameters]
     return parameters
 
 
 class PostgresConnection:
-    """See `storage.secrets.connection.Connection`. `changes` counts the rows that were changed through it.
+    """See `storage.secrets.connection.Connection`. `changes` counts the rows changed through it.
 
-    Used by one thread at a time; only `cut` may be called by another.
+    Used by one thread at a time; only `cut` may be called from another.
     """
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
@@ -82,12 +82,12 @@ class PostgresConnection:
 
     @property
     def usable(self) -> bool:
-        """Whether a transaction may begin on it."""
+        """Whether a transaction can begin on it."""
         return not self._raw.closed and self._raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
     @property
     def pid(self) -> int:
-        """The server's number of this session."""
+        """The server's process id for this session."""
         return self._raw.info.backend_pid
 
     @property
@@ -103,37 +103,37 @@ class PostgresConnection:
         return cursor
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> psycopg.Cursor[Any]:
-        """Run a statement of the stores for each of some rows, in one go."""
+        """Run a statement of the stores once per row, in one go."""
         cursor = self._raw.cursor()
         cursor.executemany(in_its_words(statement), [_clean(row) for row in rows])
         self.changes += max(0, cursor.rowcount)
         return cursor
 
     def put(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> None:
-        """Run a statement of the engine's own that takes a list for each column of some rows."""
+        """Run a statement of the engine that takes one array per column of the rows."""
         cursor = self._raw.execute(statement, [list(column) for column in zip(*rows, strict=True)])
         self.changes += max(0, cursor.rowcount)
 
     def run(self, statements: str) -> None:
-        """Run some statements of the engine's own, without parameters, in one round trip."""
+        """Run statements of the engine, without parameters, in one round trip."""
         self._raw.execute(statements.encode())
 
     def begin(self, then: str = "") -> psycopg.Cursor[Any]:
-        """Begin a transaction that may write, bounded by the server; `then` is run in the same round trip.
+        """Begin a writing transaction with the server's limits, and run `then` in the same round trip.
 
-        Returns the cursor, at the first result of all that was run.
+        Returns the cursor, at the first result of all statements.
         """
         if self._checks is None:
             self._checks = self._may_check()
         return self._raw.execute(f"BEGIN; {BOUNDS} {CHECK if self._checks else ''} {then}".encode())
 
     def roll_back(self) -> None:
-        """Leave no transaction open; on a connection on which that fails, it ends with the connection."""
+        """Roll back; errors are ignored, as the transaction ends with its connection."""
         with suppress(psycopg.Error):
             self.run("ROLLBACK")
 
     def _may_check(self) -> bool:
-        """Return whether the server can see that we are gone while it works; some systems have no way to."""
+        """Return whether the server can notice during its work that we are gone; some systems cannot."""
         try:
             self.run(_MAY_CHECK)
         except psycopg.OperationalError:
@@ -143,19 +143,19 @@ class PostgresConnection:
         return True
 
     def commit(self, before: str = "") -> None:
-        """Commit, after some statements in the same round trip. Raises Unavailable when nobody knows whether it is."""
+        """Commit, after some statements in the same round trip. Raises Unavailable if the outcome is unknown."""
         self._warned = False
         self.run(before + "COMMIT")
         if self._warned:
             raise Unavailable("PostgreSQL was told to commit without its standby")
 
     def close(self) -> None:
-        """Close it. Safe to call twice."""
+        """Close the connection. Safe to call twice."""
         with self._lock, suppress(psycopg.Error, OSError):
             self._raw.close()
 
     def cut(self) -> None:
-        """Cut the line under whoever waits on it, from another thread: what was under way is unknown."""
+        """Break the connection from another thread; the outcome of its running statement is then unknown."""
         with self._lock, suppress(psycopg.Error, OSError):
             line = socket.socket(fileno=socket.dup(self._raw.fileno()))
             with line:
@@ -167,10 +167,10 @@ class PostgresConnection:
 
 
 class Lineage:
-    """Which server this is: one system, on a timeline that only rises. All lines of an engine share one.
+    """The server's identity: one system, on a timeline that only rises. All connections of an engine share one.
 
-    After a failover whose old primary was not stopped, an address may lead to either. What is written to the old one is
-    lost, so a way back is refused.
+    After a failover whose old primary was not stopped, an address may lead to either server. Writes to the old one are
+    lost, so it is refused.
     """
 
     def __init__(self) -> None:
@@ -181,7 +181,7 @@ class Lineage:
         return f"Lineage({self._known})"
 
     def admit(self, connection: PostgresConnection) -> None:
-        """Compare a new connection's server with those before it. Raises Unavailable."""
+        """Check that a new connection's server is the known one or its successor. Raises Unavailable."""
         with translated():
             system, timeline = connection.execute(_LINEAGE).fetchone() or (0, "0")
         found = int(system), int(timeline, 16)
@@ -198,9 +198,9 @@ class Lineage:
 
 
 class Line:
-    """One thread's way to PostgreSQL: a connection that is made when it is needed, and made anew after it broke.
+    """One thread's connection, made on demand and made again after it broke.
 
-    `share` is from 0 to 1, another for each line, so that not all lines of all nodes try at the same moment.
+    `share` is from 0 to 1 and differs between lines, so that not all lines of all nodes reconnect at the same moment.
     """
 
     def __init__(self, url: str, clock: Callable[[], float], share: float, lineage: Lineage) -> None:
@@ -215,11 +215,11 @@ class Line:
 
     @property
     def connection(self) -> PostgresConnection | None:
-        """The connection that is there now."""
+        """The present connection."""
         return self._connection
 
     def ready(self) -> PostgresConnection:
-        """Return a connection on which nothing is open. Raises Unavailable, at once while it waits for its next try."""
+        """Return an idle connection. Raises Unavailable, at once while it waits for its next attempt."""
         if self._connection is not None:
             if self._connection.usable:
                 return self._connection
@@ -242,7 +242,6 @@ class Line:
         return self._connection
 
     def drop(self) -> None:
-        """Close the connection, if there is one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -251,14 +250,14 @@ class Line:
 def connect(url: str) -> PostgresConnection:
     """Open a connection. Raises Unavailable."""
     with translated():
-        # No statement is prepared: a pooler between us gives each transaction another session.
+        # No prepared statements: a pooler in between may give each transaction another session.
         raw = psycopg.connect(url, autocommit=True, prepare_threshold=None, **OVERRULED, **KEEPALIVE)  # type: ignore[arg-type]
     return PostgresConnection(raw)
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn psycopg's errors into ours, as `in_our_words` does."""
+    """Turn psycopg's errors into ours with `in_our_words`."""
     try:
         yield
     except psycopg.Error as error:
@@ -266,13 +265,13 @@ def translated() -> Iterator[None]:
 
 
 _AWAY = ("08", "53", "57", "25", "40", "55")
-"""Classes of SQLSTATE: no connection, no resources, ended by somebody, a transaction that is over, undone, locked."""
+"""Classes of SQLSTATE: no connection, no resources, ended from outside, transaction state, rolled back, locked."""
 
 
 def in_our_words(error: Exception) -> Exception:
-    """Return what a failure of PostgreSQL means to the caller; whatever is our own mistake comes back as it is.
+    """Translate a failure of PostgreSQL for the caller; return errors of our own making unchanged.
 
-    Whatever ends a session is one outcome: psycopg has several classes for it.
+    Every end of a session becomes Unavailable; psycopg has several classes for it.
     """
     if not isinstance(error, psycopg.Error) or isinstance(error, StorageError):
         return error

@@ -1,4 +1,4 @@
-"""Looks over a server and its database for `doctor`: without a start, and changing nothing."""
+"""The examination of a server and its database for `doctor`: without a start, and read-only."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _INSIDE = "SELECT id FROM member WHERE inside ORDER BY id"
 
 
 class Examination(NamedTuple):
-    """What was found. version: the server's. schema: of our tables, None when there are none.
+    """The findings. version: the server's. schema: of our tables, None if there are none.
 
-    inside: the members. opened: why the master key opens not every secret, empty when it does, None when none is named.
+    inside: the members. opened: why the master key does not open every secret, "" if it does, None if none was named.
     """
 
     version: str
@@ -31,7 +31,7 @@ class Examination(NamedTuple):
 
 
 def examine(url: str, clock: Callable[[], float], vault: Vault | None, *, listens: bool) -> Examination:
-    """Look over a database. Raises Unavailable, Corrupt."""
+    """Examine a database. Raises Unavailable, Corrupt."""
     connection = connect(url)
     try:
         with translated():

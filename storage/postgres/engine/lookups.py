@@ -1,7 +1,7 @@
-"""Look-ups of single rows, gathered: one visit is under way, and all that are asked for meanwhile go in the next.
+"""Look-ups of single rows, gathered: while one round trip runs, new look-ups wait for the next one.
 
-None joins a visit that is under way, which may have begun before a key was revoked; so what is revoked is refused by
-the very next request. What is asked for several times in one visit is asked of the server once.
+No look-up joins a running round trip, which may have begun before a key was revoked; so the very next request refuses a
+revoked key. Equal look-ups of one round trip are sent to the server once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Key = tuple[str, tuple[Any, ...]]
 
 
 class _Asked:
-    """One question of a visit, and what came of it."""
+    """One look-up and its result."""
 
     __slots__ = ("answered", "error", "row")
 
@@ -44,12 +44,11 @@ class GatheredLookups:
         return f"GatheredLookups(waiting={len(self._next)})"
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row; see Lookups."""
         key = (query, tuple(given))
         asked = self._next.setdefault(key, _Asked())
         async with self._turn:
             if not asked.answered:
-                self._next[key] = asked  # whoever had taken it along was cancelled
+                self._next[key] = asked  # the task that had taken it was cancelled
                 await self._visit()
         if asked.error is not None:
             raise asked.error
@@ -67,7 +66,6 @@ class GatheredLookups:
                 asked.take(row)
 
     async def aclose(self) -> None:
-        """Close the line."""
         await self._pool.aclose()
 
 

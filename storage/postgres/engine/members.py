@@ -1,7 +1,7 @@
-"""The members of a database in PostgreSQL: a row each, a view, and a lock on the view for whoever changes it.
+"""The members of a database in PostgreSQL: a row for each, a view, and a lock on the view for changing it.
 
-A beat is a statement by itself and holds its own row only. Who changes the view takes the view's row first and the
-members' rows then, so that two never wait for each other, and the second one finds nothing left to do.
+A heartbeat is a single statement and locks its own row only. A change of the view locks the view's row first and then
+the members' rows, so two changes cannot deadlock, and the second finds nothing left to do.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
 
 WITHIN = LEASE - 1
-"""Seconds that a visit may take: a beat that came later than that would be of no use."""
-# A row that has left is not beaten any more, whatever was under way when it left. The log's end is as this statement
-# finds it: nobody appends on another timeline before the members that are inside have beaten on it.
+"""Most seconds of a call: a later heartbeat would be useless."""
+# A row that has left gets no more heartbeats, even one that was under way. The log's end is as of this statement:
+# nothing is appended on another timeline before the members inside have sent a heartbeat on it.
 _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, says)
     VALUES(?, FALSE, moment(), moment() + ?, ?, timeline(), ?) ON CONFLICT(id) DO UPDATE SET
     since=CASE WHEN m.until < moment() + ? THEN moment() ELSE m.since END, until=excluded.until,
@@ -43,8 +43,8 @@ _decode = msgspec.json.Decoder(Says).decode
 class PostgresMembers:
     """See `storage.interface.Members`. shown: the newest position that readers have seen here. lease: seconds.
 
-    forget: called after a failover, as what was shown may not be in the log any more. clock: hears the database's time
-    with each beat.
+    forget: called after a failover, since the log may lack events already shown. clock: gets the database's time with
+    each heartbeat.
     """
 
     def __init__(
@@ -68,16 +68,14 @@ class PostgresMembers:
 
     @property
     def me(self) -> str:
-        """The id of this start."""
         return self._me
 
     @property
     def failover(self) -> Failover | None:
-        """The newest failover; see Members."""
         return self._failover
 
     async def beat(self, says: Says) -> View:
-        """Beat, and change the view if that is due; see Members."""
+        """Send a heartbeat, and change the view if that is due; see Members."""
         shown = self._shown()
         row = (self._me, self._lease, shown, msgspec.json.encode(says), self._lease - BREAK)
 
@@ -108,7 +106,6 @@ class PostgresMembers:
             self._forget()
 
     async def leave(self) -> None:
-        """Go out at once; see Members."""
         self._left = True
 
         def visit(connection: PostgresConnection) -> None:
@@ -118,24 +115,21 @@ class PostgresMembers:
         await self._pool.visit(visit)
 
     async def drain(self, *, on: bool) -> None:
-        """Have no looks made; see Members."""
-
         def visit(connection: PostgresConnection) -> None:
             connection.execute(_DRAIN, (int(on),))
 
         await self._pool.visit(visit)
 
     async def view(self) -> View:
-        """Return the view; see Members."""
         return await self._pool.visit(_view)
 
     def _change(self, connection: PostgresConnection) -> View:
-        """Do what is due, unless another member has done it meanwhile; return the view after that."""
+        """Make a due change unless another member has made it; return the view after that."""
         connection.begin()
         try:
             connection.execute(_HOLD_VIEW)
             connection.execute(_HOLD_MEMBERS)
-            view = _view(connection)  # the clock is read when the rows are held: nobody beats between that and the end
+            view = _view(connection)  # the clock is read with the rows locked: no heartbeat can come until the end
             change = view.due(self._me, self._lease)
             if change is not None:
                 connection.executemany(_INSIDE, [(True, id) for id in change.comes])

@@ -1,8 +1,8 @@
-"""The connections that only read: two for pages, one for look-ups, each used by one thread at a time.
+"""The read-only connections: two for pages, one for look-ups, each used by one thread at a time.
 
-A look is one read-only transaction, or a single statement. One whose connection turns out to be ended is made again,
-once: it has changed nothing. One that has no answer in time, or that nobody waits for any more, is cut off: a lock that
-somebody holds, or a server that stands still, must not keep the line from all who come later.
+A read is one read-only transaction, or a single statement. If its connection turns out to be dead, it runs again, once,
+as it has changed nothing. A read without an answer in time, or whose task was cancelled, is cut off: a lock, or a
+server that hangs, must not block the connection for later reads.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from storage.postgres.engine.connection import Line, PostgresConnection, in_our_
 from storage.secrets.connection import Connection
 
 CLOSE_WITHIN = 5.0
-"""Seconds that looks under way get at a close."""
+"""Seconds that running reads get at a close."""
 _BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'"
 
 T = TypeVar("T")
 
 
 class LinePool:
-    """Some lines behind a limiter of their own. A visit that waits for its turn can be cancelled."""
+    """Connections behind their own limiter. A call that waits for its turn can be cancelled."""
 
     def __init__(self, lines: Sequence[Line], within: float) -> None:
         self._lines, self._within = lines, within
@@ -40,9 +40,9 @@ class LinePool:
         return f"{type(self).__name__}(busy={self._limiter.borrowed_tokens} of {len(self._lines)})"
 
     async def visit(self, look: Callable[[PostgresConnection], T]) -> T:
-        """Return what comes of a function of a connection on which nothing is open, run in a thread.
+        """Run a function with an idle connection in a thread, and return its result.
 
-        It may run twice: nothing may depend on that. If cancelled, returns at once, and the visit is cut off.
+        The function may run twice and must allow that. If cancelled, returns at once, and the connection is cut.
         """
         if self._closed:
             raise Unavailable("the storage is closed")
@@ -54,7 +54,7 @@ class LinePool:
                 )
             except trio.Cancelled:
                 connections = [line.connection for line in taken]
-                taken.clear()  # or the look would be made again
+                taken.clear()  # so that the read does not run again
                 for connection in connections:
                     if connection is not None:
                         connection.cut()
@@ -79,7 +79,7 @@ class LinePool:
             self._idle.put(line)
 
     async def aclose(self) -> None:
-        """Wait for the looks under way, within a deadline also when cancelled, and close the connections."""
+        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
         if self._closed:
             return
         self._closed = True
@@ -94,11 +94,10 @@ class ReaderPool(LinePool):
     """See `storage.sql.transaction.Readers` and `Lookups`."""
 
     async def run(self, look: Callable[[Connection], T]) -> T:
-        """Return what `look` finds with a connection; see Readers. If cancelled, the look is cut off."""
+        """See Readers. If cancelled, the read is cut off."""
         return await self.visit(_whole(look))
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        """Return the first row; see Lookups."""
         return await self.visit(lambda connection: connection.execute(query, given).fetchone())
 
 

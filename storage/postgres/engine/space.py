@@ -1,7 +1,7 @@
-"""The size of what is kept, and why nothing is given back: PostgreSQL keeps the room of what was deleted for itself.
+"""The size of stored data, and why none is given back: PostgreSQL keeps the space of deleted rows for itself.
 
-So the size is that of what is there, not of the files: the bound on bytes must fall when events go, and not when
-autovacuum has come by.
+So the size is that of the present rows, not of the files: the total must fall when events are deleted, and not only
+after autovacuum has run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from storage.sql.transaction import Space
 SAMPLE = 1_000
 """Newest events whose sizes are measured."""
 ROW = 100
-"""Bytes of a row of the log beside its body, with its places in two indexes."""
+"""Bytes of a log row without its body, including its entries in two indexes."""
 _EVENTS = "SELECT count(*) FROM log"
 _MEAN = "SELECT avg(pg_column_size(body)) FROM (SELECT body FROM log ORDER BY seq DESC LIMIT ?) newest"
 _OTHERS = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
@@ -21,7 +21,7 @@ _OTHERS = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
 
 
 def room_of(connection: Connection) -> FreeSpace:
-    """Return about how many bytes are taken; none are free."""
+    """Return approximately how many bytes are taken; none are free."""
     (events,) = connection.execute(_EVENTS).fetchone()
     (mean,) = connection.execute(_MEAN, (SAMPLE,)).fetchone()
     (others,) = connection.execute(_OTHERS).fetchone()
@@ -29,7 +29,7 @@ def room_of(connection: Connection) -> FreeSpace:
 
 
 def give_back(_connection: Connection, _limit: int) -> int:
-    """Return that nothing was given back."""
+    """Give nothing back."""
     return 0
 
 

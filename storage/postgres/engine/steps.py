@@ -1,8 +1,8 @@
-"""The tables, as the numbered SQL that made them. A step that was ever released never changes; a new one is added.
+"""The tables, as the numbered SQL that made them. A released step never changes; new steps are added.
 
-A step and its count in `schema` are one transaction, under a lock of its own: two that start at once wait for each
-other. `oldest` is the oldest program that may work on the tables: one that is older than `version`, but not than
-`oldest`, runs.
+A step and its count in `schema` are one transaction, under its own lock: two concurrent starts wait for each other.
+`oldest` is the oldest program that may work on the tables: a program older than `version`, but not older than `oldest`,
+runs.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from storage.errors import Corrupt, NewerSchema, Unavailable
 from storage.postgres.engine.connection import PostgresConnection
 
 APPENDS, FENCE, STEPS = 1, 2, 3
-"""What the program's advisory locks are for. The second key of each; the first is LOCKS."""
+"""The program's advisory locks: the second key of each; the first is LOCKS."""
 LOCKS = 0x53414E44
 LOCK_TIMEOUT = 2.0
-"""Seconds for which a step waits for a table: all who read it wait behind the step."""
+"""Seconds for which a step waits for a table: all its readers wait behind the step."""
 _TRIES = 30
 _THERE = "SELECT to_regclass('schema') IS NOT NULL"
 
 
 def lock_of(what: int) -> str:
-    """Return the statement that takes one of the locks until the transaction ends."""
+    """Return the statement that takes a lock until the transaction ends."""
     return f"SELECT pg_advisory_xact_lock({LOCKS}, {what});"
 
 
 def shared_lock_of(what: int) -> str:
-    """Return the statement that takes one of the locks beside others who take it so, until the transaction ends."""
+    """Return the statement that takes a shared lock until the transaction ends."""
     return f"SELECT pg_advisory_xact_lock_shared({LOCKS}, {what});"
 
 
 def all_steps() -> Sequence[str]:
-    """Return the SQL of each step, the first one first."""
+    """Return the SQL of each step, in order."""
     folder = resources.files("storage.postgres") / "steps"
     names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".sql"))
     return [(folder / name).read_text("utf-8") for name in names]
 
 
 def upgrade(connection: PostgresConnection, steps: Sequence[str], lock_timeout: float = LOCK_TIMEOUT) -> None:
-    """Bring the tables up to these steps. A step that can't have its tables steps back and tries again.
+    """Bring the tables up to these steps. A step that cannot lock its tables rolls back and retries.
 
-    Raises NewerSchema; Corrupt when there are other tables in their place; Unavailable when one stays held.
+    Raises NewerSchema; Corrupt if other tables have our names; Unavailable if a table stays locked.
     """
     tries = 0
     while (version := _version(connection, len(steps))) < len(steps):
@@ -69,7 +69,7 @@ def upgrade(connection: PostgresConnection, steps: Sequence[str], lock_timeout: 
 
 
 def check_version(connection: PostgresConnection, known: int) -> None:
-    """Refuse tables that are not these steps'. Raises NewerSchema, Corrupt, Unavailable."""
+    """Refuse tables of another schema version. Raises NewerSchema, Corrupt, Unavailable."""
     version = _version(connection, known)
     if not version:
         raise Unavailable("there is no Sanderling in this database yet: its first start makes one")

@@ -1,4 +1,4 @@
-"""The thread that hears of other nodes' commits. A notice is a hint: the log is read each second besides."""
+"""The thread that listens for other nodes' commits. A notice is a hint: the log is also read every second."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from storage.postgres.engine.connection import Line
 from storage.postgres.engine.writer import CHANNEL, PostgresWriter
 
 EVERY = 1.0
-"""Seconds between two tries to listen, and after which it is seen whether the thread should end."""
+"""Seconds between two attempts to listen, and between checks whether the thread should end."""
 CLOSE_WITHIN = 5.0
 """Seconds that the thread gets at a close."""
 APART = 0.02
-"""Seconds between two readings at least: a follower that reads at each of some hundred commits is in the way."""
+"""Least seconds between two reads: reading after each of some hundred commits would slow them down."""
 
 
 class Watch:
-    """See above. `hear` is called on the loop: others may have committed something."""
+    """See above. `hear` is called on the loop when other nodes may have committed."""
 
     def __init__(self, line: Line, writers: Sequence[PostgresWriter], hear: Callable[[], None]) -> None:
         self._line, self._writers, self._hear = line, writers, hear
@@ -34,17 +34,16 @@ class Watch:
         return f"Watch({self._line})"
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     async def aclose(self) -> None:
-        """Stop the thread, and wait until it has ended, within a deadline also when cancelled."""
+        """Stop the thread and wait for its end, within CLOSE_WITHIN even if cancelled."""
         self._ends.set()
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             while not self._stopped.is_set():
                 if (connection := self._line.connection) is not None:
                     connection.cut()
-                with trio.move_on_after(APART):  # the thread may be connecting still
+                with trio.move_on_after(APART):  # the thread may still be connecting
                     await self._stopped.wait()
 
     def _run(self) -> None:

@@ -1,9 +1,9 @@
-"""The threads that write. One appends: it holds the log's lock from before it reads the head until it has committed, so
-positions rise in the order of commits, whoever else appends. The other writes all else.
+"""The writing threads. The appender holds the log's lock from before it reads the head until after its commit, so
+positions rise in the order of commits, across all nodes. The other thread writes everything else.
 
-When a job fails after it has written, or the transaction fails, it is rolled back and every job of it runs again in a
-transaction of its own. A COMMIT is never cancelled: PostgreSQL would end its wait for a standby and answer as if it had
-one. Past its deadline the line is cut instead (`PostgresStorage.follow`), and what was under way is unknown.
+If a job fails after it has written, or the transaction fails, it is rolled back and each of its jobs runs again in its
+own transaction. A COMMIT is never cancelled: PostgreSQL would stop waiting for a standby and report success. Past its
+deadline the connection is cut instead (`PostgresStorage.follow`), and the outcome is unknown.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from storage.sql.transaction import Row, Transaction
 from storage.sql.writing import Ticket, WritingThread
 
 AGAIN = 3
-"""How often a job is tried that PostgreSQL has undone because it was in another's way."""
+"""Most attempts of a job that PostgreSQL rolled back because of a conflict."""
 CHANNEL = "sanderling_log"
-"""Where every commit of events is told to other nodes. It tells nothing but that there was one."""
+"""Notifies other nodes of every commit of events, without details."""
 
 
 _PUT_EVENTS = b"""INSERT INTO log(seq, source, kind, codec, body) SELECT seq, source, kind, 0, body
@@ -50,9 +50,9 @@ _LOCKS = {table: _LOCK.format(table) for table in ("alert", "destination", "publ
 
 
 class PostgresTransaction(Transaction):
-    """See Transaction. Others write at the same time, so what is read to be written is held.
+    """See Transaction. Other nodes write at the same time, so rows that are read for a write are locked.
 
-    fence: starts below this number may not write. newest: the newest position there was when the log's lock was taken.
+    fence: earlier starts may not write. newest: the newest position when the log's lock was taken.
     """
 
     SHARED = True
@@ -63,7 +63,7 @@ class PostgresTransaction(Transaction):
         self._fence, self._found = fence, newest
 
     def fence(self, lease: Lease) -> None:
-        """Refuse a writer of an earlier life; see Transaction. Who shares the data with others is fenced by none."""
+        """Refuse a writer of an earlier start; see Transaction. Starts that share the data do not fence each other."""
         if lease.epoch < self._fence:
             raise Fenced(f"start {self._fence} owns the data now, not start {lease.epoch} ({lease.owner})")
 
@@ -73,39 +73,34 @@ class PostgresTransaction(Transaction):
             self.execute(_LOCKS[table], ([id for _, id in of_table],))
 
     def place(self, source: Source) -> None:
-        """Note a source's shard; see Transaction."""
         write = "UPDATE source SET shard=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
         self.execute(write, (shard_of(source.watch_url), source.id))
 
     def put_events(self, rows: Sequence[tuple[int, int, int, bytes]]) -> None:
-        """Write rows of the log, in one statement; see Transaction."""
         if rows:
             self._postgres.put(_PUT_EVENTS, rows)
 
     def put_marks(self, rows: Sequence[tuple[int, int]]) -> None:
-        """Write the marks of stories, in one statement; see Transaction."""
         if rows:
             self._postgres.put(_PUT_MARKS, rows)
 
     def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
-        """Write hot states, in one statement; see Transaction."""
         if rows:
             self._postgres.put(_PUT_HOT, rows)
 
     def last(self, known: int) -> int:
-        """Return the newest position; see Transaction."""
         return max(known, self._found)
 
 
 class Role(NamedTuple):
-    """What a thread is called, what it runs when it begins a transaction, and whether it appends."""
+    """A thread's name, the statements that begin its transactions, and whether it appends."""
 
     name: str
     begin: str
     appends: bool
 
     def begun(self, connection: PostgresConnection) -> tuple[int, int]:
-        """Begin, and return the fence and the newest position, START for who does not append."""
+        """Begin a transaction; return the fence and the newest position, START if it does not append."""
         found = list(_results(connection.begin(self.begin)))
         if not self.appends:
             return found[-1][0], START
@@ -127,10 +122,10 @@ def _results(cursor: psycopg.Cursor[Any]) -> Iterator[Any]:
         more = cursor.nextset()
 
 
-# Each lock and each look is a statement of its own: one that took its snapshot before it waited would see old rows.
+# Each lock and each read is a separate statement: a snapshot taken before the wait for a lock would show old rows.
 _FENCE = "SELECT value FROM fact WHERE name='fence';"
-# After a failover that took commits with it, no position that somebody has seen may be given again: each member tells
-# with its beats how far it has shown, and all that are inside must have beaten on the present timeline.
+# After a failover that lost commits, no position that a reader has seen may be assigned again: each member's heartbeats
+# report the newest position shown, and all members inside must have sent one on the present timeline.
 _HEAD = """SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'),
     (SELECT max(shown) FROM member)), (SELECT count(*) FROM member WHERE inside AND timeline<>timeline());"""
 APPENDER = Role("postgres-append", f"{lock_of(APPENDS)} {shared_lock_of(FENCE)} {_FENCE} {_HEAD}", appends=True)
@@ -138,25 +133,24 @@ WRITER = Role("postgres-write", f"{shared_lock_of(FENCE)} {_FENCE}", appends=Fal
 
 
 class PostgresWriter(WritingThread):
-    """See WritingThread."""
+    """A WritingThread on PostgreSQL."""
 
     def __init__(self, role: Role, line: Line, warn: Callable[[str], None], vault: Vault) -> None:
         super().__init__(warn)
         self._role, self._line, self._vault = role, line, vault
 
     def start(self) -> None:
-        """Start the thread."""
         self.begin(self._role.name)
 
     def cut(self) -> None:
-        """Cut the line: what is under way ends as unknown. On the loop."""
+        """Cut the connection; the outcome of its transaction is then unknown. On the loop."""
         connection = self._line.connection
         if connection is not None:
             connection.cut()
 
     @property
     def pid(self) -> int | None:
-        """The server's number of the thread's session."""
+        """The server's process id for the thread's session."""
         connection = self._line.connection
         with suppress(psycopg.Error):
             return None if connection is None else connection.pid
@@ -183,13 +177,13 @@ class PostgresWriter(WritingThread):
                 if undone and again + 1 < AGAIN:
                     continue
                 for ticket in tickets:
-                    ticket.error = in_our_words(error)  # an exception each, as each gets a traceback of its own
+                    ticket.error = in_our_words(error)  # one exception per ticket, since each gets its own traceback
                     if ticket.error is not error:
                         ticket.error.__cause__ = error
             return
 
     def _attempt(self, tickets: Sequence[Ticket[Any]]) -> None:
-        """Run jobs in one transaction and commit. Raises whatever makes the transaction unusable."""
+        """Run jobs in one transaction and commit. Raises any error that makes the transaction unusable."""
         connection, found = self._begun()
         transaction = PostgresTransaction(connection, self._vault, *found)
         transaction.lock(row for ticket in tickets for row in ticket.holds)
@@ -212,9 +206,9 @@ class PostgresWriter(WritingThread):
                 self._tell(hear, known)
 
     def _begun(self) -> tuple[PostgresConnection, tuple[int, int]]:
-        """Begin a transaction; on a fresh connection when the one that was there has been ended meanwhile.
+        """Begin a transaction, on a new connection if the old one was closed from outside.
 
-        Returns with it the fence and, for who appends, the newest position.
+        Also returns the fence and, for the appender, the newest position.
         """
         connection = self._line.ready()
         try:
@@ -227,7 +221,7 @@ class PostgresWriter(WritingThread):
             return connection, self._role.begun(connection)
 
     def _roll_back(self) -> None:
-        """Leave no transaction open; do without a connection on which that fails."""
+        """Roll back; drop the connection if that fails."""
         connection = self._line.connection
         if connection is not None and not connection.usable:
             with suppress(psycopg.Error):
