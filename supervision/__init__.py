@@ -1,9 +1,9 @@
 """A small supervision library for Trio: actors as tasks, restarted, watched and stopped in order.
 
-It imports trio and the standard library, and nothing else. This file is its public face. Start reading with
-`README.md`, then `spec.py` (what a child is), `child.py` (its life in one task), `supervisor.py` (few
-children that depend on each other) and `dynamic.py` (many that do not). Pure, without clock or chance:
-`policy.py`, `backoff.py`, `breaker.py`, `alarm.py`, `topology.py`.
+It imports trio and the standard library only. This file is its public API. Start reading with `README.md`, then
+`spec.py` (the specification of a child), `child.py` (its life in one task), `supervisor.py` (few children that depend
+on each other) and `dynamic.py` (many that do not). Pure, without clock or chance: `policy.py`, `backoff.py`,
+`breaker.py`, `alarm.py`, `topology.py`.
 """
 
 from supervision.alarm import Alarm

@@ -1,4 +1,4 @@
-"""The storm alarm: so many children are in trouble that the trouble is probably not theirs. Pure."""
+"""The storm alarm: so many children are in trouble that the cause is probably outside them. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 FEWEST = 20
 RAISED_AT = 0.30
 OVER_BELOW = 0.15
-"""Half of the raising share: a share that swings about the threshold makes one alarm, not many."""
+"""Half of RAISED_AT, so that a share that swings around the threshold raises one alarm, not many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Alarm:
 
 
 def is_alarming(raised: bool, troubled: int, total: int) -> bool:
-    """Return whether the alarm is up now, when it was, or was not, before.
+    """Return whether the alarm is up; `raised`: it was up before.
 
     >>> is_alarming(False, 6, 20), is_alarming(False, 6, 19), is_alarming(True, 4, 20), is_alarming(True, 2, 20)
     (True, False, True, False)

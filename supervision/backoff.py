@@ -1,8 +1,7 @@
 """The wait before the next life: exponential, capped, with equal jitter. Pure.
 
-The wait is drawn from the upper half of the step, `uniform(0.5, 1) * min(ceiling, first * 2^(streak-1))`:
-enough spread that children which died together do not come back together, and never so short that the step is
-pointless.
+The wait is drawn from the upper half of the step, `uniform(0.5, 1) * min(ceiling, first * 2^(streak-1))`: enough spread
+that children which died together do not restart together, and never so short that the step is pointless.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 _MOST_DOUBLINGS = 64
-"""Beyond it every ceiling is reached, and a float stays far from its largest value."""
+"""With more doublings every ceiling is reached; this many stay far from the largest float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Backoff:
 
 
 def next_streak(rule: Backoff, streak: int, lived: float) -> int:
-    """Return the number of failures in a row, this one included, after a life of `lived` seconds.
+    """Return the number of consecutive failures, including this one, after a life of `lived` seconds.
 
     >>> next_streak(Backoff(), 4, lived=3.0), next_streak(Backoff(), 4, lived=120.0)
     (5, 1)
@@ -39,7 +38,7 @@ def next_streak(rule: Backoff, streak: int, lived: float) -> int:
 
 
 def wait_before(rule: Backoff, streak: int, draw: float) -> float:
-    """Return the seconds to wait after the `streak`-th failure in a row; `draw` is uniform in [0, 1).
+    """Return the seconds to wait after the `streak`-th consecutive failure; `draw` is uniform in [0, 1).
 
     >>> [wait_before(Backoff(), streak, 0.0) for streak in (1, 2, 3, 99)]
     [0.5, 1.0, 2.0, 30.0]

@@ -1,14 +1,14 @@
 """A circuit breaker as a pure state machine: a frozen record and a sign go in, a record and a decision come out.
 
-Closed, all calls go. After `threshold` failures in a row it opens: no call goes until a wait is over, then
-exactly one, the probe, with a deadline; one that is not back by then counts as failed, for a probe that hangs
-must not leave the breaker half-open for ever. Success closes; failure opens it again for longer:
+Closed, it admits all calls. After `threshold` consecutive failures it opens and admits none until a wait is over, then
+exactly one, the probe, with a deadline. A probe that is not back by then counts as failed, so that one that hangs
+cannot leave the breaker half-open forever. Success closes it; failure opens it again for longer:
 `min(ceiling, base * 2^n) * U(0.8, 1.2)`.
 
-A *hold* is the other side's wish (come back at t) and no failure: nothing goes until then, and nothing is
+A *hold* is the other side's request (come back at t), not a failure: no call is admitted until then, and nothing is
 counted.
 
-Moments are seconds of any one clock, the caller's. `draw` is a float in [0, 1), drawn by the caller.
+Times are seconds of any one clock of the caller. `draw` is a float in [0, 1), drawn by the caller.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_DOUBLINGS = 64
 
 
 class Phase(StrEnum):
-    """Where a breaker is."""
+    """The phase of a breaker."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -29,7 +29,7 @@ class Phase(StrEnum):
 
 
 class Sign(StrEnum):
-    """What can happen to a breaker, as its diagram names it."""
+    """The inputs of a breaker, as named in its diagram."""
 
     ASKED = "asked"
     DUE = "asked, wait over"
@@ -48,8 +48,8 @@ TABLE: dict[tuple[Phase, Sign], Phase] = {
     (Phase.CLOSED, Sign.HELD): Phase.CLOSED,
     (Phase.OPEN, Sign.ASKED): Phase.OPEN,
     (Phase.OPEN, Sign.DUE): Phase.HALF_OPEN,
-    # Calls that began before it opened may still come back: a success is good news whenever it comes; a failure tells
-    # nothing new, and counting it would let n calls in flight raise the wait n times.
+    # Calls that began before it opened may still return. A success counts whenever it comes. A failure adds nothing:
+    # counting it would let n calls in flight raise the wait n times.
     (Phase.OPEN, Sign.SUCCESS): Phase.CLOSED,
     (Phase.OPEN, Sign.FAILURE): Phase.OPEN,
     (Phase.OPEN, Sign.HELD): Phase.OPEN,
@@ -63,7 +63,7 @@ TABLE: dict[tuple[Phase, Sign], Phase] = {
 
 @dataclass(frozen=True, slots=True)
 class BreakerRule:
-    """threshold: failures in a row that open it. base, ceiling, probe: seconds, the last one a probe's deadline."""
+    """threshold: consecutive failures that open it. base, ceiling, probe: seconds; `probe` is a probe's deadline."""
 
     threshold: int = 3
     base: float = 60.0
@@ -79,10 +79,10 @@ class BreakerRule:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """The state. `until` is when the wait ends (open), or when the probe is overdue (half-open).
+    """The state. `until`: end of the wait (open), or deadline of the probe (half-open).
 
-    failures: in a row, while closed. openings: in a row without a success; the n of the wait is openings - 1.
-    held: nothing goes before this moment, whatever the phase.
+    failures: consecutive ones while closed. openings: consecutive ones without a success; the n of the wait is
+    openings - 1. held: no call is admitted before this time, in any phase.
     """
 
     phase: Phase = Phase.CLOSED
@@ -100,12 +100,12 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Make the call, and report how it went."""
+    """Make the call, and report its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Make this one call; it counts as failed at `deadline`, so give it up by then."""
+    """Make this one call, and give it up by `deadline`, when it counts as failed."""
 
     deadline: float
 
@@ -122,7 +122,7 @@ Permit = Go | Probe | Wait
 
 
 def ask(state: Breaker, rule: BreakerRule, now: float, draw: float) -> tuple[Breaker, Permit]:
-    """Return whether a call may be made now. A Probe is admitted once: the new state must be kept before the call."""
+    """Decide whether a call may be made now. A Probe is admitted once, so store the new state before the call."""
     if now < state.held:
         return state, Wait(max(state.held, state.until) if state.phase is Phase.OPEN else state.held)
     match state.phase:
@@ -141,12 +141,12 @@ def ask(state: Breaker, rule: BreakerRule, now: float, draw: float) -> tuple[Bre
 
 
 def succeeded(state: Breaker) -> Breaker:
-    """Return the state after a success: closed, from anywhere."""
+    """Return the state after a success: closed, from any phase."""
     return Breaker(phase=TABLE[state.phase, Sign.SUCCESS])
 
 
 def failed(state: Breaker, rule: BreakerRule, now: float, draw: float, *, at_once: bool = False) -> Breaker:
-    """Return the state after a failure. `at_once` opens without waiting for more, for what will not mend by itself."""
+    """Return the state after a failure. `at_once` opens after this one, for failures that will not pass."""
     match state.phase:
         case Phase.CLOSED:
             failures = state.failures + 1
@@ -160,14 +160,14 @@ def failed(state: Breaker, rule: BreakerRule, now: float, draw: float, *, at_onc
 
 
 def hold(state: Breaker, until: float) -> Breaker:
-    """Return the state when the other side asks for quiet until a moment. No failure; a probe held is a probe over."""
+    """Return the state after a request for quiet until a moment. It is not a failure; it ends a probe."""
     phase = TABLE[state.phase, Sign.HELD]
     due = until if state.phase is Phase.HALF_OPEN else state.until
     return replace(state, phase=phase, until=due, held=max(state.held, until))
 
 
 def wait_of(rule: BreakerRule, opening: int, draw: float) -> float:
-    """Return the seconds that the `opening`-th opening in a row (from 1) stays open.
+    """Return the seconds that the `opening`-th consecutive opening (from 1) stays open.
 
     >>> [round(wait_of(BreakerRule(), n, 0.5)) for n in (1, 2, 3, 6, 99)]
     [60, 120, 240, 1800, 1800]
@@ -177,7 +177,7 @@ def wait_of(rule: BreakerRule, opening: int, draw: float) -> float:
 
 
 def diagram() -> str:
-    """Return the table as a Mermaid state diagram; the documentation's picture is this text."""
+    """Return the table as a Mermaid state diagram, which the documentation shows."""
     arrows = [f"    {was.name} --> {becomes.name}: {sign}" for (was, sign), becomes in TABLE.items()]
     return "\n".join(["stateDiagram-v2", f"    [*] --> {Phase.CLOSED.name}", *arrows])
 

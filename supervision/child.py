@@ -1,8 +1,8 @@
 """One child's life in one task: run, see how it ends, ask the policy, rest, run again.
 
-There is no nursery and no second task for a child: it is stopped through the cancel scope around its own run.
-That scope is shielded, because Trio's cancellation is a broadcast and a supervisor's stop is a sequence: a
-cancellation from outside reaches the supervisor, which then ends its children one by one (or slice by slice).
+A child has no nursery and no second task: it is stopped through the cancel scope around its run. That scope is
+shielded, because Trio's cancellation is a broadcast and a supervisor's stop is a sequence: a cancellation from outside
+reaches the supervisor, which then ends its children one by one (or slice by slice).
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from supervision.spec import ChildSpec
 from supervision.states import Change, End, State
 
 CLEANUP_GRACE = 5.0
-"""Seconds that a cancelled child may still clean up before its supervisor's stop goes on without it."""
+"""Seconds that a cancelled child gets for clean-up before its supervisor continues its stop without it."""
 
 
 class Owner(Protocol):
-    """What a child needs of its supervisor."""
+    """The part of a supervisor that a child needs."""
 
     teller: ChangeListener[Change]
     steps: StepClock | None
 
     def changed(self, child: Child, old: State) -> None:
-        """Take note of a change of state."""
+        """Handle a change of state."""
 
     def after(self, child: Child, exit: Exit) -> float | None:
-        """Return the seconds to rest before the next life; None when there is none in this task."""
+        """Return the seconds to rest before the next life; None if there is none in this task."""
 
     def ended(self, child: Child) -> None:
-        """Take note that the child's task is at its end."""
+        """Handle the end of the child's task."""
 
 
 class Branch(Protocol):
-    """What a supervisor that is itself a child shows its own supervisor."""
+    """The part of a nested supervisor that its own supervisor sees."""
 
     def stop(self, *, now: bool = False) -> None:
-        """Stop in order; `now` skips politeness."""
+        """Stop in order; `now` skips the time for polite ends."""
 
     def slices(self) -> Iterator[Sequence[Child]]:
         """Yield all children below, in slices."""
 
     def find(self, path: str) -> Child | None:
-        """Return the child of this full path."""
+        """Return the child with this full path."""
 
 
 class Child:
-    """A child as its own code sees it, and the supervisor's record of it, which is there even when the child is wedged.
+    """A child for its own code, and the supervisor's record of it, which exists even if the child hangs.
 
-    For the child: `path`, `ready()`, `stopping`, `note()`, `attention`. The rest is its supervisor's.
+    For the child: `path`, `ready()`, `stopping`, `note()`, `attention`. The rest is for its supervisor.
     """
 
     __slots__ = (
@@ -100,11 +100,11 @@ class Child:
         self.crash: Crash | None = None
         """Of the last life that crashed, however long ago."""
         self.last_life: Crash | None = None
-        """How the last life ended: None for a return, or a stop without a fault."""
+        """The crash of the last life; None after a return, or a stop without a fault."""
         self.end: End | None = None
         self.remark, self.on_hold = "", False
         self.attention = False
-        """Set by the child: a person should look here first (a breaker is open, say), though it runs."""
+        """Set by the child: it runs but needs a person's attention, for example because a breaker is open."""
         self.branch: Branch | None = None
         self.task: trio.lowlevel.Task | None = None
         self.alive = self.asked = self._ready = self._renewed = False
@@ -117,7 +117,7 @@ class Child:
 
     @property
     def stopping(self) -> trio.Event:
-        """Set when the child is asked to stop; a child that looks at it gets `shutdown` seconds to end by itself."""
+        """Set when the child should stop. A child that has used this property gets `shutdown` seconds to end itself."""
         if self._stopping is None:
             self._stopping = trio.Event()
             if self.asked:
@@ -125,7 +125,7 @@ class Child:
         return self._stopping
 
     def ready(self) -> None:
-        """Say that the child does its work now: whoever is started after it may start. Again does nothing."""
+        """Report that the child works now, so that the next child may start. Idempotent."""
         if self._ready:
             return
         self._ready = True
@@ -136,13 +136,13 @@ class Child:
         self._settle()
 
     def note(self, text: str, *, on_hold: bool = False) -> None:
-        """Say what the child is waiting for or doing, for its status. on_hold: it waits for the whole service."""
+        """Set a text for the status: the child's work or wait. on_hold: it waits for the whole service."""
         self.remark, self.on_hold = text, on_hold
 
     # --- for its supervisor --------------------------------------------------------------------------------------
 
     def become(self, state: State, at: float | None = None) -> None:
-        """Change the state and tell the supervisor. at: the moment, where it is known already."""
+        """Change the state and notify the supervisor. at: the time, if it is known already."""
         old = self.state
         if state is not old:
             self.state = state
@@ -150,7 +150,6 @@ class Child:
             self.owner.changed(self, old)
 
     def change_from(self, old: State) -> Change:
-        """Return the change from a state to the present one."""
         return Change(self.path, old, self.state, self.since, self.restarts, self.crash)
 
     def finish(self) -> End:
@@ -161,15 +160,15 @@ class Child:
         return self.end
 
     def begin(self) -> None:
-        """Get ready for a new task, before it is spawned."""
+        """Prepare for a new task, before it is spawned."""
         self.alive, self.asked, self._ready, self.end = True, False, False, None
         self.become(State.STARTING)
 
     def ask(self, within: float) -> None:
-        """Ask the child to end within so many seconds; one that does not look at `stopping` is cancelled at once."""
+        """Ask the child to end within so many seconds; cancel it at once if it does not use `stopping`."""
         self._mark_asked()
         if self._scope is None:
-            return  # not yet running: its task will see that it was asked
+            return  # not running yet: its task will see `asked`
         polite = within > 0 and (self._stopping is not None or self.branch is not None)
         if self._stopping is not None:
             self._stopping.set()
@@ -181,9 +180,9 @@ class Child:
             self._scope.cancel()
 
     def renew(self) -> None:
-        """End this life, or this rest, and begin another at once. Does nothing to a child that is asked to end.
+        """End this life, or this rest, and begin another at once. Does nothing for a child that was asked to end.
 
-        A child that looks at `stopping` gets its `shutdown` seconds; no back-off follows, and no budget is used up.
+        A child that uses `stopping` gets its `shutdown` seconds. No back-off follows, and no budget is used up.
         """
         if self._scope is None or self.asked or not self.alive:
             return
@@ -197,12 +196,12 @@ class Child:
 
     @property
     def resumes(self) -> float | None:
-        """The moment of Trio's clock at which a resting child begins its next life; None when it does not rest."""
+        """When a resting child begins its next life, by Trio's clock; None if it does not rest."""
         resting = self.state in (State.BACKOFF, State.QUARANTINED)
         return self._scope.deadline if resting and self._scope is not None else None
 
     def cut(self) -> None:
-        """End politeness: cancel the child now. A supervisor so cut cancels its own, still in order."""
+        """Cancel the child now, without time for a polite end. A nested supervisor cancels its children in order."""
         self._mark_asked()
         if self.branch is not None:
             self.branch.stop(now=True)
@@ -210,23 +209,23 @@ class Child:
             self._scope.cancel()
 
     async def wait_settled(self) -> None:
-        """Wait until the child is ready, or has no task any more."""
+        """Wait until the child is ready or has no task."""
         while self.alive and not self._ready:
             if self._settled is None:
                 self._settled = trio.Event()
             await self._settled.wait()
 
     async def wait_over(self) -> None:
-        """Wait until the child's task is gone."""
+        """Wait until the child's task has ended."""
         if self.alive:
             if self._over is None:
                 self._over = trio.Event()
             await self._over.wait()
 
     async def wait_ended(self, within: float) -> None:
-        """Ask for the end, cancel after so many seconds, and wait until the task is gone.
+        """Ask the child to end, cancel it after so many seconds, and wait for the end of its task.
 
-        Cancelled while waiting, the request stands: the child still ends within the given time.
+        If cancelled while waiting, the request remains: the child still ends within the given time.
         """
         if self.alive:
             self.ask(within)
@@ -259,7 +258,7 @@ class Child:
         return self._scope
 
     def _close_life(self, crash: Crash | None) -> float | None:
-        """Return the seconds to rest before the next life, None when this was the last in this task."""
+        """Return the seconds to rest before the next life, None if this was the last in this task."""
         self._stopping, self.branch = None, None
         if self.spec.mailbox is not None:
             self.spec.mailbox.desert(f"{self.path} ended before answering", for_good=False)
@@ -302,7 +301,7 @@ class Child:
 
 
 async def live(child: Child) -> None:
-    """Be a child's task: life after life, until the policy or a stop ends them. Raises nothing that is an Exception."""
+    """Run a child's task: life after life, until the policy or a stop ends them. Raises no Exception."""
     child.task = trio.lowlevel.current_task()
     try:
         while not child.asked:
@@ -319,7 +318,7 @@ async def live(child: Child) -> None:
 
 
 async def _one_life(child: Child) -> Crash | None:
-    """Run the child once; return what it crashed with, None when it returned or was cancelled without a fault."""
+    """Run the child once; return its crash, None if it returned or was cancelled without a fault."""
     crash = None
     try:
         with child._open_life() as scope:
@@ -329,7 +328,7 @@ async def _one_life(child: Child) -> Crash | None:
                 crash = describe(error, skip=1)
     except Exception as error:
         # A nursery inside the child can end in a group of Cancelled and ValueError. That group is not an Exception and
-        # passes the clause above; the scope takes its Cancelled out and lets the rest go on, up to here.
+        # passes the clause above; the scope removes its Cancelled and raises the rest, which arrives here.
         crash = describe(error, skip=1)
     if crash is None and scope.cancelled_caught and not (child.asked or child._renewed):
         crash = describe(NotReady(f"not ready within {child.spec.ready_within:g} s"))

@@ -1,8 +1,8 @@
-"""A supervisor of many children of one kind, that come and go and owe each other nothing.
+"""A supervisor of many children of one kind that come and go and do not depend on each other.
 
-A child that keeps crashing goes to quarantine alone; the supervisor never gives up for its sake. When many
-are in trouble at once it says so (an alarm) and goes on. All children stop together within one budget, in
-slices, so that neither the stop nor the crash of thousands holds the loop.
+A child that keeps crashing is quarantined alone; the supervisor never gives up because of it. If many are in trouble at
+once, it raises an alarm and continues. All children stop together within one budget, in slices, so that neither the
+stop nor the crash of thousands blocks the loop.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from supervision.status import snapshot_of, status_of, wait_snapshot_of
 STOP_SLICE = 500
 """Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
 ENDS_KEPT = 1000
-"""Ends remembered for those who begin to watch only afterwards."""
+"""Ends kept for watchers that arrive only afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,16 @@ class DynamicStatistics:
 
     @property
     def total(self) -> int:
-        """All living children."""
         return self.starting + self.running + self.backoff + self.quarantined + self.stopping
 
 
 class DynamicSupervisor:
     """Runs children that are started and stopped one by one.
 
-    budget: (most restarts, within seconds) of each child; one more and it is quarantined for `quarantine`
-    seconds +-10 %, again and again until it stays alive. stop_budget: seconds for all children together.
-    alarm: told once when 30 % of at least 20 are in backoff or quarantine, and again only after that had
-    calmed down. The rest is as in `Supervisor`.
+    budget: (most restarts, within seconds) of each child; one more quarantines it for `quarantine` seconds +-10 %,
+    again and again until it stays alive. stop_budget: seconds for all children together. alarm: called once when 30 %
+    of at least 20 children are in backoff or quarantine, and again only after it was over. The rest is as in
+    `Supervisor`.
     """
 
     def __init__(
@@ -98,9 +97,9 @@ class DynamicSupervisor:
     # --- life ----------------------------------------------------------------------------------------------------
 
     async def run(self, child: Child | None = None) -> None:
-        """Keep the children that `start_child` brings, until `stop()` or cancellation; both stop them in the budget.
+        """Run the children from `start_child` until `stop()` or cancellation; both stop them within the budget.
 
-        Fits `ChildSpec.run`. Children live as long as this call: run again, it begins with none.
+        Fits `ChildSpec.run`. Children live only as long as this call: a second run begins without any.
         """
         if self._nursery is not None:
             raise RuntimeError(f"supervisor {self.path} is running already")
@@ -122,7 +121,7 @@ class DynamicSupervisor:
             self._nursery = None
 
     def stop(self, *, now: bool = False) -> None:
-        """Ask for a stop; `now`, also when a stop is under way, skips politeness. Does nothing when not running."""
+        """Ask for a stop; `now` cancels at once, also during a stop. Does nothing if not running."""
         if self._nursery is None:
             return
         self._asked = True
@@ -134,7 +133,7 @@ class DynamicSupervisor:
     # --- children ------------------------------------------------------------------------------------------------
 
     def start_child(self, spec: ChildSpec) -> None:
-        """Start a child; it runs from the next turn of the loop on. Raises AlreadyStarted for a living id, Stopping."""
+        """Start a child from the loop's next turn on. Raises AlreadyStarted for a living id, Stopping."""
         if self._nursery is None or self._asked:
             raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
         if spec.id in self._children:
@@ -147,9 +146,9 @@ class DynamicSupervisor:
         self._nursery.start_soon(live, child, name=child.path)
 
     async def stop_child(self, id: str) -> None:
-        """Ask a child to end, cancel it after its own `shutdown` seconds, and return when its task is gone.
+        """Ask a child to end, cancel it after its `shutdown` seconds, and wait for the end of its task.
 
-        Raises NoSuchChild. Cancelled, it stops waiting, but the child still ends.
+        Raises NoSuchChild. If cancelled, it stops waiting, but the child still ends.
         """
         child = self._children.get(id)
         if child is None:
@@ -157,7 +156,7 @@ class DynamicSupervisor:
         await child.wait_ended(child.spec.shutdown)
 
     async def watch(self, id: str) -> End:
-        """Return how a child ended, as soon as it has for good; at once when it lately has. Raises NoSuchChild."""
+        """Wait until a child has ended for good and return its end; at once for a recent end. Raises NoSuchChild."""
         child = self._children.get(id)
         if child is not None:
             await child.wait_over()
@@ -170,27 +169,26 @@ class DynamicSupervisor:
         return end
 
     async def wait_running(self) -> None:
-        """Wait until children can be started: for whoever has only just spawned `run`."""
+        """Wait until children can be started, after `run` was spawned."""
         while self._nursery is None:
             if self._running is None:
                 self._running = trio.Event()
             await self._running.wait()
 
     def has(self, id: str) -> bool:
-        """Whether a child of this id is alive, in whatever state."""
+        """Return whether a child with this id is alive, in any state."""
         return id in self._children
 
     def child(self, id: str) -> Child | None:
-        """Return the living child of this id."""
         return self._children.get(id)
 
     def __len__(self) -> int:
         return len(self._children)
 
-    # --- looking -------------------------------------------------------------------------------------------------
+    # --- inspection ----------------------------------------------------------------------------------------------
 
     def statistics(self) -> DynamicStatistics:
-        """Return the figures of this moment; they are kept up all the time, so this costs the same for any number."""
+        """Return the present figures. They are counted continuously, so the cost does not depend on their number."""
         counts = self._counts
         return DynamicStatistics(
             starting=counts[State.STARTING],
@@ -204,15 +202,15 @@ class DynamicSupervisor:
         )
 
     def snapshot(self) -> Snapshot:
-        """Return the picture of all children, worst first."""
+        """Return a snapshot of all children, worst first."""
         return snapshot_of(self)
 
     async def wait_snapshot(self) -> Snapshot:
-        """Return the same picture, read in slices with checkpoints between: for more than 50,000 children."""
+        """Return the same snapshot, read in slices with checkpoints between: for more than 50,000 children."""
         return await wait_snapshot_of(self)
 
     def status(self, path: str) -> Status:
-        """Return all that is known of one child, by full path or by id. Raises NoSuchChild."""
+        """Return the status of one child, by full path or by id. Raises NoSuchChild."""
         return status_of(self, path)
 
     def slices(self) -> Iterator[Sequence[Child]]:
@@ -224,7 +222,7 @@ class DynamicSupervisor:
                 yield from child.branch.slices()
 
     def find(self, path: str) -> Child | None:
-        """Return the child of this full path, however deep; None when there is none."""
+        """Return the child with this full path, at any depth; None if there is none."""
         if not path.startswith(f"{self.path}/"):
             return None
         id, _, rest = path[len(self.path) + 1 :].partition("/")
@@ -237,10 +235,10 @@ class DynamicSupervisor:
         state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
         return f"<DynamicSupervisor {self.path} {state}, {len(self._children)} children>"
 
-    # --- what its children's tasks call --------------------------------------------------------------------------
+    # --- calls from the children's tasks -------------------------------------------------------------------------
 
     def changed(self, child: Child, old: State) -> None:
-        """Keep the counts, raise the alarm, pass the change on."""
+        """Update the counts, raise the alarm, forward the change."""
         counts = self._counts
         counts[old] -= 1
         counts[child.state] += 1
@@ -254,7 +252,7 @@ class DynamicSupervisor:
             self.teller.tell(child.change_from(old))
 
     def after(self, child: Child, exit: Exit) -> float | None:
-        """Decide what follows an exit; None ends the child's task."""
+        """Return the seconds to rest after an exit; None ends the child's task."""
         if self._asked:
             return None
         spec = child.spec
@@ -287,7 +285,7 @@ class DynamicSupervisor:
         return wait
 
     def ended(self, child: Child) -> None:
-        """Forget a child, but for its end."""
+        """Remove a child, but keep its end."""
         self._ends[child.spec.id] = child.finish()
         self._counts[State.ENDED] = 0
         del self._children[child.spec.id]
@@ -309,7 +307,7 @@ class DynamicSupervisor:
                 self.steps = child.owner.steps
 
     async def _stop_children(self) -> None:
-        """Ask all and wait, within the budget; cancel the rest, however long the machine takes for that."""
+        """Ask all children and wait, within the budget; then cancel the rest, however long that takes."""
         children = list(self._children.values())
         with trio.move_on_after(0 if self._now else self._stop_budget, shield=True) as self._polite:
             await _in_slices(children, lambda child: child.ask(math.inf))
@@ -320,7 +318,7 @@ class DynamicSupervisor:
 
 
 async def _in_slices(children: list[Child], act: Callable[[Child], None]) -> None:
-    """Act on each child that is alive, letting other tasks run in between; no cancellation leaves any of them out."""
+    """Call `act` on each living child, and let other tasks run in between; a cancellation does not skip any."""
     for start in range(0, len(children), STOP_SLICE):
         for child in children[start : start + STOP_SLICE]:
             if child.alive:

@@ -1,4 +1,4 @@
-"""Errors, sorted by what the catcher can do about them; and the record that is kept of a crash."""
+"""Errors, sorted by the catcher's options, and the stored record of a crash."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ FRAMES_KEPT = 3
 
 
 class InvalidSpec(ValueError):
-    """Our own nonsense in a specification: mend the program."""
+    """A mistake of ours in a specification: fix the program."""
 
 
 class AlreadyStarted(Exception):
-    """A child with this id is alive; stop it first, or choose another id."""
+    """A child with this id is alive; stop it first, or use another id."""
 
 
 class NoSuchChild(KeyError):
-    """No child of this id is, or lately was, here."""
+    """There is no child with this id, and none has ended recently."""
 
     def __str__(self) -> str:
         return f"no such child: {self.args[0]}" if self.args else "no such child"
 
 
 class Stopping(Exception):
-    """The supervisor is stopping or not running: nothing can be started now."""
+    """The supervisor is stopping or not running, so nothing can be started."""
 
 
 class NotReady(Exception):
-    """A child did not call `ready()` in time. On record as a crash, never raised at a caller."""
+    """A child did not call `ready()` in time. Recorded as a crash, never raised to a caller."""
 
 
 class Escalate(Exception):
-    """A supervisor gives up: a child needs restarts more often than allowed. Its children are stopped already.
+    """A supervisor gives up, because a child needs more restarts than allowed. Its children are stopped already.
 
-    path: of the supervisor. child: the id of the child whose exit was one too many. reason: a sentence.
+    path: of the supervisor. child: the id of the child that exited once too often. reason: a sentence.
     """
 
     def __init__(self, path: str, child: str, reason: str) -> None:
@@ -49,12 +49,12 @@ class Escalate(Exception):
 
 
 class Unanswered(Exception):
-    """Who was asked ended, or dropped the question, before answering. Whether it acted on it is unknown."""
+    """The consumer ended, or dropped the question, before answering. It may or may not have acted on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """All that is kept of an exception; no traceback, so no frame and no local variable stays alive.
+    """The stored part of an exception, without traceback, so that no frame or local variable stays alive.
 
     kind: the type's name. message: at most 300 characters. frames: the innermost three, innermost last.
     """
@@ -78,7 +78,7 @@ def describe(error: BaseException, *, skip: int = 0) -> Crash:
 def _message(error: BaseException) -> str:
     try:
         text = str(error)
-    except Exception:  # an exception type's own bug must not become the supervisor's
+    except Exception:  # a bug in an exception type must not crash the supervisor
         text = "(its message cannot be shown)"
     if isinstance(error, BaseExceptionGroup):
         text = f"{text}: {'; '.join(str(_leaf(inner)) for inner in error.exceptions[:FRAMES_KEPT])}"

@@ -1,4 +1,4 @@
-"""Telling the outside of changes, without letting a broken listener harm a child."""
+"""Notification of changes, without letting a broken listener harm a child."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ N = TypeVar("N")
 
 
 class ChangeListener(Generic[N]):
-    """Calls a listener, if there is one; its exceptions are counted and kept here, and reach nobody else."""
+    """Calls a listener, if there is one. Its exceptions are counted and kept here, and do not propagate."""
 
     __slots__ = ("crash", "failures", "listener")
 
@@ -21,7 +21,7 @@ class ChangeListener(Generic[N]):
         self.crash: Crash | None = None
 
     def tell(self, notice: N) -> None:
-        """Pass a notice on. Never raises an Exception: it is called inside a child's task, between its lives."""
+        """Pass a notice on. Never raises an Exception, since it is called in a child's task, between its lives."""
         if self.listener is None:
             return
         try:

@@ -1,14 +1,13 @@
-"""A bounded mailbox that outlives whoever reads it, and questions with a one-shot answer.
+"""A bounded mailbox that outlives its reader, and questions with a one-shot answer.
 
-It belongs to whoever composes the tree, not to the actor: producers and the consumer only borrow it and
-cannot close it. So a consumer that crashes and comes back finds all that it had not yet taken, no sender sees
-a broken channel, and no producer can shut the door for another. Inside is a Trio memory channel, whose
-sending and receiving are all-or-nothing under cancellation; that guarantee is not rebuilt here.
+A mailbox belongs to the code that composes the tree, not to the actor: producers and the consumer only borrow it and
+cannot close it. So a consumer that crashes and comes back finds all messages that it had not taken, no sender sees a
+broken channel, and no producer can close it for another. Inside is a Trio memory channel, whose sending and receiving
+are all-or-nothing under cancellation.
 
-What *is* lost in a crash is the message that was taken and not finished. So messages are commands and
-wake-ups; data that must not be lost crosses by a cursor over something durable. Whoever *asked* is told: by
-`with reply:` in the consumer, and, where the mailbox is named in the consumer's ChildSpec, by its supervisor
-at the end of each life.
+A crash loses the message that was taken and not finished. So messages are commands and wake-ups; data that must not be
+lost uses a cursor over durable storage. The sender of a *question* is notified: by `with reply:` in the consumer, and,
+if the consumer's ChildSpec names the mailbox, by its supervisor at the end of each life.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class MailboxFull(trio.WouldBlock):
 
 @dataclass(frozen=True, slots=True)
 class MailboxStatistics:
-    """depth: messages waiting, at most `bound`. sent, received: since it was made. full: how often it was met full."""
+    """depth: waiting messages, up to `bound`. sent, received: since creation. full: how often sends found it full."""
 
     name: str
     depth: int
@@ -44,10 +43,9 @@ class MailboxStatistics:
 
 
 class Reply(Generic[R]):
-    """The slot for one answer. The first word wins, later ones and those to an asker who has left do nothing.
+    """The slot for one answer. The first outcome wins; later ones, and those for an asker that has left, do nothing.
 
-    `with reply:` around the handling makes sure of an answer: leaving it without one fails the question with
-    Unanswered.
+    `with reply:` around the handling guarantees an outcome: leaving it without one fails the question with Unanswered.
     """
 
     __slots__ = ("_answered", "_error", "_scope", "_value", "_work", "gone", "taken")
@@ -61,7 +59,7 @@ class Reply(Generic[R]):
         self.taken = False
         """Whether the consumer has received the question."""
         self.gone = False
-        """Whether the asker has left: an expensive answer need not be made."""
+        """Whether the asker has left, so that an expensive answer can be skipped."""
 
     def answer(self, value: R) -> None:
         """Give the answer. Never waits, never raises."""
@@ -78,29 +76,29 @@ class Reply(Generic[R]):
 
     @contextmanager
     def while_wanted(self) -> Iterator[None]:
-        """Cancel the work in this block when the asker leaves; at once, if that has happened."""
+        """Cancel the work in this block when the asker leaves, or at once if it has left."""
         with trio.CancelScope() as self._work:
             if self.gone:
                 self._work.cancel()
             yield
 
     async def commit(self) -> None:
-        """From here on the work of `while_wanted` is done to its end, whether its asker stays or leaves.
+        """Let the work of `while_wanted` run to its end from here on, even if its asker leaves.
 
-        A checkpoint only for an asker who has left already: then the work ends here.
+        A checkpoint only if the asker has already left: then the work ends here.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         self._work = None
 
     def leave(self) -> None:
-        """Say that nobody waits for the answer any more."""
+        """Record that the asker no longer waits for the answer."""
         self.gone = True
         if self._work is not None:
             self._work.cancel()
 
     @property
     def settled(self) -> bool:
-        """Whether there was a first word."""
+        """Whether there is an outcome."""
         return self._answered.is_set()
 
     def __enter__(self) -> Reply[R]:
@@ -125,7 +123,7 @@ class Reply(Generic[R]):
 
 
 class _Question:
-    """A message together with its slot, so that the mailbox knows which answers are owed."""
+    """A message with its reply slot, so that the mailbox knows which answers are owed."""
 
     __slots__ = ("message", "reply")
 
@@ -135,9 +133,9 @@ class _Question:
 
 
 class Mailbox(Generic[T]):
-    """A queue of at most `bound` messages for one consumer. Full, `send` waits and `send_nowait` refuses.
+    """A queue of at most `bound` messages for one consumer. If it is full, `send` waits and `send_nowait` raises.
 
-    Made anywhere, used in any task of one Trio run. It has no channel, which is 2 KB, before its first message.
+    Can be made anywhere and used in any task of one Trio run. Its channel (2 KB) is made with the first message.
     """
 
     __slots__ = ("_deserted", "_first", "_full", "_owed", "_receive", "_received", "_send", "_sent", "bound", "name")
@@ -155,11 +153,11 @@ class Mailbox(Generic[T]):
         self._deserted = False
 
     async def send(self, item: T) -> None:
-        """Put a message in, waiting while there is no room. Cancelled, it has not been put in."""
+        """Add a message, waiting while the mailbox is full. If cancelled, the message was not added."""
         await self._put(item)
 
     def send_nowait(self, item: T) -> None:
-        """Put a message in. Raises MailboxFull, and has then not put it in."""
+        """Add a message. Raises MailboxFull, and has then not added it."""
         try:
             self._sender().send_nowait(item)
         except trio.WouldBlock:
@@ -168,7 +166,7 @@ class Mailbox(Generic[T]):
         self._sent += 1
 
     async def receive(self) -> T:
-        """Take the oldest message, waiting for one. Cancelled, it has taken none."""
+        """Take the oldest message, waiting for one. If cancelled, none was taken."""
         self._deserted = False
         if self._receive is None:
             first = self._first = trio.Event() if self._first is None else self._first
@@ -179,7 +177,7 @@ class Mailbox(Generic[T]):
         return self._opened(await self._receive.receive())
 
     def receive_nowait(self) -> T:
-        """Take the oldest message. Raises trio.WouldBlock when there is none."""
+        """Take the oldest message. Raises trio.WouldBlock if there is none."""
         self._deserted = False
         if self._receive is None:
             raise trio.WouldBlock
@@ -188,9 +186,9 @@ class Mailbox(Generic[T]):
     async def ask(self, make: Callable[[Reply[R]], T]) -> R:
         """Send the message that `make(reply)` builds and return its answer.
 
-        Raises what `reply.fail` was given, and Unanswered when the consumer ended without a word, or is known
-        to be gone. Waits as long as it takes: put a deadline around it. Cancelled, the message may have been
-        sent and acted upon.
+        Raises the error passed to `reply.fail`, and Unanswered if the consumer ended without an answer or is known to
+        be gone. There is no time limit: put a deadline around it. If cancelled, the message may have been sent and
+        acted upon.
         """
         if self._deserted:
             raise Unanswered(f"nobody reads mailbox {self.name}")
@@ -206,10 +204,10 @@ class Mailbox(Generic[T]):
             owed.pop(reply, None)
 
     def desert(self, reason: str, *, for_good: bool) -> None:
-        """Tell those who wait that the consumer's life is over: called by its supervisor.
+        """Fail waiting questions because the consumer's life is over; called by its supervisor.
 
-        Questions that were taken fail with Unanswered. When it is for good (until someone receives again),
-        those still waiting fail too, and new ones are refused at once. No message leaves the mailbox.
+        Questions that were taken fail with Unanswered. With `for_good`, questions not yet taken fail too, and new ones
+        are refused at once, until a task receives again. No message leaves the mailbox.
         """
         self._deserted = for_good
         for reply in tuple(self._owed or ()):
@@ -217,7 +215,6 @@ class Mailbox(Generic[T]):
                 reply.fail(Unanswered(reason))
 
     def statistics(self) -> MailboxStatistics:
-        """Return the figures of this moment."""
         depth = self._receive.statistics().current_buffer_used if self._receive is not None else 0
         return MailboxStatistics(self.name, depth, self.bound, self._sent, self._received, self._full)
 
@@ -226,7 +223,7 @@ class Mailbox(Generic[T]):
         return f"<Mailbox {self.name} {now.depth}/{now.bound}, {now.sent} sent, {now.received} received>"
 
     async def _put(self, item: T | _Question) -> None:
-        """Send as the channel does, in the same steps, but counting how often it was full."""
+        """Send in the channel's own steps, and count how often it was full."""
         sender = self._sender()
         await trio.lowlevel.checkpoint_if_cancelled()
         try:

@@ -4,10 +4,9 @@
     returned             again       end         end
     crashed              again       again       end
 
-"Again" costs one restart. More than `most` of them within `period` seconds are too many: then the child goes
-to quarantine (where children are many and no one's neighbour matters to him), or its supervisor gives up
-(where they are few and depend on each other). Copying the second rule to the first case would let one bad
-child stop all the others.
+"Again" costs one restart. After more than `most` of them within `period` seconds, the child is quarantined (if there
+are many independent children), or its supervisor gives up (if there are few and they depend on each other). Giving up
+in the first case would let one bad child stop all the others.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ QUARANTINE_JITTER = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `most` restarts within any `period` seconds. quarantine: seconds of it, None to escalate instead."""
+    """At most `most` restarts within any `period` seconds. quarantine: its seconds, None to escalate instead."""
 
     most: int
     period: float
@@ -57,7 +56,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a life ended: by an exception or a return, when, and after how many seconds."""
+    """The end of a life: by an exception or a return, when, and after how many seconds."""
 
     crashed: bool
     at: float
@@ -66,7 +65,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Another life after `wait` seconds. streak, recent: to be remembered for the next decision."""
+    """Another life after `wait` seconds. streak, recent: keep for the next decision."""
 
     wait: float
     streak: int
@@ -75,7 +74,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """Another life, but only after a long wait, and on probation: a crash soon after leads straight back here."""
+    """Another life, after a long wait and on probation: an early crash leads straight back here."""
 
     wait: float
     streak: int
@@ -108,11 +107,11 @@ def decide(
     draw: float,
     probation: bool = False,
 ) -> Decision:
-    """Return what follows an exit.
+    """Decide between another life, quarantine, giving up and the end.
 
-    streak: failures in a row before this one. recent: the moments of former restarts, oldest first; the
-    child's own, or its supervisor's, as the limit is meant. draw: uniform in [0, 1). probation: this was the
-    first life after a quarantine.
+    streak: consecutive failures before this one. recent: times of earlier restarts, oldest first, of the child or of
+    its whole supervisor, depending on the limit. draw: uniform in [0, 1). probation: this was the first life after a
+    quarantine.
     """
     if not AGAIN[exit.crashed, restart]:
         return NO_MORE

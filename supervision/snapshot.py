@@ -1,4 +1,4 @@
-"""A frozen picture of a tree, worst first, made from the supervisors' own records without asking any child."""
+"""A frozen snapshot of a tree, worst first, made from the supervisors' records without asking any child."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from supervision.mailbox import MailboxStatistics
 from supervision.states import State
 
 SLICE = 10_000
-"""Children read between two checkpoints where a read is sliced: a few milliseconds."""
+"""Children read between two checkpoints of a sliced read: a few milliseconds."""
 
 _RANK = {State.QUARANTINED: 0, State.BACKOFF: 1, State.STOPPING: 4, State.STARTING: 5, State.ENDED: 6, State.RUNNING: 7}
 _ATTENTION = 2
@@ -21,7 +21,7 @@ _LAST = 9
 
 
 class Row(NamedTuple):
-    """One child. since: a moment of Trio's clock. attention: the child's own word that it needs a look."""
+    """One child. since: by Trio's clock. attention: the child asks for a person's attention."""
 
     path: str
     state: State
@@ -33,17 +33,17 @@ class Row(NamedTuple):
 
 
 class StepFigures(NamedTuple):
-    """How a task's steps went, in seconds: since its last one began, and its slowest (0 if none was slow)."""
+    """The steps of a task, in seconds: time since its last one began, and its slowest (0 if none was slow)."""
 
     idle: float
     slowest: float
 
 
 class StepClock(Protocol):
-    """Whoever watches the steps of tasks (the watchdog)."""
+    """The watchdog, which measures the steps of tasks."""
 
     def of(self, path: str) -> StepFigures | None:
-        """Return the figures of a task, None when it has made no step yet."""
+        """Return the figures of a task, None if it has made no step yet."""
 
     def slow(self) -> Mapping[str, float]:
         """Return the slowest step in seconds of each task that ever had a slow one."""
@@ -51,10 +51,10 @@ class StepClock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """All that is known of one child, wedged or not.
+    """The status of one child, even of one that hangs.
 
-    awaiting: the innermost await outside Trio, "file:line in function"; empty when it has no task.
-    steps: None unless a watchdog runs. mailbox: None unless its spec names one.
+    awaiting: the innermost await outside Trio, "file:line in function"; empty if it has no task. steps: None unless a
+    watchdog runs. mailbox: None unless its spec names one.
     """
 
     path: str
@@ -73,8 +73,8 @@ class Status:
 class Snapshot:
     """The tree at a moment of Trio's clock, worst first: quarantined, backoff, attention, slow steps, the rest.
 
-    It is kept as columns, and rows are made of the page that is looked at: fifty thousand tuples would set the garbage
-    collector going over the whole heap, at several times the cost of reading the children.
+    It is stored as columns, and rows are made only for the requested page: fifty thousand tuples would make the garbage
+    collector scan the whole heap, at several times the cost of reading the children.
     """
 
     at: float
@@ -83,7 +83,7 @@ class Snapshot:
     order: Sequence[int]
 
     def page(self, start: int = 0, count: int = 200) -> list[Row]:
-        """Return so many rows from a position on."""
+        """Return `count` rows from an index on."""
         return [self._row(index) for index in self.order[start : start + count]]
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class Snapshot:
 
 
 class Visible(Protocol):
-    """What is read of a child."""
+    """The part of a child that a snapshot reads."""
 
     path: str
     state: State
@@ -113,7 +113,7 @@ class Visible(Protocol):
 
 
 class Picture:
-    """A snapshot in the making: `add` children, as many at a time as one likes, then `finish`."""
+    """A snapshot under construction: `add` children, any number at a time, then `finish`."""
 
     def __init__(self) -> None:
         self._paths: list[str] = []
@@ -125,7 +125,7 @@ class Picture:
         self._notes: list[str] = []
 
     def add(self, children: Sequence[Visible]) -> None:
-        """Read the records of some children: each once, for it is memory and not the reading that takes the time."""
+        """Read the records of some children, once each, since memory access takes most of the time."""
         paths, states, since, restarts = self._paths, self._states, self._since, self._restarts
         crashes, attention, notes = self._crashes, self._attention, self._notes
         for child in children:
@@ -138,7 +138,7 @@ class Picture:
             notes.append(child.remark)
 
     def finish(self, at: float, slow: Mapping[str, float]) -> Snapshot:
-        """Return the snapshot. Only the troubled few are sorted; the healthy many stay in their order of start."""
+        """Return the snapshot. Only the troubled few are sorted; the healthy many keep their order of start."""
         paths, states, restarts, attention = self._paths, self._states, self._restarts, self._attention
         running = State.RUNNING
         troubled = [n for n, state in enumerate(states) if state is not running or attention[n]]

@@ -22,7 +22,7 @@ Run = Callable[["Child"], Awaitable[None]]
 
 
 class Strategy(Enum):
-    """Who is restarted when a static child is: it alone, or it and all that were started after it."""
+    """Which children restart with a static child: it alone, or it and all that were started after it."""
 
     ONE_FOR_ONE = "one_for_one"
     REST_FOR_ONE = "rest_for_one"
@@ -30,14 +30,13 @@ class Strategy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """One child. All times are seconds. Raises InvalidSpec for what cannot be meant.
+    """One child. All times are seconds. Raises InvalidSpec for invalid values.
 
-    id: unique among its siblings, without "/" (it becomes a step of the child's path). run: the child's whole
-    life; called once for each life. shutdown: how long a child that looks at `stopping` may take; then it is
-    cancelled. 0 cancels at once. ready_within: the child must call `ready()` within so many seconds, else it
-    crashed; None: ready when started. mailbox: the one that this child alone reads. It outlives the child's
-    lives; named here, its depth is shown in the child's status, and those who wait for an answer learn of the
-    child's end (see `Mailbox`).
+    id: unique among its siblings, without "/" (it becomes a step of the child's path). run: the child's code, called
+    once for each life. shutdown: time for a child that uses `stopping` to end; then it is cancelled. 0 cancels at once.
+    ready_within: time for the child to call `ready()`, else it counts as crashed; None: ready when started. mailbox:
+    the one that only this child reads. It outlives the child's lives; naming it here shows its depth in the child's
+    status, and fails waiting questions when the child ends (see `Mailbox`).
     """
 
     id: str

@@ -9,10 +9,10 @@ from supervision.errors import Crash
 
 
 class State(StrEnum):
-    """Where a child is in its life.
+    """The state of a child.
 
-    starting: running, but not yet ready. running. backoff: waits for its next life. quarantined: waits long,
-    after too many crashes. stopping: was asked to end. ended: has no task any more.
+    starting: running, but not yet ready. running. backoff: waits for its next life. quarantined: waits long, after too
+    many crashes. stopping: was asked to end. ended: has no task.
     """
 
     STARTING = "starting"
@@ -25,7 +25,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A child went from one state to another, at a moment of Trio's clock; `crash` is its last one, if any."""
+    """A child changed its state, at a moment of Trio's clock. `crash`: its last one, if any."""
 
     path: str
     old: State
@@ -41,7 +41,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A child has ended for good. `crash` is how its last life ended, None for a return or a stop without a fault."""
+    """A child ended for good. `crash`: of its last life, None after a return or a stop without a fault."""
 
     path: str
     at: float

@@ -13,20 +13,20 @@ from supervision.snapshot import Picture, Snapshot, Status, StepClock
 
 
 class Tree(Protocol):
-    """A supervisor, as far as looking at it goes."""
+    """The part of a supervisor that inspection needs."""
 
     path: str
     steps: StepClock | None
 
     def find(self, path: str) -> Child | None:
-        """Return the child of this full path."""
+        """Return the child with this full path."""
 
     def slices(self) -> Iterator[Sequence[Child]]:
         """Yield all children below, in slices."""
 
 
 def snapshot_of(tree: Tree) -> Snapshot:
-    """Return the picture of this moment."""
+    """Return a snapshot of this moment."""
     picture = Picture()
     for children in tree.slices():
         picture.add(children)
@@ -34,7 +34,7 @@ def snapshot_of(tree: Tree) -> Snapshot:
 
 
 async def wait_snapshot_of(tree: Tree) -> Snapshot:
-    """Return a picture, letting others run between its slices."""
+    """Return a snapshot, with checkpoints between its slices."""
     picture = Picture()
     for children in tree.slices():
         picture.add(children)
@@ -63,7 +63,7 @@ def status_of(tree: Tree, path: str) -> Status:
 
 
 def _awaiting(task: trio.lowlevel.Task) -> str:
-    """Return the innermost await that is not Trio's own; a task with a nursery shows where it waits for that."""
+    """Return the innermost await outside Trio; for a task with a nursery, the place where it waits for that."""
     place = ""
     for frame, line in task.iter_await_frames():
         code = frame.f_code

@@ -1,6 +1,6 @@
 """A supervisor of few children that depend on each other.
 
-They are started in order, each when the former is ready, and stopped in reverse.
+It starts them in order, each when the one before is ready, and stops them in reverse.
 
     run:  bring up, one by one  ->  wait  ->  stop, the last started first  ->  return, or raise Escalate
                    ^                 |
@@ -28,7 +28,7 @@ from supervision.states import Change, State
 from supervision.status import snapshot_of, status_of, wait_snapshot_of
 
 MOST_LEVELS = 2
-"""Levels of supervisors that escalate, counted where a spec's `run` is a supervisor's own method.
+"""Levels of supervisors that escalate, counted if a spec's `run` is a supervisor's method.
 
 Restarts multiply: with 3 each, two levels already make 15 of one bad child.
 """
@@ -37,10 +37,10 @@ Restarts multiply: with 3 each, two levels already make 15 of one bad child.
 class Supervisor:
     """Runs a fixed list of children. More than `intensity` restarts in `period` seconds stop them all and escalate.
 
-    name: the path's first step, unless it runs as a child itself. chance: jitter is drawn from it. on_change:
-    told of every change of state, synchronously; without one, the listener of the supervisor above is told.
-    steps: a watchdog, for the steps in snapshots. on_stuck: told when it gives up and a child ignores its cancellation,
-    so that `run` can't return and raise: only an end of the process helps then. Raises InvalidSpec for nonsense.
+    name: the path's first step, unless it runs as a child. chance: source of jitter. on_change: called synchronously at
+    every change of state; without it, the listener of the supervisor above is called. steps: a watchdog, for the steps
+    in snapshots. on_stuck: called if it gives up and a child ignores its cancellation, so that `run` cannot return or
+    raise: only ending the process helps then. Raises InvalidSpec for invalid values.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Supervisor:
         self._job = trio.CancelScope()
 
     async def run(self, child: Child | None = None) -> None:
-        """Run the children until `stop()`, which makes it return, or until too many restarts, which raises Escalate.
+        """Run the children until `stop()`, and return, or until too many restarts, and raise Escalate.
 
-        Cancelled, it stops the children in the same order and within the same budgets as when asked. Fits
-        `ChildSpec.run`, and may be run again after it has ended.
+        If cancelled, it stops the children in the same order and within the same budgets. Fits `ChildSpec.run`, and may
+        be run again after it has ended.
         """
         if self._nursery is not None:
             raise RuntimeError(f"supervisor {self.path} is running already")
@@ -112,9 +112,9 @@ class Supervisor:
             raise fault
 
     def stop(self, *, now: bool = False) -> None:
-        """Ask for an ordered stop; `now`, also when a stop is under way, skips politeness but keeps the order.
+        """Ask for an ordered stop; `now` cancels at once, also during a stop, but keeps the order.
 
-        Does nothing when not running. Call it in Trio's thread.
+        Does nothing if not running. Call it in Trio's thread.
         """
         if self._nursery is None:
             return
@@ -127,9 +127,9 @@ class Supervisor:
         self._job.cancel()
 
     def restart_child(self, id: str) -> None:
-        """Begin another life of a child, by request: under rest_for_one also of all that were started after it.
+        """Begin another life of a child on request; under rest_for_one also of all that were started after it.
 
-        Returns at once. It uses up no budget. Raises NoSuchChild; Stopping while not running.
+        Returns at once. Uses up no budget. Raises NoSuchChild; Stopping if not running.
         """
         child = next((each for each in self._children if each.spec.id == id), None)
         if child is None:
@@ -138,25 +138,25 @@ class Supervisor:
             raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
         if self._strategy is Strategy.ONE_FOR_ONE:
             child.renew()
-        elif self._from > self._children.index(child):  # else it is on its way already
+        elif self._from > self._children.index(child):  # otherwise it is about to start anyway
             child.restarts += 1
             self._renewing = child
             self._restart_from(self._children.index(child), trio.current_time())
 
     def snapshot(self) -> Snapshot:
-        """Return the picture of the whole tree below, worst first."""
+        """Return a snapshot of the whole tree below, worst first."""
         return snapshot_of(self)
 
     async def wait_snapshot(self) -> Snapshot:
-        """Return the same picture, read in slices with checkpoints between: for trees of more than 50,000 children."""
+        """Return the same snapshot, read in slices with checkpoints between: for more than 50,000 children."""
         return await wait_snapshot_of(self)
 
     def status(self, path: str) -> Status:
-        """Return all that is known of one child, by full path or by its path below here. Raises NoSuchChild."""
+        """Return the status of one child, by full path or by its path below here. Raises NoSuchChild."""
         return status_of(self, path)
 
     def slices(self) -> Iterator[Sequence[Child]]:
-        """Yield all below, in slices; each child before what it supervises."""
+        """Yield all children below, in slices; each child before those that it supervises."""
         for child in self._children:
             yield (child,)
             if child.branch is not None:
@@ -164,11 +164,11 @@ class Supervisor:
 
     @property
     def children(self) -> Sequence[Child]:
-        """Its own children, in their order of start; none before it runs."""
+        """Its own children, in order of start; empty before it runs."""
         return tuple(self._children)
 
     def find(self, path: str) -> Child | None:
-        """Return the child of this full path, however deep; None when there is none."""
+        """Return the child with this full path, at any depth; None if there is none."""
         for child in self._children:
             if child.path == path:
                 return child
@@ -180,14 +180,14 @@ class Supervisor:
         state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
         return f"<Supervisor {self.path} {state}, {sum(c.alive for c in self._children)}/{len(self._specs)} alive>"
 
-    # --- what its children's tasks call --------------------------------------------------------------------------
+    # --- calls from the children's tasks -------------------------------------------------------------------------
 
     def changed(self, child: Child, old: State) -> None:
         if self.teller.listener is not None:
             self.teller.tell(child.change_from(old))
 
     def after(self, child: Child, exit: Exit) -> float | None:
-        """Decide what follows an exit; None ends the child's task."""
+        """Return the seconds to rest after an exit; None ends the child's task."""
         if self._asked:
             return None
         spec = child.spec
@@ -223,7 +223,7 @@ class Supervisor:
                 assert_never(decision)
 
     def ended(self, child: Child) -> None:
-        """Note that a task is at its end; in backoff it will get another one from the task of `run`."""
+        """Handle the end of a task; a child in backoff gets another one from the task of `run`."""
         if child.state is not State.BACKOFF:
             child.finish()
 
@@ -249,7 +249,7 @@ class Supervisor:
                 await trio.sleep_forever()
 
     async def _bring_up(self) -> None:
-        """Start what is not yet up, in order. Cut short by a stop or a crash, it goes on when called again."""
+        """Start the children that are not up yet, in order. After a stop or a crash, another call continues."""
         for child in reversed(self._children[self._from + 1 :]):
             if not await self._has_ended(child):
                 return
@@ -259,7 +259,7 @@ class Supervisor:
             self._renewing = None
         await trio.sleep_until(max(self._not_before, trio.current_time()))
         while self._from < len(self._children):
-            # A wait that was over already when the job was cancelled returns as if nothing had happened.
+            # A wait that had ended when the job was cancelled returns normally, so check for the cancellation.
             await trio.lowlevel.checkpoint_if_cancelled()
             child = self._children[self._from]
             if not child.alive and not (child.end is not None and child.spec.restart is Restart.TEMPORARY):
@@ -271,7 +271,7 @@ class Supervisor:
             self._from += 1
 
     async def _has_ended(self, child: Child) -> bool:
-        """End a child before a restart; return whether it has ended. One that does not is not waited for: give up."""
+        """End a child before a restart; return whether it ended in time. If it did not, give up."""
         with trio.move_on_after(child.spec.shutdown + CLEANUP_GRACE):
             await child.wait_ended(child.spec.shutdown)
         if child.alive and not self._asked:
@@ -292,12 +292,12 @@ class Supervisor:
                 await child.wait_ended(within)
 
     def _abandon(self) -> None:
-        """Tell whoever can end the process that giving up does not come to its end: a task can't be taken away."""
+        """Report to `on_stuck` that giving up cannot finish, since a running task cannot be removed."""
         if self._fault is not None and self._on_stuck is not None and any(child.alive for child in self._children):
             self._on_stuck(self._fault)
 
     def _longest_stop(self) -> float:
-        """Return a bound for the whole stop, so that its shield has a deadline; the real bounds are the budgets."""
+        """Return a bound for the whole stop, so that its shield has a deadline; the budgets are the real bounds."""
         return 1.0 + sum(spec.shutdown + CLEANUP_GRACE for spec in self._specs)
 
 

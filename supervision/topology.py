@@ -1,4 +1,4 @@
-"""The graph of sends has no ring: two actors that fill each other's bounded mailboxes wait for ever. Pure."""
+"""The check that the graph of sends has no ring: two actors that fill each other's mailboxes wait forever. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 
 
 class Ring(ValueError):
-    """The edges close a ring; `members` names it, the first one again at the end."""
+    """The edges form a ring; `members` names it, with the first one again at the end."""
 
     def __init__(self, members: tuple[str, ...]) -> None:
         super().__init__(f"messages go in a ring: {' -> '.join(members)}")
@@ -15,11 +15,10 @@ class Ring(ValueError):
 
 
 def check_acyclic(edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the actors in an order in which all sending goes forward. Raises Ring.
+    """Return the actors in an order in which all sends go forward. Raises Ring.
 
-    edges: (sender, receiver), each for a channel that the sender may have to wait for. An answer through a
-    one-shot `Reply` is no edge, since answering never waits; nor is a `send_nowait` whose refusal the sender
-    accepts.
+    edges: (sender, receiver), one for each channel that the sender may wait for. An answer through a one-shot `Reply`
+    is no edge, since answering never waits; nor is a `send_nowait` whose refusal the sender accepts.
 
     >>> check_acyclic([("a", "b"), ("b", "c"), ("a", "c")])
     ('a', 'b', 'c')

@@ -1,9 +1,9 @@
-"""A thread that names the actor which holds the loop, and shows where.
+"""A thread that names the actor that blocks the loop, and shows where.
 
-Tasks share one thread: a step that computes, or blocks, stops everything, and nothing inside the loop can
-then report it. An instrument notes which task is in its step and since when; the thread looks at that note
-from outside and, when a step takes too long, reads the Trio thread's stack. A step in C code that keeps
-Python's interpreter lock is reported when it lets go of it.
+Tasks share one thread: a step that computes or blocks stops everything, and nothing inside the loop can report it. An
+instrument records which task is in a step and since when. The thread reads that record from outside and, if a step
+takes too long, reads the Trio thread's stack. A step in C code that holds the interpreter lock is reported after it
+releases the lock.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ class Stall:
 
 
 class Watchdog(trio.abc.Instrument):
-    """Off until entered, in the Trio run that it is to watch: `with watchdog: ...`, or `watchdog.run` as a child.
+    """Off until entered, in the Trio run to watch: `with watchdog: ...`, or `watchdog.run` as a child.
 
-    clock: seconds of real time (Trio's own clock may be virtual). report: told once of every stall, **in the
-    watchdog's thread**. limit: seconds in one step that are a stall. interval: seconds between looks. slow:
-    seconds that make a step worth remembering in `slow()`. It costs every step two readings of the clock, and
-    150 bytes a task.
+    clock: seconds of real time (Trio's own clock may be virtual). report: called once for every stall, **in the
+    watchdog's thread**. limit: seconds in one step that are a stall. interval: seconds between two checks. slow:
+    seconds of a step that make `slow()` remember it. It costs two clock readings a step and 150 bytes a task.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class Watchdog(trio.abc.Instrument):
     # --- figures -------------------------------------------------------------------------------------------------
 
     def of(self, path: str) -> StepFigures | None:
-        """Return the figures of the task of this name, None when it has made no step since the watchdog is on."""
+        """Return the figures of the task with this name, None if it made no step since the watchdog was entered."""
         last = self._last.get(path)
         return None if last is None else StepFigures(self._clock() - last, self._slowest.get(path, 0.0))
 
@@ -108,13 +107,13 @@ class Watchdog(trio.abc.Instrument):
     # --- instrument ----------------------------------------------------------------------------------------------
 
     def before_task_step(self, task: trio.lowlevel.Task) -> None:
-        """Note who is in a step, and since when."""
+        """Record the task and the time."""
         now = self._clock()
         self._last[task.name] = now
         self._step = (task.name, now)
 
     def after_task_step(self, task: trio.lowlevel.Task) -> None:
-        """Note that the step is over, and how long it took when that was long."""
+        """Record the end of the step, and its duration if it was slow."""
         step, self._step = self._step, None
         if step is not None:
             took = self._clock() - step[1]
@@ -144,7 +143,7 @@ class Watchdog(trio.abc.Instrument):
                 continue
             frame = sys._current_frames().get(self._loop_thread)
             stack = _stack(frame)
-            if self._step is step:  # else it ended while the stack was read, and the stack is another's
+            if self._step is step:  # otherwise the step ended during the read, and the stack belongs to another
                 told = step
                 self._report(Stall(step[0], seconds, stack))
 

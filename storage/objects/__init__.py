@@ -1,1 +1,1 @@
-"""Objects: named bytes in a place outside of the data folder that another machine can read. One file for each place."""
+"""Objects: named bytes in a place outside the data folder that another machine can read. One file for each place."""

@@ -1,4 +1,4 @@
-"""Objects as files of a folder: on another disk, or on a mounted one that a second machine reads."""
+"""Objects as files in a folder: on another disk, or on a mounted one that a second machine reads."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from storage.objects.objects import NAME, ObjectsAway
 
 T = TypeVar("T")
 WITHIN = 30.0
-"""Seconds after which a mounted folder that does not answer is away; its thread waits on."""
+"""Seconds after which a mounted folder without an answer counts as away; its thread keeps waiting."""
 _UNFINISHED = ".unfinished"
 
 
 class FolderObjects:
-    """See Objects. The folder must exist: a disk that is not mounted must not be mistaken for an empty one."""
+    """See Objects. The folder must exist, so that an unmounted disk is not mistaken for an empty one."""
 
     every = 0.5
 
@@ -30,22 +30,21 @@ class FolderObjects:
         return f"<FolderObjects {self._folder}>"
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to close."""
 
     async def put(self, name: str, body: bytes) -> None:
-        """Write a file beside, sync it, and rename it; see Objects."""
+        """Write a temporary file, sync it, and rename it; see Objects."""
         await self._tried(lambda: self._put(self._path(name), body))
 
     async def get(self, name: str) -> bytes | None:
-        """Read a file; see Objects."""
         return await self._tried(lambda: self._get(self._path(name)))
 
     async def names(self) -> Sequence[str]:
-        """List the folder and those in it; see Objects."""
+        """List the folder and its subfolders; see Objects."""
         return await self._tried(self._names)
 
     async def delete(self, name: str) -> None:
-        """Remove a file, and folders that are empty then; see Objects."""
+        """Remove a file, and folders that are then empty; see Objects."""
         await self._tried(lambda: self._delete(self._path(name)))
 
     def _path(self, name: str) -> Path:
@@ -102,7 +101,7 @@ class FolderObjects:
                 break
             try:
                 parent.rmdir()
-            except OSError:  # others are in it
+            except OSError:  # not empty
                 break
 
 

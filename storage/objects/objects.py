@@ -1,4 +1,4 @@
-"""The promise of a place for objects. A name is parts of letters, digits and hyphens with slashes between."""
+"""The interface of a place for objects. A name has parts of lower-case letters, digits and hyphens, between slashes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ NAME: Final = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
 
 
 class ObjectsAway(Exception):
-    """The place can't be reached or written, or does not answer in time; the sentence says why."""
+    """The place cannot be reached or written, or does not answer in time. The message has the reason."""
 
 
 class Objects(Protocol):
-    """Four verbs. An object is there whole or not at all, and what was put is durable. Each raises ObjectsAway."""
+    """Four operations. An object exists whole or not at all, and a put is durable. Each raises ObjectsAway."""
 
     @property
     def every(self) -> float:
-        """Seconds between two looks that this place bears; some places ask money for each."""
+        """Least seconds between two requests to this place; some places charge for each."""
 
     async def put(self, name: str, body: bytes) -> None:
-        """Put an object, in the place of any of this name."""
+        """Put an object, replacing any with this name."""
 
     async def get(self, name: str) -> bytes | None:
         """Return an object, None when there is none."""
@@ -30,7 +30,7 @@ class Objects(Protocol):
         """Return the names of all objects, sorted."""
 
     async def delete(self, name: str) -> None:
-        """Delete an object; nothing happens when there is none."""
+        """Delete an object if it exists."""
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close open resources."""

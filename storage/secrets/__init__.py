@@ -1,1 +1,1 @@
-"""Secrets at rest: the master key, the boxes they lie in, and which columns are boxes."""
+"""Secrets at rest: the master key, the boxes that hold them, and the columns that are boxes."""

@@ -1,4 +1,4 @@
-"""A database's connection as secrets and stores use it, whichever engine it is of."""
+"""The database connection that secrets and stores use, of any engine."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Any, Protocol
 
 
 class Rows(Protocol):
-    """The rows that a statement has found, and how many it has changed."""
+    """The result of a statement: the rows found, and the number of rows changed."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows were changed."""
+        """Number of changed rows."""
 
     def __iter__(self) -> Iterator[Any]:
-        """Return the rows that are left, one by one."""
+        """Iterate over the remaining rows."""
 
     def close(self) -> None:
-        """Do without the rows that are left."""
+        """Discard the remaining rows."""
 
     def fetchmany(self, size: int = 1, /) -> list[Any]:
-        """Return at most so many of the rows that are left."""
+        """Return at most `size` of the remaining rows."""
 
     def fetchone(self) -> Any:
         """Return the next row, None after the last."""
 
     def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
+        """Return the remaining rows."""
 
 
 class Connection(Protocol):
-    """Where statements run, inside whatever transaction is open: a database's connection. `?` holds a place."""
+    """Runs statements inside the caller's transaction. The placeholder is `?`."""
 
     def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Rows:
         """Run a statement."""
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Rows:
-        """Run a statement for each of some rows; `rowcount` is of all of them together."""
+        """Run a statement once per row; `rowcount` is the total."""

@@ -1,10 +1,9 @@
-"""The sealed columns, and the steps over all of them: sealed, sealed with another key, given up.
+"""The sealed columns, and operations over all of them: seal, seal with another key, give up.
 
-In the order of the table: seeds of the keys that sign events, what a destination signs with (all in one box), what a
-pushing source is told after its handshake or sent with each look, what a destination's receiver lets it in by (tokens,
-headers, addresses; all in one box), the addresses of publications, the secrets of their subscribers, the cookies that a
-source's origin has renewed, and the key that push services know us by. All else that lets somebody in is kept as a
-hash.
+In table order: seeds of signing keys, signing secrets of destinations (all in one box), headers and hellos of sources,
+credentials for a destination's receiver (tokens, headers, addresses; all in one box), addresses of publications,
+secrets of their subscribers, cookies that a source's origin renewed, and the key for push services. Everything else
+that grants access is stored as a hash.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from storage.secrets.vault import Vault
 
 
 class Lost(NamedTuple):
-    """How many of each went without their secrets."""
+    """How many of each have lost their secrets."""
 
     keys: int
     destinations: int
@@ -31,14 +30,14 @@ class Lost(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How what lies in a box stands in JSON, and how it is read from there."""
+    """Converts the content of a box to JSON (`told`) and back (`read`)."""
 
     told: Callable[[bytes], Any]
     read: Callable[[Any], bytes]
 
 
 def encoded(value: object) -> bytes:
-    """Return JSON as it is kept."""
+    """Encode JSON in its stored form."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -46,9 +45,9 @@ _HEX, _JSON, _TEXT = Form(bytes.hex, bytes.fromhex), Form(json.loads, encoded), 
 
 
 class Place(NamedTuple):
-    """Rows of a kind with their boxes, and how a row gets another box.
+    """The boxes of one kind of row: the statements that read and write them.
 
-    field: its name among a backup's secrets. since: the schema of SQLite that has the column.
+    field: its name among a backup's secrets. since: the SQLite schema that has the column.
     """
 
     kind: str
@@ -134,19 +133,19 @@ def boxes(connection: Connection, place: Place) -> Sequence[tuple[str, bytes | N
 
 
 def opened(connection: Connection, vault: Vault, place: Place) -> Mapping[str, bytes]:
-    """Return what is in all boxes of a place, by the rows' names. Raises Unopened for the first that does not open."""
+    """Open all boxes of a place, by row name. Raises Unopened for the first that cannot be opened."""
     return {name: vault.open(place.kind, name, box or b"") for name, box in boxes(connection, place)}
 
 
 def examine_boxes(connection: Connection, vault: Vault, places: Iterable[Place] = PLACES) -> int:
-    """Open every box once and return how many there are. Raises Unopened. Some 15 microseconds each."""
+    """Open every box once and return their number. Raises Unopened. About 15 microseconds each."""
     return sum(len(opened(connection, vault, place)) for place in places)
 
 
 def seal_plain(connection: Connection, vault: Vault) -> None:
-    """Seal what programs before schema 7 have written, inside a transaction that is open."""
+    """Seal secrets that programs before schema 7 left plain, inside the caller's transaction."""
     for id, seed, at in connection.execute("SELECT key_id, seed, created_at FROM signing_key").fetchall():
-        if seed:  # a backup of that time has none
+        if seed:  # a backup of that schema has none
             keep_public(connection, id, seed, at)
             connection.execute(SEEDS.put, (vault.seal(SEEDS.kind, id, seed), id))
     for id, body in connection.execute(_DESTINATIONS).fetchall():
@@ -163,13 +162,13 @@ def seal_plain(connection: Connection, vault: Vault) -> None:
 
 
 def keep_public(connection: Connection, key_id: str, seed: bytes, created_at: int) -> None:
-    """Keep a signing key's public half beside its box, or nobody could verify its events when the box is given up."""
+    """Store a signing key's public half unsealed, so that events can be verified even if the box is given up."""
     half = base64.urlsafe_b64encode(bytes(SigningKey(seed).verify_key)).decode().rstrip("=")
     connection.execute(_KEEP, (key_id, half, created_at))
 
 
 def reseal(connection: Connection, old: Vault, new: Vault) -> int:
-    """Seal everything with another key, inside a transaction that is open; return how many boxes. Raises Unopened."""
+    """Seal everything with another key, inside the caller's transaction; return how many boxes. Raises Unopened."""
     count = 0
     for place in PLACES:
         for name, secret in opened(connection, old, place).items():
@@ -180,13 +179,13 @@ def reseal(connection: Connection, old: Vault, new: Vault) -> int:
 
 
 def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> Lost:
-    """Do without every secret that this key does not open, inside a transaction that is open; return what that is.
+    """Give up every secret that this key cannot open, inside the caller's transaction; return how many are lost.
 
-    A destination gets a secret that nobody has seen (`fresh`), or is without its private values, and is paused, as is a
-    source that does not know what to say any more; of a signing key the public half stays, and the service makes
-    another one, as it does of the key that push services know it by. A publication goes on at its address, which nobody
-    can be shown any more. Subscribers with a secret go: they subscribe anew, as they do anyway when their lease ends.
-    Renewed cookies go with the headers that they renewed.
+    A destination gets a new unknown secret (`fresh`) or loses its private values, and is paused; so is a source whose
+    sealed part is lost. A signing key leaves its public half, and the service makes a new one; it also makes a new key
+    for push services. A publication stays at its address, which can no longer be shown, and loses its subscriptions.
+    Other subscriptions with a lost secret are deleted: subscribers renew them when their lease ends. Renewed cookies
+    are deleted.
     """
     keys = _unopened(connection, vault, SEEDS)
     for id in keys:
@@ -220,7 +219,7 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
 
 
 def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
-    """Return a destination's body as it is while nobody knows its secret: paused, and that it was not, or was."""
+    """Return the body of a destination with a lost secret: paused, with its earlier state in `was_enabled`."""
     was = destination.get("was_enabled")
     asked = {"confirmed": False} if LINK in destination.get("private_names", ()) else {}
     return (

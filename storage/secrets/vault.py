@@ -1,9 +1,9 @@
-"""The boxes that secrets lie in, and the keys that open them.
+"""The boxes that hold secrets, and the keys that open them.
 
-A box is XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) under a key that is derived from the master key for one kind of
-row (keyed BLAKE2b, RFC 7693), with the row's own name as associated data. So a box that was altered, or put into
-another row or table, does not open: whoever can write to the database without the key can't give one destination the
-secret of another, whose receiver he is.
+A box is XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha) under a key derived from the master key for one kind of row (keyed
+BLAKE2b, RFC 7693), with the row's name as associated data. So a box that was altered, or moved to another row or table,
+cannot be opened. An attacker with write access to the database but without the key cannot give one destination the
+secret of another, whose receiver the attacker controls.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from storage.errors import Unopened
 
 SIZE = 32
 NONCE = Aead.NONCE_SIZE
-_PERSON = b"sanderling at"  # at rest; BLAKE2b's "person" keeps this use of the key apart from any other
+_PERSON = b"sanderling at"  # at rest; BLAKE2b's "person" separates this use of the key from any other
 _MAC = b"sanderling mac"
 REPLICA: Final = "replica"
-"""The context of the key that a replica's MACs are made with."""
+"""The context of the key for a replica's MACs."""
 _FORM = b"\x01"
-"""The first byte of a box. There is one form so far."""
+"""The first byte of a box: its format. There is one so far."""
 _WRITTEN = re.compile(r"smk_([A-Za-z0-9_-]{43})", re.ASCII)
 
 
 class Vault:
-    """Seals and opens with one master key of 32 bytes. Its repr, and so any log line or traceback, does not show it."""
+    """Seals and opens with one master key of 32 bytes. Its repr hides the key from log lines and tracebacks."""
 
     def __init__(self, master: bytes) -> None:
         assert len(master) == SIZE
@@ -48,16 +48,16 @@ class Vault:
         return hash(self._master)
 
     def seal(self, kind: str, name: str, secret: bytes) -> bytes:
-        """Return a box for the row `name` of a kind of rows: 41 bytes longer than the secret, other at each call."""
-        # 24 bytes never repeat by chance, and nothing else hangs on them.
+        """Seal a secret for the row `name` of a kind: 41 bytes longer, and different at each call."""
+        # Random nonces of 24 bytes do not repeat, and need no other property.
         return self.seal_with(kind, name, secret, random(NONCE))
 
     def seal_with(self, kind: str, name: str, secret: bytes, nonce: bytes) -> bytes:
-        """Return a box as `seal` does, with a nonce that no other box of this kind has."""
+        """Seal like `seal`, with a nonce that no other box of this kind has."""
         return _FORM + bytes(self._box(kind).encrypt(secret, name.encode(), nonce))
 
     def open(self, kind: str, name: str, box: bytes) -> bytes:
-        """Return what was sealed. Raises Unopened when it was altered, moved, or sealed with another master key."""
+        """Return the secret. Raises Unopened if the box was altered, moved, or sealed with another master key."""
         if box[:1] == _FORM:
             try:
                 return self._box(kind).decrypt(box[1:], name.encode())
@@ -73,7 +73,7 @@ class Vault:
         return True
 
     def mac_key(self, context: str) -> bytes:
-        """Return a key of 32 bytes for what only who has the master key can say, another one for each context."""
+        """Derive a key of 32 bytes for MACs that only holders of the master key can make, one for each context."""
         return blake2b(context.encode(), key=self._master, digest_size=SIZE, person=_MAC).digest()
 
     def _box(self, kind: str) -> Aead:
@@ -84,7 +84,7 @@ class Vault:
 
 
 def written(master: bytes) -> str:
-    """Return a master key as it is written to a file.
+    """Return a master key in the form of its file.
 
     >>> written(bytes(32))
     'smk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
@@ -93,6 +93,6 @@ def written(master: bytes) -> str:
 
 
 def read_master(text: str) -> bytes | None:
-    """Return the master key that a text is, None when it is none. White space around it does not count."""
+    """Parse a master key, ignoring surrounding white space; None if the text is none."""
     found = _WRITTEN.fullmatch(text.strip())
     return None if found is None else base64.urlsafe_b64decode(found[1] + "=")

@@ -3,7 +3,7 @@
 Run it: `python -m supervision.examples.counter`
 """
 
-# ruff: noqa: S311, T201  # an example shows itself by printing, and its chance guards nothing
+# ruff: noqa: S311, T201  # an example prints its results, and its random numbers protect nothing
 
 from __future__ import annotations
 
@@ -31,14 +31,13 @@ class HowMuch:
 
 
 class Counter:
-    """The state is made outside `run`, so it outlives a crash; what must be fresh in each life is made inside."""
+    """State made outside `run` outlives a crash; state that must be new in each life is made inside."""
 
     def __init__(self) -> None:
         self.box: Mailbox[Add | HowMuch] = Mailbox("counter", bound=10)
         self.sum = 0
 
     async def run(self, child: Child) -> None:
-        """Handle one message after another."""
         while True:
             match await self.box.receive():
                 case Add(number):
@@ -51,7 +50,7 @@ class Counter:
 
 
 async def main() -> None:
-    """Add some numbers, one of which is bad, and ask for the sum."""
+    """Add some numbers, one of them bad, and ask for the sum."""
 
     def show(change: Change) -> None:
         print(change)

@@ -1,9 +1,9 @@
-"""Ten thousand children, one of them hopeless: it goes to quarantine alone, and all stop within a second.
+"""Ten thousand children, one of them hopeless: it is quarantined alone, and all stop within a second.
 
 Run it: `python -m supervision.examples.crowd`. Its clock is virtual, so ten minutes take a moment.
 """
 
-# ruff: noqa: ASYNC110, S311, T201  # an example shows itself by printing, and its chance guards nothing
+# ruff: noqa: ASYNC110, S311, T201  # an example prints its results, and its random numbers protect nothing
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from supervision import Child, ChildSpec, DynamicSupervisor
 
 
 async def patient(child: Child) -> None:
-    """Do something every hour, and nothing in between."""
+    """Wake up every hour and do nothing."""
     while True:
         await trio.sleep(3600)
 
 
 async def hopeless(child: Child) -> None:
-    """Fail whenever started."""
+    """Fail at every start."""
     raise RuntimeError("this will never work")
 
 
 async def main() -> None:
-    """Start them, let ten minutes pass, look at the worst, stop."""
+    """Start them, let ten minutes pass, show the worst, stop."""
     crowd = DynamicSupervisor("crowd", chance=random.Random(1), stop_budget=1.0)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(crowd.run)

@@ -3,7 +3,7 @@
 Run it: `python -m supervision.examples.order`, or with the word `broken` to see it escalate and exit with code 70.
 """
 
-# ruff: noqa: S311, T201  # an example shows itself by printing, and its chance guards nothing
+# ruff: noqa: S311, T201  # an example prints its results, and its random numbers protect nothing
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import trio
 from supervision import Backoff, Child, ChildSpec, Escalate, Strategy, Supervisor
 
 EX_SOFTWARE = 70
-"""sysexits.h: an internal error. A service manager sees it and starts the process anew."""
+"""sysexits.h: an internal error, after which a service manager restarts the process."""
 
 
 def part(name: str, *, broken: bool = False) -> Callable[[Child], Awaitable[None]]:
-    """Return a child that says when it comes and goes."""
+    """Return a child that prints when it starts and stops."""
 
     async def run(child: Child) -> None:
         await trio.sleep(0.01)
