@@ -136,7 +136,7 @@ class Child:
         self._settle()
 
     def note(self, text: str, *, on_hold: bool = False) -> None:
-        """Set a text for the status: the child's work or wait. on_hold: it waits for the whole service."""
+        """Set the status text, such as the child's present work. on_hold: it waits for the whole service."""
         self.remark, self.on_hold = text, on_hold
 
     # --- for its supervisor --------------------------------------------------------------------------------------

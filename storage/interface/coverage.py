@@ -14,7 +14,7 @@ class Coverage(Protocol):
     """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
 
     async def begin(self, node: str, now: Millis) -> Shift:
-        """Begin and return a node's shift; it names what came before."""
+        """Begin and return a node's shift, with the reason for it."""
 
     async def step(self, before: Shift, after: Shift) -> Shift:
         """End a shift and begin the next, in one transaction; return the next with its number."""

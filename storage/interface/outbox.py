@@ -63,8 +63,8 @@ class Outbox(Protocol):
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
         """Add rows to the outbox unless present or without a destination; return how many.
 
-        In the same transaction `replayed` matches stop being missed: those of its `matches` before the first that
-        neither waits now nor has a `sent` attempt.
+        In the same transaction the `replayed` range stops being missed. If it has `matches`, the range ends before the
+        first of them that neither waits now nor has a `sent` attempt.
         """
 
     async def claim(

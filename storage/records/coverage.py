@@ -123,7 +123,7 @@ def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
 
 
 def _own(kept: Kept, record: Record) -> Iterator[Span]:
-    """Yield this source's unknown periods, whatever the service's shifts are."""
+    """Yield the unknown periods of this source alone, apart from the service's shifts."""
     yield Span(Millis(0), kept.added, "not_added")
     yield Span(Millis(0), record.begins, record.before)
     for day in (*kept.days, *tally.days_in(kept.tally)):

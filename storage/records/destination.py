@@ -12,9 +12,9 @@ from storage.records.identity import Millis, Seq
 from storage.records.managed import Managed
 
 WEBHOOK, EMAIL, WEBPUSH = "webhook", "email", "webpush"
-"""The kinds built in here: a signed POST to a program, mail, and a browser's push subscription.
+"""The kinds that need code: a signed POST to a program, mail, and a push subscription of a browser.
 
-`actors/destination_kinds/` has the others.
+A messenger is a file instead; see `actors/destination_kinds/`.
 """
 ADDRESS = "url"
 """The name of the private value that holds the whole address, where the address is a secret."""
@@ -87,7 +87,7 @@ class Destination(Struct, frozen=True):
     missed_after: Seq | None = None
     """Matches after this position may be neither delivered nor waiting; None: none is missed."""
     was_enabled: bool | None = None
-    """Set if it was imported without its secret: whether it was enabled before."""
+    """Set while a secret is missing here: whether it was enabled before; None: none is missing."""
     format: Format = "event"
     most_at_once: int = 0
     """If more events than this are due at once, they become one digest; 0: one delivery per event."""

@@ -1,4 +1,4 @@
-"""Shifts: periods in which the service ran by one steady clock. Pure.
+"""Shifts: runs of the service, each with one steady clock. Pure.
 
 A source's tally records checks; shifts show where that record is complete. A shift ends with an orderly stop, when the
 clock is set, or unnoticed in a crash. The time until the next shift has no checks (after a stop) or is unknown. A shift

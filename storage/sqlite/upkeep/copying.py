@@ -134,7 +134,7 @@ def examine(database: Path) -> Content:
 
 
 def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
-    """Return the key of a database, which may be in the folder, None if it has none. Raises NoKey, Unopened."""
+    """Return the key of a database, out of `named` and the folder's; None if it has none. Raises NoKey, Unopened."""
     with closing(connect(database, _COPY)) as connection, translated():
         if mark_of(connection) is None:
             return None
