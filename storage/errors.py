@@ -1,4 +1,4 @@
-"""Errors of storage, sorted by what the catcher can do about them."""
+"""Errors of storage, sorted by the catcher's options."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ One file for each noun. `tests/storage/contract` runs one suite over all engines
 is one transaction (events and source states, all or nothing) in the order of the ids; a read ends with its page;
 durable cursors move by compare-and-set in one transaction with their effects. A cancelled write may still happen, and
 its caller must read to find out. Every write names a `Lease`, whose epoch is the fencing token: where one start owns
-the data, writes of earlier starts raise `Fenced`. On shared data (PostgreSQL) each write compares what it started from:
+the data, writes of earlier starts raise `Fenced`. On shared data (PostgreSQL) each write compares its starting point:
 a source's version, a cursor, the alerts' revision, a row's claim.
 """
 

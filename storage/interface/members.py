@@ -10,8 +10,8 @@ from storage.records.member import Failover, Says, View
 class Members(Protocol):
     """The processes that work on one database. On SQLite there is one, always inside.
 
-    A process is a member from its first heartbeat until `leave`, or until others remove it, one lease after its last
-    heartbeat. A removed member enters again with its next heartbeat.
+    A process is a member from its first beat until `leave`, or until others remove it, one lease after its last
+    beat. A removed member enters again with its next beat.
     """
 
     @property
@@ -20,7 +20,7 @@ class Members(Protocol):
 
     @property
     def failover(self) -> Failover | None:
-        """The newest failover that a heartbeat of this member noticed; None before any."""
+        """The newest failover that a beat of this member noticed; None before any."""
 
     async def beat(self, says: Says) -> View:
         """Report this member alive, let new members in, remove late ones, and return the view after that.
@@ -29,7 +29,7 @@ class Members(Protocol):
         """
 
     async def leave(self) -> None:
-        """Leave at once; no later heartbeat, nor one under way, enters again.
+        """Leave at once; no later beat, nor one under way, enters again.
 
         Raises Unavailable: the lease then expires.
         """
@@ -38,4 +38,4 @@ class Members(Protocol):
         """Stop all checks by all members, or start them again; the view shows it from then on. Raises Unavailable."""
 
     async def view(self) -> View:
-        """Return the stored view without a heartbeat. Raises Unavailable."""
+        """Return the stored view without a beat. Raises Unavailable."""

@@ -67,7 +67,7 @@ class Coverage(NamedTuple):
 
 
 def window(start: Millis, end: Millis, now: Millis) -> tuple[Millis, Millis]:
-    """Extend a period to whole hours, the unit in which checks are counted: at least one, ending at `now` at most."""
+    """Extend a period to whole hours, the unit of counting: at least one, ending at `now` at most."""
     begins = Millis(start // _HOUR_MS * _HOUR_MS)
     whole = Millis(max(-(-end // _HOUR_MS), begins // _HOUR_MS + 1) * _HOUR_MS)
     return begins, min(whole, now)

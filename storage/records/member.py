@@ -13,9 +13,9 @@ from msgspec import Struct
 from storage.records.identity import START, Seq
 
 LEASE: Final = 5.0
-"""Seconds for which one heartbeat keeps a member inside."""
+"""Seconds for which one beat keeps a member inside."""
 BREAK: Final = LEASE / 2
-"""A member with a longer pause between two heartbeats, in seconds, counts as newly back."""
+"""A member with a longer pause between two beats, in seconds, counts as newly back."""
 KEPT: Final = 600.0
 """Seconds for which a departed member stays in the view, so that others see how it left."""
 ALL, WEB = "all", "web"
@@ -25,7 +25,7 @@ LEFT: Final = float("-inf")
 
 
 class Says(Struct, frozen=True, omit_defaults=True):
-    """A member's status, sent with each heartbeat; new fields need defaults, for members of other releases.
+    """A member's status, sent with each beat; new fields need defaults, for members of other releases.
 
     version, build: of the program. address: where it answers requests. sources: how many it watches; overdue: how many
     of them late. lag: age in seconds of the oldest event it has not shown. streams: open ones. role: `all`, or `web`
@@ -47,10 +47,10 @@ class Says(Struct, frozen=True, omit_defaults=True):
 
 
 class Member(Struct, frozen=True):
-    """One start of one process. since: its heartbeats have had no BREAK since then. until: end of its lease, or LEFT.
+    """One start of one process. since: its beats have had no BREAK since then. until: end of its lease, or LEFT.
 
     id: never reused. shown: the newest position that its readers have seen. timeline: PostgreSQL's (8 hex digits), at
-    the last heartbeat.
+    the last beat.
     """
 
     id: str
@@ -115,7 +115,7 @@ class View(Struct, frozen=True):
     def due(self, me: str, lease: float = LEASE) -> Change | None:
         """Return the change that member `me` should make, None for none.
 
-        Members with a current lease enter; members that left go. A late member goes only if `me` has sent heartbeats
+        Members with a current lease enter; members that left go. A late member goes only if `me` has sent beats
         for a whole lease without a break: after a database outage all leases have expired, and the first member to
         return must not remove the others.
         """

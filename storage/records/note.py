@@ -28,7 +28,7 @@ _MOST_RAW = 1 << 20
 _ENVELOPE = b"\xc1\x01"
 """No tier's memory starts so: MessagePack never uses byte 0xC1, and a feed's memory starts with a small number."""
 _THREE = b"\xc1\x02"
-"""The same for three parts, of which the second has a length too."""
+"""The same for three parts; the second has a length too."""
 _LENGTH = struct.Struct(">I")
 
 Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]

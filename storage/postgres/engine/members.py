@@ -1,6 +1,6 @@
 """The members of a database in PostgreSQL: a row for each, a view, and a lock on the view for changing it.
 
-A heartbeat is a single statement and locks its own row only. A change of the view locks the view's row first and then
+A beat is a single statement and locks its own row only. A change of the view locks the view's row first and then
 the members' rows, so two changes cannot deadlock, and the second finds nothing left to do.
 """
 
@@ -18,9 +18,9 @@ from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
 
 WITHIN = LEASE - 1
-"""Most seconds of a call: a later heartbeat would be useless."""
-# A row that has left gets no more heartbeats, even one that was under way. The log's end is as of this statement:
-# nothing is appended on another timeline before the members inside have sent a heartbeat on it.
+"""Most seconds of a call: a later beat would be useless."""
+# A row that has left gets no more beats, even one that was under way. The log's end is as of this statement:
+# nothing is appended on another timeline before the members inside have sent a beat on it.
 _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, says)
     VALUES(?, FALSE, moment(), moment() + ?, ?, timeline(), ?) ON CONFLICT(id) DO UPDATE SET
     since=CASE WHEN m.until < moment() + ? THEN moment() ELSE m.since END, until=excluded.until,
@@ -44,7 +44,7 @@ class PostgresMembers:
     """See `storage.interface.Members`. shown: the newest position that readers have seen here. lease: seconds.
 
     forget: called after a failover, since the log may lack events already shown. clock: gets the database's time with
-    each heartbeat.
+    each beat.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class PostgresMembers:
         return self._failover
 
     async def beat(self, says: Says) -> View:
-        """Send a heartbeat, and change the view if that is due; see Members."""
+        """Send a beat, and change the view if that is due; see Members."""
         shown = self._shown()
         row = (self._me, self._lease, shown, msgspec.json.encode(says), self._lease - BREAK)
 
@@ -129,7 +129,7 @@ class PostgresMembers:
         try:
             connection.execute(_HOLD_VIEW)
             connection.execute(_HOLD_MEMBERS)
-            view = _view(connection)  # the clock is read with the rows locked: no heartbeat can come until the end
+            view = _view(connection)  # the clock is read with the rows locked: no beat can come until the end
             change = view.due(self._me, self._lease)
             if change is not None:
                 connection.executemany(_INSIDE, [(True, id) for id in change.comes])

@@ -124,7 +124,7 @@ def _results(cursor: psycopg.Cursor[Any]) -> Iterator[Any]:
 
 # Each lock and each read is a separate statement: a snapshot taken before the wait for a lock would show old rows.
 _FENCE = "SELECT value FROM fact WHERE name='fence';"
-# After a failover that lost commits, no position that a reader has seen may be assigned again: each member's heartbeats
+# After a failover that lost commits, no position that a reader has seen may be assigned again: each member's beats
 # report the newest position shown, and all members inside must have sent one on the present timeline.
 _HEAD = """SELECT greatest((SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor'),
     (SELECT max(shown) FROM member)), (SELECT count(*) FROM member WHERE inside AND timeline<>timeline());"""
