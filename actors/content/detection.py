@@ -1,8 +1,7 @@
-"""Detection from a body's bytes alone: a feed, a page, or nothing that can be watched, with evidence for a person.
+"""Detection from a body's bytes alone: a feed, a page, or unwatchable, with evidence for a person.
 
-Text without elements of HTML is a page of text, whatever its form is called (`plain`).
-
-The content type that a server declares decides nothing but the encoding: two of five are wrong.
+Text without HTML elements is a page of text, whatever its format (`plain`). The declared content type only affects the
+encoding: two of five are wrong.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _WALLS = {
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:
-    """Return what a body is. Never raises: what cannot be watched is a finding with a refusal."""
+    """Detect a body's type. Never raises: an unwatchable body is a finding with a refusal."""
     served = (
         f"served as {content_type.split(';', maxsplit=1)[0].strip()[:60]}"
         if content_type.strip()
@@ -124,7 +123,7 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
 
 
 def _opening(tag: str) -> str:
-    """Return an opening tag without its name space declarations."""
+    """Return an opening tag without its namespace declarations."""
     short = re.sub(r"\s+(?:xmlns(?::[\w.-]+)?|[\w.-]+:[\w.-]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')", "", tag)
     return " ".join(short.split())[:_ROOT_SHOWN]
 
@@ -159,7 +158,7 @@ def _page(text: str, url: str, served: str) -> Finding:
 
 
 def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:
-    """Return the sentences that tell what stands in a page's place, and what can be done."""
+    """Name the wall or error in the page's place, and suggest a way out."""
     kind, _, words = trouble.says.partition(":")
     if feeds:
         advice = f"Its feed may work: {feeds[0].url}."
@@ -178,7 +177,7 @@ def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequenc
 
 
 def _onward(root: markup.Element, url: str) -> str:
-    """Return where a page without text sends browsers: its refresh, or the first of its frames."""
+    """Return the target of a page without text: its refresh, or its first frame."""
     for meta in root.iter("meta"):
         if (meta.get("http-equiv") or "").lower() == "refresh" and (
             found := _REFRESH.search(meta.get("content") or "")
@@ -211,7 +210,7 @@ def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
 
 
 def _rank(feed: FeedLink, url: str) -> tuple[bool, bool, int]:
-    """Return where a feed stands: what narrows least, on the same site; a part of the site only from its own page."""
+    """Sort key of a feed: broad feeds first, then the same site; a section's feed only leads on that section's page."""
     there, here = urlsplit(feed.url), urlsplit(url)
     narrow = _NARROW.search(f"{there.path}?{there.query} {feed.title}") is not None
     part = 1

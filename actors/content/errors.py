@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class ContentError(Exception):
-    """The bytes are not what was asked for; `reason` is a sentence that a person can act on. Only this class, by its
-    name, is a refusal to those outside of the jail.
+    """The body is not the expected kind; `reason` is a sentence for the user. Outside the jail, only this class counts
+    as a refusal, by its name.
     """
 
     def __init__(self, reason: str) -> None:
@@ -14,4 +14,4 @@ class ContentError(Exception):
 
 
 class NoParts(ContentError):
-    """Selectors were asked of a document that has no elements to choose from."""
+    """Selectors were given for a document without elements."""

@@ -1,4 +1,4 @@
-"""One look at a list, a page or a sitemap, and the reading of an item's own page, in a worker."""
+"""One check of a list, a page or a sitemap, and the reading of an item's own page, in a worker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BLIND_SAYS = (
 
 
 def look_list(asked: ListRequest) -> ListLook:
-    """Read a list and compare it with its memory. Raises ContentError: neither a page with links nor a sitemap."""
+    """Read a list and compare it with its memory. Raises ContentError unless it is a page with links or a sitemap."""
     if asked.file or is_sitemap(asked.body):
         return _look_at_sitemap(asked)
     if asked.memory and decode_map(asked.memory) is not None:
@@ -52,7 +52,7 @@ def look_list(asked: ListRequest) -> ListLook:
 
 
 def _addresses(opened: OpenedPage, url: str) -> list[str]:
-    """Return where all links of what is watched lead, menus included."""
+    """Return the targets of all links in the watched part, menus included."""
     found = dict[str, None]()
     base = next((one.get("href") for one in opened.root.iter("base") if one.get("href")), None)
     start = absolute(base, url) if base else url
@@ -97,7 +97,7 @@ def _look_at_sitemap(asked: ListRequest) -> ListLook:
     memory = decode_map(asked.memory) if asked.memory else None
     if asked.memory and memory is None:
         raise ContentError("The page has become a sitemap.")
-    # A file of an index that is gone has no body: it counts as read.
+    # An index file that is gone has no body: it counts as read.
     found = read_sitemap(asked.body) if asked.body or not asked.file else Sitemap(is_index=False, addresses=())
     if asked.file and found.is_index:
         raise ContentError("This file of an index is an index itself: no file of it is read.")
@@ -129,7 +129,7 @@ def _remark(found: Sitemap, memory: MapMemory) -> str:
 
 
 def read_item(asked: PageRequest) -> ItemPage:
-    """Read an item's own page for its text. Raises ContentError for what has none."""
+    """Read an item's own page for its text. Raises ContentError if it has none."""
     opened = open_page(asked.body, asked.content_type, None, ())
     if format_of(opened.root) == FILE:
         raise ContentError("It is a file that is no text.")

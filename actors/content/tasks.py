@@ -153,10 +153,9 @@ def _look_page(request: bytes) -> bytes:
 
 
 def look_page(asked: PageRequest) -> PageLook:
-    """Read a page and judge it against its memory, no more of it than it takes.
+    """Read a page and judge it against its memory, with no more work than needed.
 
-    Where nothing that is read of it has changed its blocks are not made; the main text is sought only where an event
-    may carry it.
+    Unchanged pages need no blocks; the main text is extracted only if an event may carry it.
     """
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
     if asked.memory and not asked.was and format_of(opened.root) == FILE:
@@ -165,7 +164,7 @@ def look_page(asked: PageRequest) -> PageLook:
         raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None
     if memory is not None and opened.empty and not memory.doubts and placed(memory).texts != (NOTHING,):
-        # A page that is half built has lost the part, too.
+        # A half-built page lacks the part too.
         reason = "The selector matches nothing now: a second check decides."
         held = Verdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
         return _look(head_of(opened.root), held, held.memory)
@@ -175,7 +174,7 @@ def look_page(asked: PageRequest) -> PageLook:
     if memory is not None and not memory.declared and opened.offers:
         memory = with_declared(memory, keys_of(opened.offers))
     known = known_keys(memory) if memory is not None else ({}, {})
-    # Of a file each line is content, as of a part that the user chose: no figure of it is a counter.
+    # Each line of a file is content, as in a part that the user chose: no figure of it is a counter.
     is_narrowed = asked.selector is not None or format_of(opened.root) == FILE
     is_value = is_one_value(blocks)
     exact = is_value or (asked.selector is not None and len(blocks.texts) <= FEW)
@@ -195,7 +194,7 @@ def look_page(asked: PageRequest) -> PageLook:
     )
     look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
     if format_of(opened.root) == FILE:
-        look = replace(look, remark="")  # every line of it is told, however often it changes
+        look = replace(look, remark="")  # every line of it is reported, however often it changes
     if opened.empty:
         look = replace(look, remark="Its selector matches nothing now.")
     if verdict.kind not in {"baseline", "changed", "moved"}:

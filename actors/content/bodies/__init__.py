@@ -1,4 +1,4 @@
-"""Bytes to text and text to a tree: encodings, packed bodies, mark-up, links; and the small formats (frames, lists).
+"""Bytes to text and text to a tree: encodings, gzip, markup, links, and small formats (frames, lists).
 
 All of it is pure.
 """

@@ -1,10 +1,10 @@
 """The encoding of a body, and its text.
 
-The order is the Encoding Standard's (https://encoding.spec.whatwg.org) as far as it carries: byte order mark, the
-header's charset, the document's own declaration. More is added, because two fifths of the declarations met in the wild
-are wrong: bytes that are valid UTF-8 with multi-byte sequences are UTF-8 whatever single-byte charset was declared, a
-declared charset that cannot decode the bytes is passed over, and Latin-1, the default of servers and editors, gives way
-to any other declaration and to letters that no Western language puts into one word.
+Follows the order of the Encoding Standard (https://encoding.spec.whatwg.org): byte order mark, the header's charset,
+the document's own declaration. Two fifths of the declarations on the web are wrong, so three rules are added. Bytes
+that are valid UTF-8 with multi-byte sequences are UTF-8, whatever single-byte charset was declared. A declared charset
+that cannot decode the bytes is skipped. Latin-1, the default of servers and editors, yields to any other declaration
+and to letters that no Western language combines in one word.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _META = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.I)
 _COMMENT = re.compile(rb"<!--.*?-->", re.S)
 _HEAD = 1024
 _LATE = 64 * 1024
-"""Bytes in which a document may declare its charset: more than browsers look through at first, as they read on."""
+"""Bytes searched for a declared charset. Browsers prescan fewer, but reparse when they find one later."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _LATIN = "cp1252"
 _SAMPLE = 64 * 1024
 
-# Labels that mean a superset of what they say. Codecs that are no charset (zlib, rot13, idna, unicode_escape) and the
-# dangerous UTF-7 are absent from `_ALLOWED`, so a document cannot ask for them.
+# Labels whose content often needs a superset. `_ALLOWED` omits codecs that are no charset (zlib, rot13, idna,
+# unicode_escape) and the dangerous UTF-7, so a document cannot request them.
 _WIDER = {
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
@@ -66,7 +66,7 @@ _ALLOWED = _SINGLE | {
 
 
 class DecodedText(Struct, frozen=True):
-    """A body's text. `how` says what decided; `damaged`: some bytes were not text and show as U+FFFD or wrong."""
+    """A body's text. how: the sign that decided. damaged: some bytes did not decode and show as U+FFFD or wrong."""
 
     text: str
     encoding: str
@@ -75,7 +75,7 @@ class DecodedText(Struct, frozen=True):
 
 
 def decode(body: bytes, content_type: str) -> DecodedText:
-    """Return the text of a body, never failing: BOM, header, XML declaration, meta, UTF-8, a guess, windows-1252.
+    """Decode a body without ever failing: BOM, header, XML declaration, meta, UTF-8, a guess, windows-1252.
 
     "iso-8859-1" and "ascii" mean windows-1252, as in browsers.
     """
@@ -114,9 +114,7 @@ def _undeclared(body: bytes, failed: bool) -> DecodedText:
 
 
 def _not_western(body: bytes) -> str | None:
-    """Return the charset that bytes suggest, None where they read as a Western language: few of its letters in a word
-    have marks.
-    """
+    """Guess the charset; None if the bytes read as a Western language, where few letters of a word carry marks."""
     if body.isascii() or _is_multibyte_utf8(body):
         return None
     words = [word for word in _WORD.findall(body[:_SAMPLE].decode(_LATIN, "replace")) if not word.isascii()]
@@ -139,12 +137,12 @@ def _tolerant(body: bytes, name: str, how: str, *, damaged: bool = False) -> Dec
 def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:
     """Yield the charsets that the header and the document declare, as Python names, best first."""
     if (found := _HEADER.search(content_type)) and (name := _charset(found[1])):
-        # Wide characters without a mark hold zero bytes; without any, the header speaks of another document.
+        # UTF-16 without a BOM contains zero bytes; if there are none, the header is wrong.
         yield ("utf-8" if name.startswith(("utf-16", "utf-32")) and b"\x00" not in body[:_HEAD] else name), "header"
     head = _COMMENT.sub(b"", body[:_LATE])
     for pattern, how in ((_XML, "XML declaration"), (_META, "meta element")):
         if (inside := pattern.search(head)) and (name := _charset(inside[1].decode("ascii", "replace"))):
-            # A declaration that could be read byte by byte is not UTF-16, whatever it says.
+            # A declaration that reads byte by byte cannot be in UTF-16, whatever it claims.
             yield ("utf-8" if name.startswith(("utf-16", "utf-32")) else name), how
 
 
@@ -160,7 +158,7 @@ def _charset(label: str) -> str | None:
 
 
 def _wide_without_bom(body: bytes) -> str | None:
-    """Return the UTF-16 form of a document whose first characters are `<` and an ASCII one, without a mark."""
+    """Detect UTF-16 without a BOM: the document starts with `<` and an ASCII character."""
     if len(body) >= 4 and body[0] == 0x3C and body[1] == 0 and body[2] and body[3] == 0:
         return "utf-16-le"
     return "utf-16-be" if len(body) >= 4 and body[0] == 0 and body[1] == 0x3C and body[2] == 0 and body[3] else None
@@ -177,7 +175,7 @@ def _is_multibyte_utf8(body: bytes) -> bool:
 
 
 def _nearly_utf8(body: bytes, error: UnicodeDecodeError) -> str | None:
-    """Return the text of a body that is UTF-8 but for a cut end or stray bytes (1 to 50 wide characters)."""
+    """Decode UTF-8 with a cut end or stray bytes (at most 1 per 50 wide characters); None for anything else."""
     if error.start >= len(body) - 3:
         return body[: error.start].decode()
     text = body.decode("utf-8", "replace")

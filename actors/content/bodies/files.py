@@ -1,4 +1,4 @@
-"""Files that are no text: kind, size and hash, of a picture its width and height. What one shows is not looked at."""
+"""Binary files: kind, size, hash, and for a picture its width and height. Nothing reads the picture itself."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _GIF: Final = b"GIF8"
 _JPEG: Final = b"\xff\xd8"
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of JPEG after which the size of the picture stands (ITU-T T.81, B.2.2)."""
+"""JPEG markers before the picture's size (ITU-T T.81, B.2.2)."""
 _MOST_MARKERS: Final = 500
 _GROUP: Final = 4
 
 
 def lines_of(kind: str, body: bytes) -> Iterator[str]:
-    """Yield what is compared of a file, a line each. kind: as `binary_kind` says it.
+    """Yield the lines of a file that are compared. kind: from `binary_kind`.
 
-    The hash stands in groups of four digits: a run of sixty-four is what pages have as machine-made ids.
+    The hash is split into groups of four digits; a run of 64 looks like a machine-made id and would be skipped.
     """
     name = kind.removeprefix("a ").removeprefix("an ")
     size = size_of_picture(body)
@@ -30,7 +30,7 @@ def lines_of(kind: str, body: bytes) -> Iterator[str]:
 
 
 def size_of_picture(body: bytes) -> tuple[int, int] | None:
-    """Return the width and the height of a PNG, GIF or JPEG picture, None where they are not known."""
+    """Return width and height of a PNG, GIF or JPEG; None if unknown."""
     try:
         if body.startswith(_PNG) and body[12:16] == b"IHDR":
             width, height = struct.unpack_from(">II", body, 16)

@@ -1,7 +1,7 @@
 """A text frame of a push source: JSON by its common field names, anything else as content.
 
-One frame may hold several events (an array, JSON lines), each in up to `MOST_LAYERS` envelopes. Pings,
-acknowledgements and other signals of the protocol around it are no events.
+One frame may hold several events (an array, JSON lines), each in up to `MOST_LAYERS` envelopes. Pings, acknowledgements
+and other protocol signals are not events.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from actors.content.wording.moments import moment_of
 from storage.records.identity import Millis
 
 MOST = 1 << 20
-"""Characters of a frame: 1 MiB."""
+"""Characters per frame: 1 MiB."""
 MOST_EVENTS: Final = 5_000
-"""Events of a frame."""
+"""Events per frame."""
 MOST_LAYERS: Final = 3
 MOST_SMALL: Final = 4096
 _SMALL_OBJECTS: Final = 100
 MARK = 6
-"""Bytes of a mark: among 10,000 of them a new frame passes for an old one once in 28 thousand million."""
+"""Bytes of a mark: among 10,000 marks, a new frame collides with an old one once in 28 billion."""
 
 # Names in lower case, without underscores.
 _TITLES = ("title", "headline", "name", "subject", "webtitle")
@@ -44,7 +44,7 @@ _TIMES = (
 )  # fmt: skip
 _TAGS = ("tags", "categories", "topics")
 OF_FRAMES = "category:"
-"""How the tags begin that a frame brings."""
+"""Prefix of tags that come from a frame."""
 _NESTS = (
     "data", "payload", "event", "message", "object", "item", "commit", "record", "push", "pub", "params", "result",
     "arguments", "events", "messages", "items", "after",
@@ -65,14 +65,14 @@ _MOST_KEY = 200
 _MOST_TAGS = 20
 
 Layers = Sequence[Mapping[str, Any]]
-"""An object's fields, innermost first, then those of the envelopes around it."""
+"""An object's fields, innermost first, then those of its envelopes."""
 
 
 class Frame(Struct, frozen=True):
-    """One event of a frame; absent texts are "". `id` is its own, if it has one.
+    """One event of a frame. Absent texts are "". id: the event's own, if it has one.
 
-    Frames with the same `mark` are the same news: by their id, title, URL and content, and without an id by all they
-    say. The last three fields are filled in by `told`.
+    Frames with the same `mark` are duplicates. The mark covers id, title, URL and content, or the whole frame without
+    an id. `told` fills in the last three fields.
     """
 
     id: str
@@ -89,14 +89,14 @@ class Frame(Struct, frozen=True):
 
 
 def is_small(text: str) -> bool:
-    """Return whether a frame may be read in the loop: whatever it says, that takes a few milliseconds at most."""
+    """Whether the event loop may read the frame itself: at worst that takes a few milliseconds."""
     return len(text) <= MOST_SMALL and text.count("{") <= _SMALL_OBJECTS
 
 
 def read_frames(text: str, url: str, name: str = "") -> list[Frame]:
-    """Return the events of a frame; relative links are resolved against `url`. Raises ContentError for hostile JSON.
+    """Return the events of a frame; relative links resolve against `url`. Raises ContentError for hostile JSON.
 
-    name: what the stream calls this kind of event.
+    name: the stream's name for this kind of event.
     """
     if len(text) > MOST:
         raise ContentError(f"The frame has {len(text)} characters; at most {MOST} are read.")
@@ -108,14 +108,14 @@ def read_frames(text: str, url: str, name: str = "") -> list[Frame]:
 
 
 def told(frame: Frame) -> Frame:
-    """Return the frame as an event tells it: its content cut to what an event holds, hashed before."""
+    """Cap the content to the size of an event; the hashes cover all of it."""
     content, truncated = cap(frame.content)
     exact, like = content_hash(frame.content), simhash(frame.content)
     return replace(frame, content=content, content_truncated=truncated, content_hash=exact, simhash=like)
 
 
 def _event(layers: Layers | None, raw: str, url: str) -> Frame | None:
-    """Return what an object says, or a text without `layers`; None for a signal."""
+    """Return the event in an object, or in a text if `layers` is None; None for a signal."""
     if layers is None:
         content = plain(raw) if "<" in raw else normalise(raw)
         return Frame("", _mark(raw), "", "", "", content, None, ())
@@ -148,7 +148,7 @@ def _mark(text: str) -> bytes:
 
 
 def _parts(text: str) -> Iterator[tuple[Layers | None, str]]:
-    """Yield the objects of a frame, or the text itself where it has none, each with its own wording."""
+    """Yield the objects of a frame, or its text if it has none, each with its own raw text."""
     if text[:1] == "{" and type(value := _decoded(text)) is dict:
         yield from _of_object(_folded(value), (), text)
         return
@@ -192,7 +192,7 @@ def _read(text: str) -> list[Any] | None:
 
 
 def _values(value: Any) -> list[Any] | None:
-    """Return the values that a decoded frame holds; None where it is one value that is no object."""
+    """Return the values in a decoded frame; None for a single value that is not an object."""
     if isinstance(value, dict):
         return [value]
     if isinstance(value, str):
@@ -204,11 +204,11 @@ def _values(value: Any) -> list[Any] | None:
         return [inner for each in value for inner in _values(_decoded(each)) or [each]]
     if any(isinstance(each, str) and each.lower() in _SIGNALS for each in value):
         return []
-    return [each for each in value if isinstance(each, dict) and each][-1:] or None  # as Nostr's ["EVENT", "x", {...}]
+    return [each for each in value if isinstance(each, dict) and each][-1:] or None  # Nostr: ["EVENT", "x", {...}]
 
 
 def _of_object(fields: dict[str, Any], around: Layers, raw: str) -> Iterator[tuple[Layers, str]]:
-    """Yield an object's layers; of an envelope around a list, those of each of its objects."""
+    """Yield an object's layers; for an envelope around a list, the layers of each object."""
     inner = _inner(fields, first=not around) if len(around) < MOST_LAYERS else None
     if inner is None:
         yield (fields, *around), raw
@@ -220,7 +220,7 @@ def _of_object(fields: dict[str, Any], around: Layers, raw: str) -> Iterator[tup
 
 
 def _inner(fields: dict[str, Any], *, first: bool) -> dict[str, Any] | list[dict[str, Any]] | None:
-    """Take what an envelope holds out of it; None if it is none."""
+    """Remove and return an envelope's payload; None if this is no envelope."""
     for nest in _NESTS:
         if (value := fields.get(nest)) is None:
             continue
@@ -248,7 +248,7 @@ def _folded(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decoded(text: str) -> Any:
-    """Return the value of a JSON text; None where it is none. Raises ContentError for hostile JSON."""
+    """Decode JSON; None if the text is not JSON. Raises ContentError for hostile JSON."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:
@@ -258,7 +258,7 @@ def _decoded(text: str) -> Any:
 
 
 def _leniently_decoded(text: str) -> Any:
-    """Return the value of a JSON text that a strict reader refuses, as one with raw control characters."""
+    """Decode JSON that a strict reader rejects, for example with raw control characters."""
     try:
         return _JSON.decode(text)
     except RecursionError:
@@ -273,7 +273,7 @@ def _leniently_decoded(text: str) -> Any:
 
 
 def _is_signal(layers: Layers, said: str) -> bool:
-    """Return whether an object without title and link is a ping, an acknowledgement or nothing at all."""
+    """Whether an object without title and link is a ping, an acknowledgement or empty."""
     if said and not said.isdigit() and said.lower() not in _SIGNALS:
         return False
     outer = layers[-1]

@@ -1,4 +1,4 @@
-"""Absolute http(s) addresses out of what documents write."""
+"""Absolute http(s) addresses from the links in documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def absolute(link: str, base: str) -> str:
-    """Return the address that a link names seen from `base`, "" when it is none of http or https.
+    """Resolve a link against `base`; "" unless the result is http or https.
 
     A relative id (JSON Feed) or a `javascript:` link becomes "" or an address below `base`, never an error.
     """
@@ -20,7 +20,7 @@ def absolute(link: str, base: str) -> str:
     if not link:
         return ""
     try:
-        whole = _WHOLE.fullmatch(link)  # one of another scheme is not joined, and parsing it takes longer than the rest
+        whole = _WHOLE.fullmatch(link)  # a different scheme means no joining, and urljoin is the slow part
         joined = link if whole and not base.startswith(whole[1]) else urljoin(base, link)
     except ValueError:
         return ""
@@ -28,7 +28,7 @@ def absolute(link: str, base: str) -> str:
 
 
 def entry_address(link: str, base: str) -> str:
-    """Return the address that an entry's link names, in ASCII behind its host, "" when it is none.
+    """Resolve an entry's link, with everything after the host in ASCII; "" unless it is http or https.
 
     >>> entry_address("/a b/ö?c=%20", "http://x.example/"), entry_address("www.x.example/1", "https://y.example/")
     ('http://x.example/a%20b/%C3%B6?c=%20', 'https://www.x.example/1')

@@ -1,8 +1,8 @@
-"""HTML text to a tree and the tree to lines, with lxml, and what every reader of pages must know about tags.
+"""HTML text to a tree and the tree to lines, with lxml, and shared knowledge about tags.
 
-libxml2 drops what lies deeper than `DEEPEST` elements without a word, and all that follows </html>. lxml refuses a
-`str` that carries an encoding declaration, or NULs, so both go first. No network, no entities from files: the HTML
-parser has neither, and is told so nevertheless.
+libxml2 silently drops elements nested deeper than `DEEPEST`, and everything after </html>. lxml rejects a `str` with an
+encoding declaration or NULs, so both are removed first. No network and no entities from files: the HTML parser has
+neither, and the options forbid them as well.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ UNSEEN = frozenset([
     "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed", "head", "canvas", "select",
     "textarea", "datalist", "audio", "video", "map", "applet", "noembed", "noframes"
 ])  # fmt: skip
-"""Elements whose text is not part of what a reader reads."""
+"""Elements whose text readers do not see."""
 
 HIDEABLE = frozenset({"hidden", "style", "class", "aria-hidden"})
-"""Attributes by which an element may be `hidden`."""
+"""Attributes that can hide an element."""
 
 DEEPEST = 2047
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(?:left|top|text-indent)\s*:\s*-\d{4,}px", re.I)
@@ -49,18 +49,19 @@ _BY_CLASS = (
     ("icons", r"(?:^|\s)[\w-]*material-(?:icons|symbols)"),
     ("icon", r"(?:^|[\s_-])icons?(?:$|[\s_-])"),
 )
-"""What an element's classes say, the first that fits: hidden; hidden but on a wide screen, where another class shows
-it; of a skip link; of a font of icons; of some icon."""
+"""Meanings of class names, first match wins: hidden; hidden except on a wide screen, if another class shows it there; a
+skip link; an icon font; some icon.
+"""
 _SIGNS = tuple((sign, re.compile(pattern, re.I)) for sign, pattern in _BY_CLASS)
 _SHOWN = re.compile(r"(?:^|\s)(?:(?!print)\S+:|d-(?!print)\w+-)(?:block|flex|grid|inline|table|contents)", re.I)
-"""Classes that show on a wide screen, or on a click, what "hidden" and "d-none" hide on a small one."""
+"""Classes that override "hidden" and "d-none" on a wide screen or after a click."""
 _ICON = re.compile(r"\s*[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){0,6}\s*")
 _MAIN = re.compile(r"#[\w-]*(?:main|content|skip|inhalt|conten|conteud|treść|sisalto|indhold|innehåll)", re.I)
 _PAGES = frozenset({"html", "body", "main", "article"})
 _LONGEST_SKIP = 80
 _MOST_KNOWN = 8192
 MOST_SKIPS = 5
-"""Links at the start of a page that are looked at: each costs a search for where it leads."""
+"""Links at the start of a page that are tested; each costs a search for its target."""
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
 _PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6
@@ -77,12 +78,12 @@ _OF_HEAD: Final = frozenset(
 
 
 def parse(text: str) -> Element:
-    """Return the root of an HTML document. Raises ContentError when there is no element in it."""
+    """Parse HTML. Raises ContentError if it has no element."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
-    # Servers append to finished pages: without these two tags the rest belongs to the body, as in browsers.
+    # Servers append to finished pages. Without these two tags the rest belongs to the body, as in browsers.
     clean = _unclosed(_DECLARATION.sub("", text, count=1).encode("utf-8", "replace"))
     try:
-        # As UTF-8 bytes: whatever the document declares about its encoding is settled by now.
+        # UTF-8 bytes: the encoding is settled, and the document's declaration no longer counts.
         root = etree.fromstring(clean.translate(None, _CONTROL), parser)
     except (etree.LxmlError, ValueError, AssertionError):
         root = None
@@ -93,8 +94,8 @@ def parse(text: str) -> Element:
 
 
 def _begin_body(root: Element) -> None:
-    """Move what is no matter of the head into the body, where a page has left out both tags: the parser does not know
-    that `main` and the like begin it (HTML, 13.2.6.4.4).
+    """Move body elements out of the head if a page omits both tags: the parser does not know that `main` and others
+    begin the body (HTML, 13.2.6.4.4).
     """
     head = root.find("head")
     first = None if head is None else next((one for one in head if one.tag not in _OF_HEAD), None)
@@ -110,25 +111,24 @@ def _begin_body(root: Element) -> None:
 
 
 def _unclosed(html: bytes) -> bytes:
-    """Return a document in UTF-8 without the two tags that close it, which are sought as plain bytes first."""
+    """Remove the closing body and html tags from UTF-8 HTML; a plain byte search comes first, for speed."""
     lowered = html.lower()
     start = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
     return html[:start] + _CLOSING.sub("", html[start:].decode()).encode() if start < len(html) else html
 
 
 def parse_fragment(text: str) -> Element:
-    """Return a root that holds a fragment of HTML."""
     return parse(f"<html><body><div>{text}</div></body></html>")
 
 
 def around_heading(root: Element) -> frozenset[Element]:
-    """Return the elements that the page's first h1 stands in."""
+    """Return the ancestors of the page's first h1."""
     heading = next(root.iter("h1"), None)
     return frozenset(heading.iterancestors()) if heading is not None else frozenset()
 
 
 def panels(root: Element) -> frozenset[Element]:
-    """Return the panels that a reader opens with a click: of tabs and accordions, outside of menus."""
+    """Return the panels that a click opens (tabs, accordions), outside menus."""
     ids = {
         control.get("aria-controls") or control.get("href", "")[1:]
         for control in _OPENERS(root)
@@ -140,26 +140,26 @@ def panels(root: Element) -> frozenset[Element]:
 
 
 def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] = frozenset()) -> bool:
-    """Return whether an element is declared invisible (attribute, style, class), an icon's name or a skip link."""
+    """Whether an element is invisible (by attribute, style or class), an icon's name or a skip link."""
     if "hidden" in attributes or ("style" in attributes and _INVISIBLE.search(attributes["style"]) is not None):
         return True
     sign = SIGNS[attributes["class"]] if "class" in attributes else ""
     if sign == "hidden":
         return True
     if sign == "unless_wide":
-        # What holds the page's heading (`shown`) is hidden until a script has run, for a moment.
+        # An element around the page's heading (`shown`) is hidden only until a script has run.
         return element.tag not in _PAGES and element not in shown
     if sign == "skip":
         return attributes.get("href", "").startswith("#")
     unread = attributes.get("aria-hidden") == "true"
     if (not unread and sign != "icons") or len(element) or not (text := element.text):
         return False
-    # An icon font draws a name as a picture. Without such a font's class, what readers by ear are spared is one.
+    # An icon font draws a name as a picture. Without its class, a text hidden from screen readers is such a name.
     return _ICON.fullmatch(text) is not None and (bool(sign) or "_" in text)
 
 
 class _Signs(dict[str, str]):
-    """A sign of `_BY_CLASS` for each class attribute, "" where there is none. A look-up costs less than a call."""
+    """The `_BY_CLASS` sign of each class attribute, "" for none. A dict lookup costs less than a call."""
 
     def __missing__(self, classes: str) -> str:
         sign = next((sign for sign, pattern in _SIGNS if pattern.search(classes[:400])), "")
@@ -173,7 +173,7 @@ SIGNS = _Signs()
 
 
 def skips_ahead(link: Element, attributes: Mapping[str, str]) -> bool:
-    """Return whether a link leads to the main part of its own page: what such links at the start of a page are for."""
+    """Whether a link leads to the main part of the same page, as skip links do."""
     target = attributes.get("href", "")
     if len(target) < 2 or not target.startswith("#") or len("".join(link.itertext())) > _LONGEST_SKIP:
         return False
@@ -184,7 +184,7 @@ def skips_ahead(link: Element, attributes: Mapping[str, str]) -> bool:
 
 
 def is_probe(text: str) -> bool:
-    """Return whether a text measures fonts: a word six times or more, or letters chosen for their width.
+    """Whether a text measures fonts: a word six times or more, or letters chosen for their width.
 
     >>> is_probe("mmMwWLliI0fiflO&1"), is_probe("giItT1WQy@!-/# " * 3), is_probe("well well well")
     (True, True, False)

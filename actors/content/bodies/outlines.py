@@ -1,7 +1,7 @@
-"""Lists of feeds as readers of feeds export them: OPML; listparser knows FOAF and iGoogle too.
+"""Lists of feeds that feed readers export: OPML; listparser reads FOAF and iGoogle too.
 
-listparser gets bytes of UTF-8 with their mark, never a str: one that begins like an address it would fetch. It reads
-with libxml2's HTML parser, which knows no entities but HTML's own and opens nothing.
+listparser gets UTF-8 bytes with a BOM, never a str: it would fetch a str that looks like an address. It uses libxml2's
+HTML parser, which knows only HTML's own entities and opens nothing.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from actors.outline import FeedLine, Outline
 from storage.records.source import OWN_NAMESPACES
 
 MOST_LINES: Final = 5_000
-"""Feeds of one list that are read."""
+"""Feeds read from one list."""
 MOST_FOLDERS: Final = 10
 _LONGEST_TITLE, _LONGEST_TAG, _LONGEST_URL = 200, 80, 2048
 _NAMED = re.compile(r"([a-z0-9_-]+):\S.*")
 
 
 def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
-    """Return what a list of feeds names, each address once. Raises ContentError for what is none."""
+    """Return the feeds of a list, each address once. Raises ContentError for any other document."""
     text = decode(unpacked(body), "").text
     try:
         found = listparser.parse(codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        # listparser's own defects on lists that are damaged: it closes what was never opened.
+        # listparser fails on damaged lists: it closes elements that were never opened.
         raise ContentError(f"The list of feeds cannot be parsed ({type(error).__name__}).") from error
     if not found["version"]:
         raise ContentError("It is no list of feeds: there is no <opml> element in it.")
@@ -61,7 +61,7 @@ def _tags(categories: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _tag(folder: str) -> str:
-    """Return a folder's name as a tag. "Tides: north" is a word with a colon in it, "topic:tides" a tag already."""
+    """Return a folder's name as a tag. "Tides: north" is a title with a colon; "topic:tides" is already a tag."""
     word = _one_line(folder, _LONGEST_TAG)
     named = _NAMED.fullmatch(word)
     is_tag = named is not None and named[1] not in OWN_NAMESPACES

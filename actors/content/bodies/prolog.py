@@ -1,6 +1,6 @@
-"""The prolog before the first element: white space, a byte order mark, declarations, comments, a document type.
+"""The prolog before the first element: white space, byte order mark, declarations, comments, doctype.
 
-Scanned by hand in one pass, because patterns for comments and document types go quadratic on hostile input.
+Scanned by hand in one pass: patterns for comments and doctypes turn quadratic on hostile input.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _LONGEST = 512 * 1024
 
 
 def end_of_prolog(text: str) -> int:
-    """Return the position of the first character that is part of no prolog (the first element, or junk).
+    """Return the position of the first character after the prolog (the first element, or junk).
 
     >>> end_of_prolog('<?xml version="1.0"?><!-- a --> <rss>')
     32
@@ -36,7 +36,7 @@ def end_of_prolog(text: str) -> int:
 
 
 def _after(text: str, mark: str, position: int) -> int | None:
-    """Return the position after the next mark, None when there is none."""
+    """Return the position after the next mark, None if there is none."""
     found = text.find(mark, position)
     return None if found < 0 else found + len(mark)
 

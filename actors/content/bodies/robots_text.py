@@ -1,8 +1,8 @@
-"""The part of a robots.txt that is about us (RFC 9309, 2.2), cut out in linear time, and what it says of URLs. Pure.
+"""The group of a robots.txt that applies to us (RFC 9309, 2.2), cut out in linear time, and its verdict on URLs. Pure.
 
-protego keeps the rules of every group once for each of its agents: 370 KB with 2,000 agents and 20,000 rules hold it
-for minutes. So the groups are chosen here, and protego sees one group with one agent. All rules count, and 500 KiB of
-the worst of them still take protego most of a second: so a long file is read in a worker.
+protego stores the rules of every group once per agent: 370 KB with 2,000 agents and 20,000 rules block it for minutes.
+So this module selects the group, and protego sees one group with one agent. All rules count, and the worst 500 KiB
+still cost protego most of a second, so a worker reads long files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"[a-z_-]+|\*")
 
 
 def reduce_to(token: str, text: str) -> str:
-    """Return one group with the rules for a product token: its own groups', merged, or else those for `*`; "" for none.
+    """Return one group for a product token: its own groups merged, else those for `*`; "" if neither exists.
 
     >>> reduce_to("bird", "User-agent: fish\\nDisallow: /a\\nUser-agent: *\\nDisallow: /b # nest\\n")
     'user-agent: bird\\ndisallow: /b'
@@ -48,14 +48,14 @@ def reduce_to(token: str, text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():  # at the same places as protego does
+    for line in text.splitlines():  # same line breaks as protego
         field, colon, value = line.partition("#")[0].partition(":")
         if colon:
             yield field.strip().lower(), value.strip()
 
 
 class RobotsRequest(Struct, frozen=True):
-    """A robots.txt as it came, or as it was cut out before, and a URL to judge by it. Answered by a RobotsReading."""
+    """A robots.txt, raw or already reduced, and a URL to judge. The answer is a RobotsReading."""
 
     body: bytes
     token: str
@@ -63,7 +63,7 @@ class RobotsRequest(Struct, frozen=True):
 
 
 class RobotsReading(Struct, frozen=True):
-    """text: the part that is about us. allowed: what it says of the URL. delay: Crawl-delay in seconds."""
+    """text: the group for us. allowed: whether the URL may be fetched. delay: Crawl-delay in seconds."""
 
     text: str
     allowed: bool
@@ -71,7 +71,6 @@ class RobotsReading(Struct, frozen=True):
 
 
 def read_robots(asked: RobotsRequest) -> RobotsReading:
-    """Cut out what is about us, and judge one URL."""
     text = reduce_to(asked.token, asked.body.decode("utf-8-sig", errors="replace"))
     if not text:
         return RobotsReading("", True, None)

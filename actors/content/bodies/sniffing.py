@@ -9,11 +9,11 @@ from actors.content.bodies.prolog import end_of_prolog
 
 CALENDAR = "a calendar (iCalendar)"
 ERROR = "an error message in XML"
-"""What stands in the place of a file that is not there."""
+"""An object store's answer for a missing file."""
 DAMAGED = "gzip data that the server did not declare as an encoding"
-"""It is unpacked where it can be: what is left cannot."""
+"""Gzip is unpacked earlier if possible; this is the rest."""
 NO_FILES = frozenset({ERROR, DAMAGED})
-"""Kinds whose bytes are not worth watching."""
+"""Kinds that are not worth watching."""
 _MAGIC = (
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -77,12 +77,12 @@ _DOCTYPE = re.compile(r"<!doctype\s+html", re.I)
 
 
 def binary_kind(body: bytes) -> str | None:
-    """Return in words what kind of file begins with such bytes ("a PDF document"), None for what may be text."""
+    """Return the kind of a binary file ("a PDF document"); None if it may be text."""
     if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
         return "a WebP image"
     if body[4:8] == b"ftyp":  # ISO 14496-12: the length of the first box, then its type
         return "an AVIF or HEIF image" if body[8:12] in _STILL_BRANDS else "an MP4 media file"
-    # Viewers take white space before a PDF's mark, so servers have it.
+    # Viewers accept white space before a PDF's mark, so some servers send it.
     start = body[:_LEADING].lstrip() if body[:1].isspace() else body
     if body[257:262] == b"ustar":
         return "a TAR archive"
@@ -90,9 +90,9 @@ def binary_kind(body: bytes) -> str | None:
 
 
 def text_kind(text: str) -> str | None:
-    """Return in words what a text is that is neither a feed nor HTML ("a calendar", "a sitemap"); None: it may be.
+    """Return the kind of a text ("a calendar", "a sitemap"); None if it may be a feed or HTML.
 
-    XML is told by its root, for what is deeper inside (an SVG image has a <title>) may look like HTML.
+    The root decides for XML, since its content may look like HTML (an SVG image has a <title>).
     """
     start = end_of_prolog(text)
     head = text[start : start + 64]
@@ -111,29 +111,29 @@ def text_kind(text: str) -> str | None:
 
 
 def image_kind(text: str) -> str | None:
-    """Return in words what a text is that shows something else than text ("an SVG image"), or says that it is gone."""
+    """Return the kind of a text that is an SVG image or an XML error message; None otherwise."""
     kind = text_kind(text)
     return kind if kind in _NO_TEXTS else None
 
 
 def binary_text(text: str) -> bool:
-    """Return whether what was decoded as text is none, by control characters that no text has."""
+    """Whether decoded text is really binary: it has control characters that no text has."""
     head = text[:_SNIFFED]
     controls = sum(sign < " " and sign not in "\t\r\n\f\x1b" for sign in head)
     return "\x00" in text[:_SEARCHED] or controls > len(head) // 10
 
 
 def elements_in(text: str) -> int:
-    """Return how many tags of common elements of HTML a text has."""
+    """Count the tags of common HTML elements."""
     return sum(1 for _ in _ELEMENT.finditer(text))
 
 
 def looks_like_html(text: str) -> bool:
-    """Return whether there is an element of HTML near the beginning."""
+    """Whether an HTML element occurs near the beginning."""
     return _ELEMENT.search(text, 0, _SEARCHED) is not None
 
 
 def is_document(text: str) -> bool:
-    """Return whether the text is a whole HTML document, by its document type or root element."""
+    """Whether the text is a whole HTML document, by doctype or root element."""
     start = end_of_prolog(text)
     return _HTML.match(text, start) is not None or _DOCTYPE.search(text, 0, start) is not None

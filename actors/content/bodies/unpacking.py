@@ -1,6 +1,6 @@
-"""Gzip that no header declared: some servers store feeds and pages packed and serve them as they lie.
+"""Gzip that no header declared: some servers store feeds and pages compressed and serve the file unchanged.
 
-Size is bounded here as everywhere: a bomb is left packed, and is then refused as what it looks like.
+The size is bounded: a bomb stays packed and is then rejected as gzip.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 import zlib
 
 MOST_UNPACKED = 8 << 20
-"""Bytes that are unpacked at most."""
+"""Upper bound of unpacked bytes."""
 _GZIP = b"\x1f\x8b\x08"
 _GZIP_WINDOW = 31
-"""zlib's code for a window of 32 KiB inside of a gzip header."""
+"""zlib's code for a 32 KiB window inside a gzip header."""
 
 
 def unpacked(body: bytes) -> bytes:
-    """Return what a gzip body holds, or the body as it is: no gzip, damaged, or larger than `MOST_UNPACKED`.
+    """Unpack a gzip body; return it unchanged if it is no gzip, damaged or larger than `MOST_UNPACKED`.
 
-    A stream that is cut short gives what there is of it, as in browsers.
+    A truncated stream yields its readable part, as in browsers.
     """
     if not body.startswith(_GZIP):
         return body

@@ -1,4 +1,4 @@
-"""A ZIP archive of XML parts, as all of these files are: opened within bounds, nothing written, nothing fetched."""
+"""A ZIP archive of XML parts, as in all these formats: opened within bounds, nothing written, nothing fetched."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 
 MOST_UNPACKED: Final = 24 << 20
-"""Bytes that are unpacked of one file, all its parts together."""
+"""Unpacked bytes of one file, all parts together."""
 MOST_PARTS: Final = 5_000
 _ENTRY: Final = b"PK\x01\x02"
 _LOCKED: Final = 0x1
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-"""All that these formats allow (ECMA-376 part 2, OpenDocument 1.3 part 2)."""
+"""The only methods these formats allow (ECMA-376 part 2, OpenDocument 1.3 part 2)."""
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, OverflowError)
 
 
 class Archive:
-    """The parts of a file by name. Raises ContentError for one that is damaged, locked, or larger than the bounds."""
+    """The parts of a file by name. Raises ContentError if it is damaged, locked or larger than the bounds."""
 
     def __init__(self, body: bytes) -> None:
-        # Each entry costs memory before anything is read of it, and begins with this mark.
+        # Each entry costs memory before any is read, and begins with this mark.
         if body.count(_ENTRY) > MOST_PARTS:
             raise ContentError(f"This archive has more than {MOST_PARTS:,} parts, which is more than is read.")
         try:
@@ -37,7 +37,7 @@ class Archive:
         self._left = MOST_UNPACKED
 
     def read(self, name: str) -> bytes:
-        """Return a part, b"" where there is none of this name."""
+        """Return a part, b"" if there is none of this name."""
         if name not in self.names:
             return b""
         info = self._zip.getinfo(name)
@@ -56,7 +56,7 @@ class Archive:
         return found
 
     def xml(self, name: str) -> Element | None:
-        """Return the root of a part; None where there is no such part. Entities stay closed."""
+        """Parse a part and return its root; None if it is missing. Entities are not resolved."""
         if not (found := self.read(name)):
             return None
         parser = etree.XMLParser(
@@ -69,12 +69,12 @@ class Archive:
 
 
 def name_of(element: Element) -> str:
-    """Return the name of an element without its name space; "" for what is none."""
+    """Return an element's name without its namespace; "" for other nodes."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def value_of(element: Element | None, name: str = "val") -> str:
-    """Return an attribute whatever its name space, "" where it is missing."""
+    """Return an attribute in any namespace, "" if it is missing."""
     if element is None:
         return ""
     return next((str(value) for key, value in element.items() if str(key).rpartition("}")[2] == name), "")

@@ -1,7 +1,7 @@
 """Texts and spreadsheets of OpenDocument (ISO/IEC 26300): ODT and ODS.
 
-Read are headings, paragraphs, list items and tables. Not read are comments, notes, hidden sheets, and what tracked
-changes have deleted. A cell shows the text that the program wrote for it.
+Reads headings, paragraphs, list items and tables. Ignores comments, notes, hidden sheets and tracked deletions. A cell
+shows the text that the program wrote for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROWS_WITHIN: Final = frozenset({"table-header-rows", "table-rows", "table-row-g
 
 
 def read_open_text(archive: Archive) -> Document | None:
-    """Return what a text holds; None where there is no body."""
+    """Read a text; None if there is no body."""
     if (body := _body(archive, "text")) is None:
         return None
     writer, counts = Writer(), {"p": 0, "table": 0}
@@ -31,7 +31,7 @@ def read_open_text(archive: Archive) -> Document | None:
 
 
 def read_open_sheet(archive: Archive) -> Document | None:
-    """Return what a spreadsheet holds; None where there is no body."""
+    """Read a spreadsheet; None if there is no body."""
     if (body := _body(archive, "spreadsheet")) is None:
         return None
     hidden = {
@@ -92,7 +92,7 @@ def _write(writer: Writer, element: Element, counts: dict[str, int], *, in_list:
 
 
 def _rows(table: Element) -> Iterator[list[str]]:
-    """Yield rows as often as the file says, no more than are read; a blank one once."""
+    """Yield rows with their repetitions, up to the limit; a blank one once."""
     count = 0
     for row in table:
         if name_of(row) in _ROWS_WITHIN:

@@ -1,7 +1,7 @@
-"""Portable documents (ISO 32000): PDF. What is read is the text of each page, line by line, as pypdf finds it.
+"""Portable documents (ISO 32000): PDF. The text of each page, line by line, as pypdf finds it.
 
-A PDF says where letters stand, and not what is a paragraph. So lines that go on in the middle of a sentence are joined,
-and lines that stand at the head or foot of most pages (titles, page numbers) are left out: they move with the pages.
+A PDF places letters and has no paragraphs. So lines that break off in mid-sentence are joined. Lines at the head or
+foot of most pages (titles, page numbers) are dropped, since they move with the pages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HYPHEN: Final = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]$")
 _ENDED: Final = re.compile(r"[.!?:;。！？।][\"'”’)\]]*$")
 _ITEM: Final = re.compile(r"(?:[-*+•·‣▪–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
 _JOINED: Final = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb50-\ufdff\ufe70-\ufeff]+")
-"""Ligatures, and Arabic letters in the shapes that they have in a word."""
+"""Ligatures, and Arabic letters in their joined shapes."""
 _EVEN: Final = 0.6
 _FULL: Final = 0.8
 _OF_FIGURES: Final = 0.12
@@ -39,7 +39,7 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
 def read_pdf(body: bytes) -> Document:
-    """Return what a PDF holds. Raises ContentError for one that is locked, damaged, or has no text."""
+    """Read a PDF. Raises ContentError if it is locked, damaged or has no text."""
     try:
         return _read(PdfReader(io.BytesIO(body), strict=False))
     except (FileNotDecryptedError, DependencyError):
@@ -48,7 +48,7 @@ def read_pdf(body: bytes) -> Document:
         raise
     except (MemoryError, KeyboardInterrupt):
         raise
-    except Exception:  # a damaged file meets whatever the library forgot
+    except Exception:  # a damaged file can trigger any bug of the library
         raise ContentError("This is a PDF document that is damaged: it can't be read.") from None
 
 
@@ -79,13 +79,13 @@ class _Line(NamedTuple):
 
 
 def _lines(page: PageObject) -> list[str]:
-    """Return the lines of a page without blank ones. Letters that are drawn joined are those that people write."""
+    """Return the lines of a page without blank ones; joined letters become ordinary ones."""
     text = _JOINED.sub(lambda found: normalize("NFKC", found[0]), NOT_XML.sub("", page.extract_text()[:ROOM]))
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 def _kept(pages: Sequence[Sequence[str]]) -> Iterator[_Line]:
-    """Yield the lines of all pages but those that stand at the head or the foot of most."""
+    """Yield the lines of all pages except those at the head or foot of most."""
     repeated = _repeated(pages)
     for number_of_page, lines in enumerate(pages, 1):
         widest = max(map(len, lines), default=0)
@@ -99,12 +99,12 @@ def _is_edge(at: int, lines: Sequence[str]) -> bool:
 
 
 def _like(line: str) -> str:
-    """Return a line as it looks on every page: page numbers are one."""
+    """Replace figures by 0, so that page numbers are equal on all pages."""
     return _FIGURES.sub("0", line)
 
 
 def _repeated(pages: Sequence[Sequence[str]]) -> frozenset[str]:
-    """Return the lines that stand at the edges of most pages."""
+    """Return the lines at the edges of most pages."""
     if len(pages) < _FEWEST_PAGES:
         return frozenset()
     found: Counter[str] = Counter()
@@ -115,7 +115,7 @@ def _repeated(pages: Sequence[Sequence[str]]) -> frozenset[str]:
 
 
 def _joined(lines: Iterable[_Line]) -> Iterator[tuple[int, str]]:
-    """Yield paragraphs with the page on which each begins; one may go on over the end of a page."""
+    """Yield paragraphs with the page each begins on; one may continue across a page break."""
     held, page, last = "", 0, _Line("", 0, 0.0)
     for line in lines:
         if held and _goes_on(last, line):
@@ -130,7 +130,7 @@ def _joined(lines: Iterable[_Line]) -> Iterator[tuple[int, str]]:
 
 
 def _goes_on(line: _Line, below: _Line) -> bool:
-    """Return whether a line goes on in the one below: it fills its width, ends no sentence, is no row of figures."""
+    """Whether a line continues in the one below: it fills its width, ends no sentence and is no row of figures."""
     if _ENDED.search(line.text) or _ITEM.match(below.text) or line.fills < _EVEN:
         return False
     if below.text[:1].islower():
@@ -139,5 +139,5 @@ def _goes_on(line: _Line, below: _Line) -> bool:
 
 
 def _is_row(text: str) -> bool:
-    """Return whether a line looks like a row of a table: figures make much of it."""
+    """Whether a line looks like a table row: much of it is figures."""
     return len(_FIGURES.findall(text)) > 1 and sum(map(len, _FIGURES.findall(text))) > _OF_FIGURES * len(text)

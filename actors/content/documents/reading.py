@@ -1,4 +1,4 @@
-"""The table of readers, by the first bytes and by what an archive says of itself."""
+"""The table of readers, by the first bytes and by the type an archive declares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPEN_READERS: Final[Mapping[str, Callable[[Archive], Document | None]]] = {
     "spreadsheet": read_open_sheet,
     "spreadsheet-template": read_open_sheet,
 }
-"""By what follows `_OPEN` in the part `mimetype` (OpenDocument 1.3, part 2, 3.3)."""
+"""By the suffix after `_OPEN` in the part `mimetype` (OpenDocument 1.3, part 2, 3.3)."""
 _MAIN_READERS: Final[Mapping[str, Callable[[Archive, str], Document | None]]] = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml": read_word,
     "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml": read_word,
@@ -30,14 +30,11 @@ _MAIN_READERS: Final[Mapping[str, Callable[[Archive, str], Document | None]]] = 
     "application/vnd.openxmlformats-officedocument.spreadsheetml.template.main+xml": read_workbook,
     "application/vnd.ms-excel.sheet.macroenabled.main+xml": read_workbook,
 }
-"""By the content type of the main part (ECMA-376, part 2), whatever that part is called."""
+"""By the content type of the main part (ECMA-376, part 2), whatever its name."""
 
 
 def read_document(body: bytes) -> Document | None:
-    """Return what a file holds, None for what is none that is read here.
-
-    Raises ContentError for one that is locked, damaged, or larger than the bounds.
-    """
+    """Read a file; None if no reader fits. Raises ContentError if it is locked, damaged or larger than the bounds."""
     if is_pdf(body):
         return read_pdf(body)
     if not body.startswith(_ZIP):

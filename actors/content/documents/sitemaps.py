@@ -1,6 +1,6 @@
-"""Sitemaps and their indexes (sitemaps.org 0.9), read as a stream: neither the text nor its tree is ever whole.
+"""Sitemaps and their indexes (sitemaps.org 0.9), read as a stream: neither text nor tree is ever complete in memory.
 
-A file of 50,000 addresses is a few megabytes of XML, and fifty as a tree.
+A file of 50,000 addresses is a few megabytes of XML, but fifty as a tree.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMES = {"loc": "loc", "lastmod": "lastmod", "title": "title", "publication_dat
 
 
 class Address(Struct, frozen=True):
-    """One address of a sitemap. modified: its date as it is written. title, published_at: of a sitemap for news."""
+    """One address of a sitemap. modified: its date as written. title, published_at: from a news sitemap."""
 
     url: str
     modified: str = ""
@@ -38,7 +38,7 @@ class Address(Struct, frozen=True):
 
 
 class Sitemap(Struct, frozen=True):
-    """A sitemap, or an index of files of one. partial: it has more addresses than are read."""
+    """A sitemap, or an index of its files. partial: it has more addresses than the limit."""
 
     is_index: bool
     addresses: tuple[Address, ...]
@@ -46,14 +46,14 @@ class Sitemap(Struct, frozen=True):
 
 
 def is_sitemap(body: bytes) -> bool:
-    """Return whether a body, packed or not, begins as a sitemap or an index of them."""
+    """Whether a body, compressed or not, begins like a sitemap or an index."""
     return _BEGINS.search(_head(body)) is not None
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """Return the addresses in a sitemap. Raises ContentError: it is none, damaged, or too large.
+    """Return the addresses in a sitemap. Raises ContentError if it is none, damaged or too large.
 
-    What stands before a fault in the XML counts: many sitemaps have an ampersand that is not escaped.
+    Everything before a fault in the XML counts: many sitemaps have an unescaped ampersand.
     """
     found = _BEGINS.search(_head(body))
     if found is None:
@@ -71,7 +71,7 @@ def _addresses(body: bytes) -> Iterator[Address]:
         events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
     )
     said: dict[str, str] = {}
-    for part in chain(_unpacked(body), (None,)):  # at its end the parser gives what it has held back
+    for part in chain(_unpacked(body), (None,)):  # at its end the parser releases held elements
         try:
             parser.close() if part is None else parser.feed(part)
         except etree.XMLSyntaxError as error:
@@ -95,7 +95,7 @@ def _address(said: dict[str, str]) -> Address:
 
 
 def _is_its_own(element: etree._Element, tag: str) -> bool:
-    """Return whether an element says something of the page: pictures and films in it have addresses and titles, too."""
+    """Whether an element describes the page: its images and videos have addresses and titles too."""
     if tag in ("loc", "lastmod"):
         parent = element.getparent()
         return parent is not None and str(parent.tag).rpartition("}")[2] in ("url", "sitemap")
@@ -103,7 +103,7 @@ def _is_its_own(element: etree._Element, tag: str) -> bool:
 
 
 def _drop(element: etree._Element) -> None:
-    """Let go of an element that has been read, and of all before it."""
+    """Free an element that has been read, and all before it."""
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
@@ -115,7 +115,7 @@ def _head(body: bytes) -> bytes:
 
 
 def _unpacked(body: bytes) -> Iterator[bytes]:
-    """Yield a body in small steps, unpacked. Raises ContentError for one that is damaged or too large."""
+    """Yield a body in small unpacked chunks. Raises ContentError if it is damaged or too large."""
     unpacker = zlib.decompressobj(_GZIP_WINDOW) if body.startswith(_GZIP) else None
     size = 0
     for start in range(0, len(body), _STEP):

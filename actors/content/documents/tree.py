@@ -1,4 +1,4 @@
-"""The tree that readers of files make: plain elements of HTML, as `pages` reads them."""
+"""The tree that the file readers build: plain HTML elements, for `pages`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from actors.content.bodies.markup import Element
 
 ROOM: Final = 1 << 20
-"""Characters of a file that are read, as of a page."""
+"""Characters of a file to read, as for a page."""
 MOST_ROWS: Final = 10_000
 MOST_COLUMNS: Final = 64
 MOST_ELEMENTS: Final = 20_000
@@ -23,9 +23,9 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 class Document(Struct, frozen=True):
-    """What a file holds. says: what it is, in words that a person can check. partial: some of it is not read.
+    """The content of a file. says: a checkable description for a person. partial: some of it was not read.
 
-    labels: where each of its blocks stands ("page 4"), () where the tree says it.
+    labels: the place of each block ("page 4"), () if the tree shows it.
     """
 
     format: str
@@ -36,7 +36,7 @@ class Document(Struct, frozen=True):
 
 
 class Writer:
-    """Makes a tree from above to below. full: there is no room for more. partial: some of the file is not in it."""
+    """Builds a tree from top to bottom. full: no space is left. partial: some of the file is missing."""
 
     def __init__(self) -> None:
         self.root = etree.Element("html")
@@ -46,24 +46,23 @@ class Writer:
         self._elements = MOST_ELEMENTS
 
     def heading(self, text: str, level: int = 2) -> None:
-        """Add a heading; a level outside of 1 to 6 is the nearest one."""
+        """Add a heading; the level is clamped to 1 to 6."""
         self._add(self._body, f"h{min(max(level, 1), 6)}", text)
 
     def paragraph(self, text: str) -> None:
-        """Add a paragraph."""
         self._add(self._body, "p", text)
 
     def item(self, text: str) -> None:
-        """Add an item to the list that the last element is, or to a new one."""
+        """Add an item to the list if the last element is one, else to a new list."""
         last = self._body[-1] if len(self._body) else None
         if text.strip():
             self._add(last if last is not None and last.tag == "ul" else etree.SubElement(self._body, "ul"), "li", text)
 
     def table(self, rows: Sequence[Sequence[str]], *, heads: int | None = None) -> None:
-        """Add a table, the first rows of which may head its columns.
+        """Add a table, whose first rows may be column headers.
 
-        heads: how many do; None where the file does not say it, then the first one does where it reads so. Rows of one
-        cell above the first of several are titles, so paragraphs.
+        heads: their number; if None, the first row is one if it reads like it, and single-cell rows at the top become
+        paragraphs, as titles.
         """
         rows = [row for row in rows if any(cell.strip() for cell in row)]
         if heads is None and max(map(_filled, rows), default=0) > 1:
@@ -82,7 +81,7 @@ class Writer:
                 self._add(line, "th" if number < heads else "td", cell, keep=True)
 
     def _add(self, parent: Element, tag: str, text: str, *, keep: bool = False) -> None:
-        """keep: an empty element has its place, too."""
+        """Add an element; keep: even if it is empty."""
         text = NOT_XML.sub("", text)
         if not text.strip() and not keep:
             return
@@ -94,7 +93,7 @@ class Writer:
 
 
 def number(count: int, noun: str) -> str:
-    """Return a number with its noun, as `1 sheet`."""
+    """Return a number with its noun, for example `1 sheet`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -103,7 +102,7 @@ def _filled(row: Sequence[str]) -> int:
 
 
 def _reads_like_heads(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row says what the columns are: words, or years, in two cells or more."""
+    """Whether the first row names the columns: words or years in at least two cells."""
     if len(rows) < 2:
         return False
     first = [cell.strip() for cell in rows[0] if cell.strip()]

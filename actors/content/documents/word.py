@@ -1,7 +1,7 @@
 """Text documents of Office Open XML (ECMA-376, WordprocessingML): DOCX.
 
-Read are headings, paragraphs, list items and tables of the body. Not read are headers and footers, comments, notes,
-text boxes' copies for old programs, hidden text, and what tracked changes have deleted.
+Reads headings, paragraphs, list items and tables of the body. Ignores headers, footers, comments, notes, text box
+copies for old programs, hidden text and tracked deletions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO: Final = frozenset({"0", "false", "off"})
 
 
 def read_word(archive: Archive, main: str) -> Document | None:
-    """Return what the main part of a document holds; None where there is no body."""
+    """Read the main part of a document; None if there is no body."""
     root = archive.xml(main)
     body = None if root is None else next((child for child in root if name_of(child) == "body"), None)
     if body is None:
@@ -48,7 +48,7 @@ def read_word(archive: Archive, main: str) -> Document | None:
 
 
 def _levels(styles: Element | None) -> Mapping[str, int]:
-    """Return the level of headings by their style, 0 of list items. Ids of styles are in the writer's language."""
+    """Return the level of headings by style id, 0 for list items. Ids depend on the author's language."""
     found: dict[str, int] = {}
     for style in () if styles is None else styles.iterchildren():
         if name_of(style) != "style":
@@ -98,7 +98,7 @@ def _is_head(row: Element) -> bool:
 
 
 def _cells(row: Element) -> Iterator[str]:
-    """Yield the cells of a row, each as often as it is wide, empty but the first time."""
+    """Yield the cells of a row; a wide cell is followed by empty ones."""
     for cell in row:
         if name_of(cell) == "tc":
             yield "\n".join(filter(None, map(_text, _paragraphs(cell))))
@@ -107,7 +107,7 @@ def _cells(row: Element) -> Iterator[str]:
 
 
 def _paragraphs(element: Element) -> Iterator[Element]:
-    """Yield the paragraphs of a cell, also those of tables inside of it."""
+    """Yield the paragraphs of a cell, including those of nested tables."""
     for child in element:
         if name_of(child) == "p":
             yield child

@@ -1,7 +1,7 @@
 """Workbooks of Office Open XML (ECMA-376, SpreadsheetML): XLSX. Each sheet is a heading and its tables.
 
-Shown is the value that was last computed, by its format as far as it matters: dates, times and shares. Formulas are not
-computed. Sheets that are hidden are not read; blank rows part tables.
+Shows the last computed values, formatted as dates, times and percentages. Formulas are not evaluated, hidden sheets not
+read; blank rows separate tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO: Final = frozenset({"", "0", "false"})
 
 
 def read_workbook(archive: Archive, main: str) -> Document | None:
-    """Return what the main part of a workbook and its sheets hold; None where it names no sheets."""
+    """Read the main part of a workbook and its sheets; None if the part is missing."""
     root = archive.xml(main)
     if root is None:
         return None
@@ -53,13 +53,13 @@ def read_workbook(archive: Archive, main: str) -> Document | None:
 
 
 class _Values:
-    """What cells show."""
+    """Displayed values of cells."""
 
     def __init__(self, strings: list[str], forms: tuple[str, ...], epoch: datetime) -> None:
         self._strings, self._forms, self._epoch = strings, forms, epoch
 
     def shown(self, cell: Element) -> str:
-        """Return what a cell shows, "" for nothing."""
+        """Return the displayed value of a cell, "" for nothing."""
         kind = value_of(cell, "t")
         if kind == "inlineStr":
             return " ".join(_string(inside) for inside in _children(cell, "is"))
@@ -82,7 +82,7 @@ class _Values:
             return written
         if form in ("date", "time") and 0 <= figure < _LAST_DAY:
             return self._moment(figure, form)
-        # Fifteen digits are what such programs reckon with; what follows is the noise of binary fractions.
+        # Spreadsheets calculate with 15 digits; the rest is noise of binary fractions.
         return f"{figure * 100:.13g}%" if form == "share" else f"{figure:.15g}"
 
     def _moment(self, figure: float, form: str) -> str:
@@ -104,7 +104,7 @@ def _children(element: Element | None, name: str) -> Iterator[Element]:
 
 
 def _targets(archive: Archive, main: str) -> Mapping[str, str]:
-    """Return the names of parts by the ids by which the main part knows them."""
+    """Return the names of parts by the ids that the main part uses."""
     folder, _, file = main.rpartition("/")
     links = archive.xml(f"{folder}/_rels/{file}.rels")
     return {
@@ -114,7 +114,7 @@ def _targets(archive: Archive, main: str) -> Mapping[str, str]:
 
 
 def _string(si: Element) -> str:
-    """Return a text of several runs, without how it is read aloud (`rPh`)."""
+    """Return a text of several runs, without phonetic hints (`rPh`)."""
     parts = list(_children(si, "t"))
     for run in _children(si, "r"):
         parts += _children(run, "t")
@@ -122,7 +122,7 @@ def _string(si: Element) -> str:
 
 
 def _forms(styles: Element | None) -> Iterator[str]:
-    """Yield of each format of cells what it makes of a number: "date", "time", "share" or ""."""
+    """Yield the kind of number that each cell format shows: "date", "time", "share" or ""."""
     codes = {
         value_of(form, "numFmtId"): value_of(form, "formatCode")
         for forms in _children(styles, "numFmts")
@@ -144,7 +144,7 @@ def _form(id: int, code: str) -> str:
 
 
 def _write(writer: Writer, sheet: Element | None, values: _Values) -> int:
-    """Write a sheet and return how many of its rows have something."""
+    """Write a sheet and return the number of its non-empty rows."""
     held: list[list[str]] = []
     count, last = 0, 0
     for data in _children(sheet, "sheetData"):
@@ -172,7 +172,7 @@ def _cells(row: Element, values: _Values) -> list[str]:
     for cell in _children(row, "c"):
         place = _COLUMN.fullmatch(value_of(cell, "r"))
         column = _column(place[1]) if place else len(cells)
-        if column > MOST_COLUMNS:  # one more than is read, so that the cut is seen
+        if column > MOST_COLUMNS:  # one more than the limit, so that the cut is noticed
             break
         cells += [""] * (column + 1 - len(cells))
         cells[column] = values.shown(cell)

@@ -32,7 +32,7 @@ _TAG_WORD = re.compile(r"[^\w.+/ -]+")
 
 
 class Raw(Struct, frozen=True):
-    """What a parser found: plain texts, an absolute link or "", the document's own id or ""."""
+    """A parsed entry: plain texts, an absolute link or "", the document's own id or ""."""
 
     id: str
     url: str
@@ -50,7 +50,7 @@ def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
 
 
 def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Sequence[T]:
-    """Return at most `MOST_ENTRIES` items in their order: the newest by date, without dates those at both ends."""
+    """Return at most `MOST_ENTRIES` items in order: the newest by date, or without dates those at both ends."""
     if len(found) <= MOST_ENTRIES:
         return found
     dates = [published(one) for one in found]
@@ -58,7 +58,7 @@ def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Seque
     if None not in dates and len(set(dates)) > 1:
         places.sort(key=lambda place: dates[place] or 0, reverse=True)
         return [found[place] for place in sorted(places[:MOST_ENTRIES])]
-    # Nothing says at which end this document lists the newest.
+    # The newest may be at either end of this document.
     half = MOST_ENTRIES // 2
     return [*found[:half], *found[-half:]]
 
@@ -84,15 +84,15 @@ def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> 
 
 
 class _Crowd:
-    """How often names occur in one document; which of its names an entry goes by depends on it."""
+    """How often names occur in one document; this decides the name an entry gets."""
 
     def __init__(self, raws: Sequence[Raw]) -> None:
-        # Some documents list an entry twice, word for word; that is no other entry.
+        # Some documents list an entry twice, word for word; that is one entry.
         self._forms = {_whole(raw): _forms(raw) for raw in raws}
         self._names = Counter(name for _, names in self._forms.values() for name in set(names))
 
     def names(self, raw: Raw) -> tuple[Identity, str, tuple[str, ...]]:
-        """Return what names an entry, that name, and the names that it has when others come or go."""
+        """Return the kind of an entry's name, the name, and its names if other entries come or go."""
         kinds, names = self._forms[_whole(raw)]
         at = next((at for at, name in enumerate(names) if self._names[name] == 1), len(names) - 1)
         return kinds[min(at, len(kinds) - 1)], names[at], tuple(name for name in names if name != names[at])
@@ -103,7 +103,7 @@ def _whole(raw: Raw) -> tuple[str, str, str, str, Millis | None]:
 
 
 def _forms(raw: Raw) -> tuple[tuple[Identity, ...], list[str]]:
-    """Return all names that an entry may have, the plainest first, and the kinds of the first of them.
+    """Return all possible names of an entry, the simplest first, and the kinds of the first ones.
 
     The last name tells all distinct entries apart.
     """
@@ -135,23 +135,23 @@ def _digest(text: str, size: int) -> bytes:
 
 
 def _without_counts(line: str) -> str:
-    """Return a line's canonical form; of one that only counts ("3 posts - 2 participants"), without the figures."""
+    """Return a line's canonical form; without its figures if it only counts ("3 posts - 2 participants")."""
     if len(line) <= _LONGEST_COUNT and _COUNTS.fullmatch(line) and not values_of_entry("", line):
         line = re.sub(r"\d[\d.,]*", "", line)
     return canonical(line)
 
 
 def fingerprint(title: str, content: str, url: str) -> str:
-    """Return 16 hex digits of the material content: canonical words, so clocks, counters and space do not count.
+    """Hash the material content to 16 hex digits: canonical words, so clocks, counters and spaces do not count.
 
-    Neither does the link, which redirectors change at every look, unless it is all there is.
+    The link, which redirectors change on every check, counts only if there is nothing else.
     """
     lines = [canonical(line) for line in (title, *content.splitlines())]
     return digest16(" ".join(line for line in lines if line) or link_form(url))
 
 
 def _tags(words: Iterable[str]) -> tuple[str, ...]:
-    """Return harmless `namespace:word` tags: lower case, one line, at most 20."""
+    """Return safe `namespace:word` tags: lower case, one line, at most 20."""
     kept: dict[str, None] = {}
     for tag in words:
         namespace, _, word = tag.partition(":")

@@ -1,8 +1,7 @@
 """The reading of feeds: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed in `json_feed.py`.
 
-feedparser gets a stream of UTF-8 bytes that this room has decoded, never a str and never bare bytes: it opens the file
-or the address that either of them names. Its sanitiser and its rewriting of links inside of HTML are off, because
-nothing of the markup survives `text.plain`.
+feedparser gets a stream of decoded UTF-8, never a str or bare bytes: it would open a file or address that they name.
+Its sanitiser and its rewriting of links in HTML are off, since no markup survives `text.plain`.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _RAW_AMPERSAND = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!#\d+;|#[xX][0-9a-fA
 
 
 def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
-    """Return the feed in a body: entries in document order, links seen from `url`. Raises ContentError if none."""
+    """Read the feed in a body: entries in document order, links resolved against `url`. Raises ContentError if none."""
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
@@ -63,19 +62,19 @@ def read_feed(body: bytes, content_type: str, url: str) -> FeedReading:
     try:
         return _read_xml(decoded, url, root)
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
-        # feedparser's own defects on hostile input; a bug of ours here would show on the feeds of the tests.
+        # feedparser's own bugs on hostile input; one of ours would show in the feeds of the tests.
         raise ContentError(f"The feed cannot be parsed ({type(error).__name__}).") from error
 
 
 def feed_root(text: str) -> re.Match[str] | None:
-    """Return the match of the root element when it is a feed's: the first element, or one after leading junk."""
+    """Match the root element of a feed: the first element, or one after leading junk; None if there is none."""
     start = end_of_prolog(text)
     if _OF_A_PAGE.match(text, start):
         return None
     found = _ROOT.search(text, start, start + _SEARCHED)
     if found is None:
         return None
-    # After an <html> or a <body> such an element is an example inside of a page; after anything else, junk.
+    # After <html> or <body> such an element is an example in a page; after anything else comes junk.
     return None if _OF_A_PAGE.search(text, start, found.start()) else found
 
 
@@ -84,9 +83,9 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     start = _START.search(text)
     text = text[start.start() if start and start.start() < root.start() else root.start() :]
     clean = _NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
-    # feedparser makes "AT&T;" of a raw ampersand, and a sign of "&copy=3" in a link.
+    # feedparser turns a raw ampersand into "AT&T;", and "&copy=3" in a link into a sign.
     clean = _RAW_AMPERSAND.sub(lambda found: "&amp;" if found[0] == "&" else found[0], clean)
-    # No content-location: feedparser would resolve ids against it, and a feed that moves would get new identities.
+    # No content-location: feedparser would resolve ids against it, and a moved feed would get new identities.
     headers = {"content-type": "application/xml; charset=utf-8"}
     parsed = feedparser.parse(
         io.BytesIO(clean.encode("utf-8")), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
@@ -94,7 +93,7 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     version = str(parsed.get("version") or "")
     kind = _VERSIONS.get(version, "rss" if root[1].lower() != "feed" else "atom")
     atom, home = kind.startswith("atom"), absolute(str(parsed.feed.get("link") or ""), url)
-    # A relative link of Atom is seen from its document (RFC 4287, 2), one of RSS from its channel's page.
+    # Atom resolves a relative link against its document (RFC 4287, 2), RSS against its channel's page.
     base = url if atom else home or url
     if not version and not parsed.entries and not parsed.feed.get("title"):
         raise ContentError("The document begins like a feed, but nothing in it can be read as one.")
@@ -116,7 +115,7 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
 
 
 def _is_closed(text: str, root: str) -> bool:
-    """Return whether a document has the end of its root element, or of the channel that has all its entries."""
+    """Whether a document has the end tag of its root, or of the channel around all entries."""
     ends = _END.findall(text, max(0, text.lower().rfind("</item")))
     return any(end.lower() == root or (root == "rss" and end.lower() == "channel") for end in ends)
 
@@ -145,12 +144,12 @@ def _author(entry: Any) -> str:
 
 
 def _link(entry: Any, own: str, base: str) -> str:
-    """Return the entry's page: its alternate link, else any link, else a guid that is one, else what it holds."""
+    """Return the entry's page: its alternate link, else any link, else a guid that is a link, else an enclosure."""
     links = [link for link in entry.get("links") or () if link.get("rel", "alternate") == "alternate"]
     links.sort(key=lambda link: link.get("type") not in (None, "text/html", "application/xhtml+xml"))
     candidates = [(str(link.get("href") or ""), base) for link in links]
     candidates += [(link, base) for link in [str(entry.get("link") or "")] if link != own]
-    # A guid counts as an address only when it looks like one: "4711" is no path.
+    # A guid counts as an address only if it looks like one: "4711" is no path.
     candidates.append((own, base if own.startswith("/") else ""))
     candidates += [(str(each.get("href") or ""), base) for each in entry.get("enclosures") or ()]
     candidates += [(str(each.get("src") or ""), base) for each in entry.get("content") or ()]
@@ -158,7 +157,7 @@ def _link(entry: Any, own: str, base: str) -> str:
 
 
 def _published(entry: Any) -> Millis | None:
-    # dict.get, because feedparser's own lookup answers with a neighbouring date and warns.
+    # dict.get, because feedparser's own lookup falls back to a related date and warns.
     found = (moment(str(dict.get(entry, name) or "")) for name in _DATES)
     return next((at for at in found if at is not None), None)
 

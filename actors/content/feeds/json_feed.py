@@ -21,17 +21,17 @@ _MOST_HUBS = 5
 _ITEMS = re.compile(r'"items"\s*:\s*\[')
 _NEXT = re.compile(r"\s*,?\s*(?=[{\[\"])")
 _CUT = "\0cut"
-"""A member that marks a document of which the end is missing."""
+"""A member that marks a truncated document."""
 _DATES = ("date_published", "date_modified")
 
 
 def looks_like_json(text: str) -> bool:
-    """Return whether the first character of the text begins a JSON object."""
+    """Whether the text begins with a JSON object."""
     return text[:_HEAD].lstrip("\ufeff \t\r\n")[:1] == "{"
 
 
 def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
-    """Return the feed in a JSON text. Raises ContentError when it is no JSON, hostile, or JSON of another kind."""
+    """Read the feed in a JSON text. Raises ContentError if it is no JSON, hostile, or other JSON."""
     document = _document(decoded.text)
     version, items = document.get("version"), document.get("items")
     declared = isinstance(version, str) and "jsonfeed" in version.lower()
@@ -68,7 +68,7 @@ def _document(text: str) -> Mapping[str, Any]:
 
 
 def _salvaged(text: str) -> Mapping[str, Any] | None:
-    """Return what a document that is cut within its items holds before the cut; None for other defects."""
+    """Return the complete items of a document that is truncated within them; None for other defects."""
     start = _ITEMS.search(text)
     if start is None:
         return None
@@ -79,7 +79,7 @@ def _salvaged(text: str) -> Mapping[str, Any] | None:
             item, at = decoder.raw_decode(text, comma.end())
             items.append(item)
     except json.JSONDecodeError as error:
-        # A defect within the text is none of a cut one: that ends where no more can be read.
+        # Truncation shows as an error at the very end; an error before that is another defect.
         is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
     except (ValueError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""The texts of an entry: by what its elements are for, and without losing words that only look like mark-up."""
+"""The texts of an entry: by the role of its elements, and without losing words that only look like markup."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _OF_CONTENT: Final = (BREAKS - UNSEEN).union(
     "abbr acronym area base bdi bdo cite code col colgroup del dfn embed image ins kbd link mark meta nobr param "  # noqa: SIM905
     "picture q rp rt ruby samp script source style svg math time track var".split(),
 )
-"""Tags that are mark-up also where nothing closes them. No title is about <b>, but many are about <details>."""
+"""Tags that are markup even if nothing closes them. No title is about <b>, but many are about <details>."""
 _AGAIN: Final = ("dc_description", "itunes_summary", "media_description")
-"""Elements that feedparser takes for the description, though they may be the caption of a picture. Best first."""
+"""Elements that feedparser uses as the description, though they may be a caption. Best first."""
 
 
 def _keep_apart(name: str) -> None:
@@ -39,12 +39,11 @@ for _name in _AGAIN:
 
 
 def title_of(fields: Any, *, atom: bool) -> str:
-    """Return the title of an entry or a feed."""
     return _words(fields.get("title"), fields.get("title_detail"), _OF_TITLES, atom=atom)
 
 
 def content_of(entry: Any, *, atom: bool) -> str:
-    """Return the first text that an entry has: its content, its description, or that of what it holds."""
+    """Return the first text of an entry: its content, its description, or that of its media."""
     parts = [part for part in entry.get("content") or () if not str(part.get("type")).startswith(("image", "video"))]
     found = [(part.get("value"), part) for part in parts]
     found += [(entry.get(name), entry.get(f"{name}_detail")) for name in ("summary", *_AGAIN)]
@@ -56,12 +55,12 @@ def _words(value: object, detail: Any, known: frozenset[str], *, atom: bool) -> 
     text = str(value or "")
     if not atom:
         return plain(_escaped(text, known))
-    # RFC 4287, 3.1.1: plain text has no mark-up, whatever it looks like.
+    # RFC 4287, 3.1.1: plain text has no markup, whatever it looks like.
     return normalise(text) if (detail or {}).get("type") == "text/plain" else plain(text)
 
 
 def _escaped(text: str, known: frozenset[str]) -> str:
-    """Return mark-up in which words in angle brackets are text: `vector<bool>`, "the <details> element"."""
+    """Escape words in angle brackets that are text: `vector<bool>`, "the <details> element"."""
     closed = known.union(found[2].lower() for found in _TAG.finditer(text) if found[1])
 
     def kept(found: re.Match[str]) -> str:
@@ -70,6 +69,6 @@ def _escaped(text: str, known: frozenset[str]) -> str:
             return found[0]
         if "=" not in rest and not rest.endswith("/"):
             return f"&lt;{found[0][1:]}"
-        return "" if name in UNSEEN else found[0]  # nothing closes it, and it would hide what follows
+        return "" if name in UNSEEN else found[0]  # nothing closes it, and it would hide the rest
 
     return _TAG.sub(kept, text) if "<" in text else text

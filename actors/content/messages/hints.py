@@ -1,6 +1,6 @@
-"""A feed's hints about when to look again: ttl, skipHours, skipDays, the syndication module's period.
+"""A feed's hints about the next check: ttl, skipHours, skipDays, the syndication module's period.
 
-feedparser keeps only the last of several hours, so the head of the document is read by pattern.
+feedparser keeps only the last of several hours, so patterns read the head of the document.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NO_HINTS = FeedHints()
 
 
 def hints_of(text: str) -> FeedHints:
-    """Return the hints in an XML feed's text. RSS 0.91 counts hours from 1 to 24: 24 means midnight.
+    """Read the hints in an XML feed. RSS 0.91 counts hours from 1 to 24: 24 means midnight.
 
     >>> hints_of("<ttl>60</ttl><skipHours><hour>24</hour><hour>3</hour></skipHours>")
     FeedHints(ttl_s=3600, skip_hours=(0, 3), skip_days=(), period_s=None)

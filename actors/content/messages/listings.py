@@ -1,4 +1,4 @@
-"""Lists of what is new: items, the requests that find them and read their pages, and the answers. No parser here."""
+"""New items of lists: requests to find them and to read their pages, and the answers. No parser here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind = Literal["baseline", "unchanged", "news", "reset"]
 
 
 class Item(Struct, frozen=True, array_like=True):
-    """An item of a list: where it leads, what the list calls it ("" where it has no name), and of when it is."""
+    """An item of a list: its link, its title in the list ("" if it has none), and its date."""
 
     url: str
     title: str
@@ -31,10 +31,10 @@ class Item(Struct, frozen=True, array_like=True):
 
 
 class ListRequest(Struct, frozen=True):
-    """Answered by a `ListLook`. A page, or a sitemap, is compared with `memory`, what the last look returned.
+    """Compares a page or a sitemap with `memory`, the last check's result. The answer is a `ListLook`.
 
-    memory: None before the first look. `file`: of which file of a sitemap's index the body is, "" for the source's own.
-    was: as in `PageRequest`.
+    memory: None before the first check. file: the index file that the body is, "" for the source's own URL. was: as in
+    `PageRequest`.
     """
 
     body: bytes
@@ -48,12 +48,11 @@ class ListRequest(Struct, frozen=True):
 
 
 class ListLook(Struct, frozen=True):
-    """One look at a list. `new` are items to be told, `held` those of a list that is new as a whole; in reading order.
+    """One check of a list. new: items to report. held: those of an entirely new list. Both in reading order.
 
-    count: items that the list has now. `bulk`: new addresses of a sitemap that are too many to be told one by one.
-    say: whether a reset is to be said. files: those of a sitemap's index that are to be read now. next_file: the one
-    whose turn it is in an hour, where dates say nothing. remark: a sentence about the list, for its health.
-    memory: None where nothing has changed of it.
+    count: items now in the list. bulk: new addresses of a sitemap, too many to report one by one. say: whether to
+    report a reset. files: index files to read now. next_file: the one to read in an hour, if dates are useless. remark:
+    a sentence about the list, for its health. memory: None if unchanged.
     """
 
     kind: Kind
@@ -72,7 +71,7 @@ class ListLook(Struct, frozen=True):
 
 
 class ItemPage(Struct, frozen=True):
-    """What an item's own page says. `content` is capped, the hashes are of the uncut text. trouble: it is no page."""
+    """An item's own page. content: capped; the hashes cover the full text. trouble: why it is no page."""
 
     title: str
     author: str
@@ -85,7 +84,7 @@ class ItemPage(Struct, frozen=True):
 
 
 def item_form(url: str) -> str:
-    """Return an address as far as it says which item it is: no scheme, "www.", tracking, session and fragment.
+    """Reduce an address to its item: no scheme, "www.", tracking, session and fragment.
 
     >>> item_form("https://www.a.example/x;jsessionid=1F?b=2&utm_source=y&a=1#c"), item_form("http://a.example/x/?a=1&b=2")
     ('a.example/x?a=1&b=2', 'a.example/x?a=1&b=2')

@@ -1,4 +1,4 @@
-"""The request to pick a part of a page, and its answer. No parser is imported."""
+"""The request to pick a part of a page. No parser is imported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from actors.picks import PickWish
 
 
 class PickRequest(Struct, frozen=True):
-    """Answered by a `PickPage`. url: where the page was found, after redirects."""
+    """Answered by a `PickPage`. url: the page's address after redirects."""
 
     body: bytes
     content_type: str

@@ -1,4 +1,4 @@
-"""Workers' readings of bodies and feeds, and the rules about them that the service knows too. No parser is imported."""
+"""Workers' readings of bodies and feeds, and rules that the service shares. No parser is imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.records.identity import Millis
 from storage.records.source import Confidence
 
 FILE: Final = "file"
-"""The format of what is no text: of it the bytes are compared."""
+"""The format of a binary file: its bytes are compared."""
 FORMATS: Final[Mapping[str, str]] = {
     "text": "text",
     "json": "JSON document",
@@ -27,7 +27,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "ods": "OpenDocument spreadsheet",
     FILE: "file",
 }
-"""What a document without elements of HTML is, as `Finding.format` and `Detection.format` say it, with its noun."""
+"""Formats of documents without HTML elements, as in `Finding.format` and `Detection.format`, with their nouns."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
 SelectorKind = Literal["css", "xpath", "jsonpath", "lines", "regex", "path"]
 XPATH, LINES, REGEX, PATH = "xpath:", "lines:", "re:", "path:"
@@ -42,7 +42,7 @@ _PREFIXES: Final[Mapping[str, SelectorKind]] = {
     REGEX: "regex",
     PATH: "path",
 }
-"""Our own prefixes, and those of other programs, which mean no CSS either."""
+"""Our own prefixes, and those of other programs, which are not CSS either."""
 _BY_LINES: Final[tuple[tuple[SelectorKind, ...], str]] = (
     ("lines", "regex", "path"),
     "a part of a text is chosen by lines, as lines:3-20, by a regular expression, as re:^Version, or by what it stands "
@@ -61,23 +61,22 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
     "csv": _BY_LINES,
     **dict.fromkeys(("calendar", "pdf", "docx", "xlsx", "odt", "ods"), _BY_PATH),
 }
-"""What `selector` and `ignore` may be, by the format of a document, and that in words; nothing for other formats."""
+"""The kinds of `selector` and `ignore` that each format allows, with a sentence; nothing for other formats."""
 _MEMBERS = re.compile(r"(?:\.?\w+|\.?\[[^\[\]]*\])(?:\.\w+|\.?\[[^\[\]]*\]|\s*\|\s*)*")
 _PIPE = re.compile(r"\s*\|\s*")
 _LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
 
 Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "link and hash"]
-"""What names an entry among the others."""
+"""The parts that an entry's key consists of."""
 
 
 class Entry(Struct, frozen=True):
-    """An entry with its identity (`key`) and the 16 hex digits that change when its material content does.
+    """An entry with its identity (`key`) and a hash of 16 hex digits of its material content.
 
-    `content` is capped at 64 KiB; `content_hash` and `simhash` are of the uncut text. `published_at` is the feed's
-    word. `identity` says what the key is made of, `aliases` are the keys
-    that it would have among other neighbours. `prints`: 4 bytes of the title, 4 of the text, 3 of each of its first
-    lines, without counters; zeros for what is empty.
+    content: capped at 64 KiB. content_hash, simhash: of the full text. published_at: as the feed declares it. identity:
+    the parts of the key. aliases: the keys it would have among other entries. prints: 4 bytes of the title, 4 of the
+    text, 3 of each of the first lines, without counters; zeros for empty ones.
     """
 
     key: str
@@ -97,10 +96,10 @@ class Entry(Struct, frozen=True):
 
 
 class FeedReading(Struct, frozen=True):
-    """A feed. `entries` are in document order; `damaged`: it is ill-formed or some bytes were not text.
+    """A feed, with `entries` in document order. damaged: it is ill-formed or some bytes were not text.
 
-    `hubs` are where WebSub would subscribe, `paging` the links of RFC 5005 as (relation, address): read, not followed.
-    `cut`: it ends early; `cut_entry`: within the last of the entries. `left_out`: entries beyond those that are read.
+    hubs: the WebSub hubs. paging: the links of RFC 5005 as (relation, address), not followed. cut: it ends early;
+    cut_entry: within the last entry. left_out: entries beyond the limit.
     """
 
     title: str
@@ -125,7 +124,7 @@ class FeedLink(Struct, frozen=True):
 
 
 class StandIn(Struct, frozen=True):
-    """What stands where the page should be; see `walls`. `says` is for a person."""
+    """The page or error in a page's place (see `walls`). says: a sentence for a person."""
 
     kind: Literal["empty", "challenge", "queue", "error", "consent", "login", "script", "redirect", "other page"]
     says: str
@@ -135,14 +134,11 @@ class StandIn(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """What a body is. `type` None comes with a `refusal`; both carry a sentence that a person can check.
+    """The kind of a body. A `type` of None has a `refusal`. evidence, refusal: sentences that a person can check.
 
-    `format` names the kind of feed; of a page it is "html", or one of `FORMATS`.
-
-    `trouble` is set when a page is none because a wall or an error stands in its place (see `walls`). `feed` is what a
-    feed says: to know one is to have read it, so whoever goes on to watch it need not read it again. `is_broken_feed`:
-    it is refused, and has the root element of a feed. `shell`: by what a page shows that it is empty without its
-    scripts (see `shell`), "" when it is not.
+    format: the kind of feed, "html" for a page, or one of `FORMATS`. trouble: set if a wall or an error replaces the
+    page (see `walls`). feed: the reading of a feed; a watcher need not read it again. is_broken_feed: refused, with the
+    root element of a feed. shell: the sign that the page is empty without its scripts (see `shell`), else "".
     """
 
     type: Literal["feed", "html"] | None
@@ -158,12 +154,12 @@ class Finding(Struct, frozen=True):
 
 
 def is_pdf(body: bytes) -> bool:
-    """Return whether a body begins as a PDF does; viewers take white space before its mark."""
+    """Whether a body begins like a PDF; viewers accept white space before its mark."""
     return body[:_LEADING].lstrip().startswith(b"%PDF-")
 
 
 def selector_kind(text: str) -> SelectorKind:
-    """Return what a selector is by its first letters, as which no CSS begins."""
+    """Return a selector's kind by its prefix; no CSS selector begins like one."""
     text = text.lstrip()
     if prefix := _prefix_of(text):
         return _PREFIXES[prefix]
@@ -173,13 +169,12 @@ def selector_kind(text: str) -> SelectorKind:
 
 
 def bare_selector(text: str) -> str:
-    """Return a selector without its prefix."""
     text = text.strip()
     return text.removeprefix(_prefix_of(text)).strip()
 
 
 def json_path_text(text: str) -> str:
-    """Return a selector as a JSONPath, also one in the manner of jq; "" when it is neither.
+    """Return a selector as a JSONPath, also from jq syntax; "" if it is neither.
 
     >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a[0].b"), json_path_text("td")
     ('$.a', '$.items[*].price', '$.a[0].b', '')
@@ -198,19 +193,19 @@ def _prefix_of(text: str) -> str:
 
 
 def not_chosen_by(format: str, selectors: Iterable[str]) -> str:
-    """Return why none of these selectors can choose a part of a document of this format, "" when all can."""
+    """Return why some of these selectors cannot choose a part of this format, "" if all can."""
     kinds, says = CHOSEN_BY.get(format, ((), NO_PARTS))
     chooses = json_path_text if format == "json" else lambda text: selector_kind(text) in kinds
     return "" if all(map(chooses, selectors)) else says
 
 
 def is_same(format: str, was: str) -> bool:
-    """Return whether a document has the format that it had at first; which of two kinds of lines it is may waver."""
+    """Whether a document still has its first format; two kinds of lines may alternate."""
     return format == was or {format, was} in ({"text", "csv"}, {"text", "calendar"})
 
 
 def link_form(url: str) -> str:
-    """Return a link as far as it says where it leads: no scheme, "www.", tracking, fragment and last slash.
+    """Reduce a link to its target: no scheme, "www.", tracking, fragment and last slash.
 
     >>> link_form("http://www.shore.example/a/?utm_source=x#top") == link_form("https://shore.example/a")
     True

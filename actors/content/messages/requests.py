@@ -13,7 +13,7 @@ from storage.records.identity import Millis
 from storage.records.value import TypedChange
 
 EMIT = 0.5
-"""The score from which a difference of a page is told, unless the user has set another bar."""
+"""Default threshold: the score that a change of a page needs to be reported."""
 LOWEST_BAR, HIGHEST_BAR = 0.2, 0.9
 
 
@@ -26,7 +26,7 @@ class DetectRequest(Struct, frozen=True):
 
 
 class FeedRequest(Struct, frozen=True):
-    """Answered by an `entries.FeedReading`."""
+    """Answered by a `readings.FeedReading`."""
 
     body: bytes
     content_type: str
@@ -36,12 +36,11 @@ class FeedRequest(Struct, frozen=True):
 class PageRequest(Struct, frozen=True):
     """Answered by a `pages.PageReading` (task "page"), `PageLook` ("look_page"), `PagePreviewAnswer` ("preview_page").
 
-    `memory` is what the last look returned; None before the first. `shared` are the keys of blocks that the other
-    pages of this host have in common (`sites.shared_keys`): furniture. `noise` are keys of what the user has marked
-    (`noise.noise_keys`). `bar` is the score from which a change is told, taken as LOWEST_BAR to HIGHEST_BAR. `url` is
-    where the page was found, after redirects. `at` is when, in milliseconds; 0 where nobody knows: then only looks
-    count. `number` is that of the look, which rises also with looks that need no reading; 0 where each look is read.
-    `was` is the format that the page had at first ("html", or one of `plain.FORMATS`); "" when it may have any.
+    memory: from the last check; None before the first. shared: keys of blocks that the host's other pages share
+    (`sites.shared_keys`), which are furniture. noise: keys that the user marked (`noise.noise_keys`). bar: the
+    threshold, clamped to LOWEST_BAR and HIGHEST_BAR. url: the page's address after redirects. at: the time in
+    milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks that needed no
+    reading; 0 if each check is read. was: the page's first format ("html", or one of `plain.FORMATS`); "" allows any.
     """
 
     body: bytes
@@ -59,43 +58,43 @@ class PageRequest(Struct, frozen=True):
 
 
 class StandingRequest(Struct, frozen=True):
-    """Answered by the `StandingValues` of a page's memory. exact: the page is JSON, which a program wrote."""
+    """Answered by the `StandingValues` of a page's memory. exact: the page is JSON, written by a program."""
 
     memory: bytes
     exact: bool = False
 
 
 class KeysRequest(Struct, frozen=True):
-    """Answered by the keys by which blocks with these texts are known as noise (`noise.noise_keys`)."""
+    """Answered by the keys that mark blocks with these texts as noise (`noise.noise_keys`)."""
 
     texts: tuple[str, ...]
 
 
 class SelectorsRequest(Struct, frozen=True):
-    """Answered by a list of `Fault`, empty when all of them are selectors."""
+    """Answered by a list of `Fault`, empty if all selectors are valid."""
 
     selector: str | None
     ignore: tuple[str, ...]
 
 
 class Fault(Struct, frozen=True):
-    """A selector that is none: which (its number in `ignore`, None for `selector`), and why."""
+    """An invalid selector: its index in `ignore` (None for `selector`), and the reason."""
 
     index: int | None
     reason: str
 
 
 class PagePreviewAnswer(Struct, frozen=True):
-    """A page as it would be watched, or why selectors can choose nothing of it: the document has no elements."""
+    """A page as it would be watched, or why selectors do not apply: the document has no elements."""
 
     page: PagePreview | None
     no_parts: str = ""
 
 
 class FindRequest(Struct, frozen=True):
-    """Answered by a `Findings`: where a text stands in what is remembered of a page, and in its body of today.
+    """Answered by a `Findings`: the places of a text in a page's memory, and in its current body.
 
-    memory: of the page; None before the first look. body: None when nobody looked again.
+    memory: of the page; None before the first check. body: None if it was not fetched again.
     """
 
     text: str
@@ -107,10 +106,10 @@ class FindRequest(Struct, frozen=True):
 
 
 class Spot(Struct, frozen=True):
-    """A block that has the text; `place` counts from 1. aside: why it does not count as content; "" when it does.
+    """A block that has the text; `place` counts from 1. aside: why it is not content; "" if it is.
 
-    known: of a block of today: "same" when it differs from the told state in what is masked at most, "seen" when a look
-    has seen it and did not tell it, "" when it is new.
+    known: for a current block, "same" if at most masked parts differ from the reported state, "seen" if a check saw it
+    without a report, "" if it is new.
     """
 
     place: int
@@ -120,10 +119,8 @@ class Spot(Struct, frozen=True):
 
 
 class Findings(Struct, frozen=True):
-    """Where the text stands. told: in the state of the page that was last told. now: in the part that is watched today.
-
-    elsewhere: in the rest of the page today. cut: not all that was told is remembered. trouble: why the body is not
-    what one came for.
+    """The places of a text. told: in the last reported state. now: in the part now watched. elsewhere: in the rest of
+    the current page. cut: the memory lacks some reported text. trouble: why the body is not the page.
     """
 
     told: Spot | None = None
@@ -134,7 +131,7 @@ class Findings(Struct, frozen=True):
 
 
 class FrameRequest(Struct, frozen=True):
-    """Answered by a list of `frames.Frame`. name: what the stream calls this kind of event."""
+    """Answered by a list of `frames.Frame`. name: the stream's name for this kind of event."""
 
     text: str
     url: str
@@ -142,10 +139,10 @@ class FrameRequest(Struct, frozen=True):
 
 
 class Withheld(Struct, frozen=True):
-    """A block that came or went and was not told, or counted for little: why, in words that a user reads.
+    """An added or removed block that was not reported, or counted little, with the reason in a user's words.
 
-    text: the block, at most 200 characters. rule: "it changed in earlier looks too", "furniture: footer",
-    "below the last paragraph", ... key: the block's key, by which feedback can name it. score: what it weighed.
+    text: the block, at most 200 characters. rule: "it changed in earlier looks too", "furniture: footer", "below the
+    last paragraph", ... key: the block's key, for feedback. score: its weight.
     """
 
     text: str
@@ -156,10 +153,10 @@ class Withheld(Struct, frozen=True):
 
 
 class PageLook(Struct, frozen=True):
-    """One look at a page, read and judged.
+    """One check of a page, read and judged.
 
-    `trouble` set means a failed look: the page was not the page; `memory` is then the old one. `content` and its hashes
-    are filled in for `baseline`, `changed` and `moved` only, `summary` for the last two.
+    trouble: the check failed, as this was not the page; `memory` is then the old one. content, its hashes: set for
+    `baseline`, `changed` and `moved` only; summary: for the last two.
     """
 
     title: str
@@ -181,14 +178,14 @@ class PageLook(Struct, frozen=True):
     changes: tuple[TypedChange, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     weighed: tuple[Withheld, ...] = ()
-    """What made a change one: the blocks that counted, the weightiest first; `rule` is empty."""
+    """The blocks that caused the change, heaviest first; `rule` is empty."""
     reverted: bool = False
-    """The page goes back to what was told before."""
+    """The page returns to a state reported before."""
     soon: bool = False
-    """A look within a minute settles a doubt."""
+    """A check within a minute settles a doubt."""
     unsettled: bool = False
-    """The same page once more may be told: it must be read again even if it stays as it is."""
+    """The same page again may be reported: it must be read again even if it does not change."""
     moved_to: str = ""
-    """Of a page that has moved: the address to which it now leads, "" where a login stands in its place."""
+    """The new address of a page that has moved, "" if a login is in its place."""
     remark: str = ""
-    """What is to be known of how the page is watched: a sentence for the source's health, which it costs nothing."""
+    """A sentence about how the page is watched, for the source's health; it does not lower the score."""
