@@ -1,5 +1,5 @@
-"""Changes, and the news among them: one look against what the source remembers of its page.
+"""Changes worth reporting: one check compared with the stored memory of the page.
 
-Start with `churn.py`, the decision; `news.py` weighs each block that came or went, `memory.py` is what is kept,
-`diff.py` and `summary.py` say it to readers. All of it is pure.
+Start with `churn.py`, the decision. `news.py` weighs each block that came or went, `memory.py` holds the stored state,
+`diff.py` and `summary.py` present the change to readers. All of it is pure.
 """

@@ -1,7 +1,7 @@
-"""Texts that stay on a page and belong to something else now: rows that exchange prices, a card in another column.
+"""Texts that stay on a page but get a new owner: rows exchange prices, a card moves to another column.
 
-A cell belongs to its row and column, a value to the label before it, another short text to the heading above it. Rows,
-cards and sections that only change their order keep all of these.
+The owner of a cell is its row and column; of a value, the label before it; of another short text, the heading above it.
+Rows, cards and sections that only change their order keep their owners.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from storage.records.event import Op
 
 _VALUE_WORDS = 3
 _FAR = 4
-"""Blocks before a value among which its label is sought."""
+"""Blocks before a value that are searched for its label."""
 
 
 class _Owner(NamedTuple):
@@ -50,7 +50,7 @@ class _Owners:
         return _Owner("heading" if words_in(self.state.texts[i]) < LONG else "", (at.heading,))
 
     def has(self, owner: _Owner) -> bool:
-        """Return whether an owner's words are on this side: a heading that was reworded moves nothing."""
+        """Whether an owner's words occur on this side; a reworded heading moves nothing."""
         return self._known.issuperset(part for own in owner.parts for part in own.split(BETWEEN))
 
     def _is_value(self, i: int) -> bool:
@@ -63,14 +63,14 @@ class _Owners:
 
 
 def with_assigned(apart: Apart, memory: PageMemory, before: SettledState, now: SettledState) -> Apart:
-    """Return a difference with the blocks whose owner changed, as gone from the old one and come to the new one.
+    """Add blocks with a new owner to a difference, as removed from the old owner and added to the new one.
 
-    before: the told state, whose places are those of the memory where it has none.
+    before: the reported state; if it has no places, the memory supplies them.
     """
     known, spans = (frozenset(apart.went.positions), frozenset(apart.came.positions)), apart.spans
     if sum(b - a for a, b, _, _ in spans) == len(known[0]) or sum(d - c for _, _, c, d in spans) == len(known[1]):
         return apart
-    # Of two texts that change places one stays in its order, between the gaps.
+    # If two texts swap places, one keeps its order and falls between the gaps.
     ranges = range(spans[0][0], spans[-1][1]), range(spans[0][2], spans[-1][3])
     sides = _Owners(before if before.places else placed(memory)), _Owners(now)
     owned = [
@@ -78,7 +78,7 @@ def with_assigned(apart: Apart, memory: PageMemory, before: SettledState, now: S
         for side, span, aside in zip(sides, ranges, known, strict=True)
     ]
     if any(known):
-        # Lists of headlines push the old ones on when new ones come.
+        # In lists of headlines, new ones push the old ones down.
         for side, owners in zip(sides, owned, strict=True):
             for i in [i for i, owner in owners.items() if owner.kind == "heading" and side.state.traits[i] & LINK]:
                 del owners[i]
@@ -94,9 +94,9 @@ def with_assigned(apart: Apart, memory: PageMemory, before: SettledState, now: S
 
 
 def _beyond(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Owners, _Owners]) -> list[int]:
-    """Return the blocks that are on the other side with another owner, where their own owner is there as well.
+    """Return the blocks that have another owner on the other side, if their own owner exists there too.
 
-    A label that had no value there was only put elsewhere.
+    A label without a value there only moved.
     """
     keys = sides[1].state.keys
     left = Counter((keys[i], owner) for i, owner in others.items())
@@ -117,7 +117,7 @@ def _beyond(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Own
 
 
 def steps_of(before: SettledState, after: SettledState, apart: Apart) -> tuple[Op, ...]:
-    """Return what a reader is shown of moved texts: what a cell or label had and has, or where a text came and went."""
+    """Return the visible steps of moved texts: a cell's or label's old and new text, or an insertion and a deletion."""
     came, went = apart.moved
     now, was = _Owners(after), _Owners(before)
     left = {i: was.of(i) for i in sorted(went)}

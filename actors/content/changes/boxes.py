@@ -1,14 +1,14 @@
-"""Boxes beside the content that come and go as a whole: banners, bars, teasers. Known by place and by stay.
+"""Boxes around the content that come and go as a whole: banners, bars, teasers. Known by place and duration.
 
-A *box* is a few blocks that came where nothing went, or went where nothing came, and that are no heading, entry, cell.
-Sites put into them what every page gets: a sale, works on Sunday, "chat with us". No words are asked for:
+A *box* is a few blocks added where nothing was removed, or removed where nothing was added, without headings, entries
+or cells. Sites show the same boxes on every page: a sale, works on Sunday, "chat with us". Their words do not matter.
 
-- above the page's own heading a box is the site's, not the page's: it is told when it has lasted;
-- elsewhere on pages that are no running text it may be drawn for one visitor in two: a second and a third look decide;
-- a heading with nothing but a link or a button is a call to action, and a paragraph with several buttons a dialog: a
-  box on any page. So are links right above the copyright line, each by itself;
-- beside texts of its kind that came and went untold a text is one more of them, until it lasts;
-- of texts that give way together none is sure before all of them have stayed.
+- Above the page's own heading a box belongs to the site, not the page: it is reported once it lasts.
+- Elsewhere, on pages without running text, a box may be shown to one visitor in two: a second and a third check decide.
+- On any page, two things are boxes: a heading with only links or buttons (a call to action), and a paragraph with
+  several buttons (a dialog). Links right above the copyright line are boxes too, each by itself.
+- A text near others of its kind that came and went unreported is one more of them, until it lasts.
+- Texts that replace each other together stay in doubt until all of them have lasted.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from actors.content.pages.evidence import titles_of
 from actors.content.pages.traits import CELL, CONTROL, HEADING, ITEM, LINK, TOP
 
 LASTS = 8
-"""Looks after the first in which a box above the heading is found again before it is told."""
+"""Checks after the first that must find a box above the heading again before it is reported."""
 EARLY = 6
-"""Looks after the first in which a doubt takes a look longer."""
+"""Checks after the first during which a doubt takes one check longer."""
 _MOST_BLOCKS, _MOST_WORDS = 4, 60
 _PARAGRAPH = 16
-"""Words from which a box in the content is a paragraph: nobody writes so many for some visitors only."""
+"""A box in the content with this many words is a paragraph: sites do not write so much for some visitors only."""
 _ABOVE = "above the page's heading, where sites put their banners: told when it lasts"
 _NEAR = 2
-"""Blocks on either side that stand in the same box."""
+"""Blocks on either side that belong to the same box."""
 _MOST_OFFERED = 7
 _TURNS = 4
-"""Looks after the first in which what stands beside such texts is found again before it is told."""
+"""Checks after the first that must find a text near rotating ones again before it is reported."""
 _AMONG = "beside texts that come and go"
 
 
 class Box(Struct, frozen=True):
-    """Positions of the blocks of a box in their state; came: whether it came. above: it stands over the heading."""
+    """A box: positions of its blocks in their state. came: it was added. above: it is above the heading."""
 
     positions: tuple[int, ...]
     came: bool
@@ -51,9 +51,9 @@ class Box(Struct, frozen=True):
 
 
 class Around(Struct, frozen=True):
-    """Two states of a page and what they have not in common; its title, and keys that came and went untold.
+    """Two states of a page and their difference, the page's title, and keys that came and went unreported.
 
-    early: these are a source's first looks, when nobody knows yet what the page shows by turns.
+    early: one of a source's first checks, when the page's rotating parts are still unknown.
     """
 
     before: SettledState
@@ -78,9 +78,9 @@ def boxes(around: Around) -> Iterator[Box]:
 
 
 def _offered(state: SettledState, found: Sequence[int], *, alone: bool) -> Iterator[int]:
-    """Yield the positions of a heading with links or buttons alone, and of paragraphs with several buttons each.
+    """Yield the positions of a heading with only links or buttons, and of paragraphs with several buttons.
 
-    alone: nothing stands in the place of these blocks on the other side.
+    alone: the other side has no blocks in this place.
     """
     for n, i in enumerate(found):
         first, run = state.traits[i], [i]
@@ -111,12 +111,12 @@ def _is_box(state: SettledState, found: Sequence[int], *, above: bool) -> bool:
     if any(state.traits[i] & (HEADING | CELL | ITEM) for i in found):
         return False
     rows = state.entries
-    # The lines of a banner may be a row by themselves; links in a row are headlines.
+    # The lines of a banner may form a row; links in a row are headlines.
     return not any(i in rows and (not above or state.traits[i] & LINK) for i in found)
 
 
 def _heading(state: SettledState, title: str) -> int:
-    """Return the position of a page's own heading, 0 where it is not known: its h1, else what its title says."""
+    """Return the position of the page's heading: its h1, else the text of its title; 0 if unknown."""
     found = next((i for i, trait in enumerate(state.traits[: len(state.texts)]) if trait & TOP), None)
     if found is not None:
         return found
@@ -125,7 +125,7 @@ def _heading(state: SettledState, title: str) -> int:
 
 
 def weighed_anew(difference: Difference, around: Around, known: Known) -> Difference:
-    """Return a difference in which what stands in boxes waits until it lasts."""
+    """Return the difference with blocks in boxes on hold until they last."""
     before, now, apart = around.before, around.now, around.apart
     rows = list(difference.blocks)
     running = before.zone.text, now.zone.text
@@ -147,7 +147,7 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
     if around.early and not running[1]:
         for one in difference.replaced:
             n = at[True, one.new]
-            # It has waited, so it was in doubt: one of the first faces may stand for some looks.
+            # It has waited, so it was in doubt; an early rotating text may last for some checks.
             if one.what == "words" and rows[n].score and 0 < known.waits.get(one.key, 0) <= SURE:
                 rows[n] = replace(rows[n], doubted=True)
     turning = _Turning(before, now, known, around.untold - known.aside)
@@ -160,7 +160,7 @@ def weighed_anew(difference: Difference, around: Around, known: Known) -> Differ
 
 
 class _Turning:
-    """Places that show some of many texts: what comes there and what goes is not sure before all of it stays."""
+    """Places that show a few of many texts: changes there stay in doubt until all of them last."""
 
     def __init__(self, before: SettledState, now: SettledState, known: Known, untold: frozenset[str]) -> None:
         self._before, self._now, self._known, self._untold = before, now, known, untold
@@ -168,7 +168,7 @@ class _Turning:
     def weighed(
         self, old: Sequence[int], new: Sequence[int], at: Mapping[tuple[bool, int], int], rows: Sequence[WeighedBlock]
     ) -> Iterator[tuple[int, WeighedBlock]]:
-        """Yield anew what came and went in a gap, and the number of each in the difference."""
+        """Yield the blocks of a gap with their new weight, each with its number in the difference."""
         stood = [self._known.waits.get(self._now.keys[i], 0) for i in new]
         turns = self._turns(old, self._before) or self._turns(new, self._now)
         mixed = len(new) > 1 and min(stood) < SURE and max(stood) > min(stood)
@@ -183,7 +183,7 @@ class _Turning:
                     yield n, replace(rows[n], score=0.0, rule=_AMONG)
 
     def _turns(self, positions: Sequence[int], state: SettledState) -> bool:
-        """Return whether one of the blocks, or one beside them, is a text of their kind that came and went untold."""
+        """Whether one of the blocks, or a near one, is a text of their kind that came and went unreported."""
         if not positions or any(state.traits[i] & CELL for i in positions):
             return False
         traits = {state.traits[i] for i in positions}
@@ -198,7 +198,7 @@ class _Turning:
 
 
 def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the positions of what went and of what came in each gap."""
+    """Yield the positions of removed and added blocks in each gap."""
     came, went = frozenset(apart.came.positions), frozenset(apart.went.positions)
     for a, b, c, d in apart.spans:
         yield [i for i in range(a, b) if i in went], [i for i in range(c, d) if i in came]

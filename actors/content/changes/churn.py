@@ -1,11 +1,11 @@
-"""The decision whether a page has really changed: one look against the page's memory. It extracts nothing.
+"""The decision whether a page has really changed: one check against the page's memory. It extracts nothing.
 
-Blocks are compared as a multiset of canonical keys, so order, masks and mark-up do not matter. The comparison is with
-the state that was last *told*: what came or went since adds up until its weight reaches the bar (`EMIT`) and is told,
-or goes back untold and is then known as churn. What a block weighs says `news`, with `weights` and `replacements`; that
-another page may stand in this one's place, `swaps`; that a page takes turns, `returns`.
+Blocks are compared as a multiset of canonical keys, so order, masks and markup do not matter. The comparison is with
+the last *reported* state. Differences from it add up until their weight reaches the threshold (`EMIT`) and are
+reported, or they vanish unreported and are then known as churn. `news` weighs a block, with `weights` and
+`replacements`; `swaps` detects another page in this one's place; `returns` detects a page that alternates.
 
-Whoever applies every delta in order holds the told texts: a property test holds this over random histories.
+A reader that applies every delta in order holds the reported texts; a property test checks this over random histories.
 """
 
 from __future__ import annotations
@@ -55,26 +55,26 @@ from storage.records.event import Delta, Diff
 __all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
 MINOR = 0.2
-"""The score from which a difference that is not told is worth a line in the look's trail."""
+"""The lowest score of an unreported difference that gets a line in the check's trail."""
 UNCHANGED = "Every block is as it was."
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 24 * 3_600_000
 _BEHIND = StandIn("login", "a login stands in its place")
 _TURNED = 3
-"""Told blocks that have become furniture at one look, from which it is the reading that changed."""
+"""Reported blocks turned furniture in one check; from this number on, the reading changed and not the page."""
 _MOST_DOUBTS = 3
-"""Looks in a row that are asked for soon to settle a doubt: a page that draws its faces anew is left alone."""
+"""Quick checks in a row to settle a doubt; a page that redraws its texts every time then waits for its schedule."""
 FEW = 3
-"""Blocks of a chosen part of a page, told and now, up to which each of them is content."""
+"""A chosen part with at most this many blocks, before and now, is all content."""
 
 
 class Verdict(Struct, frozen=True):
-    """What a look is worth. `diff` and `delta` are set for `changed` and `moved`, and are never empty.
+    """The verdict on a check. `diff` and `delta` are set for `changed` and `moved`, and are never empty.
 
-    `memory` is what to remember; `reason` is a sentence for the look's trail, `withheld` what was not told.
-    `weighed` is what made it `changed`. `reverted`: it goes back to what was told before. `soon`: a look within a
-    minute settles a doubt. `unsettled`: the same page once more may be told, so it must be read again even if it stays.
-    `trouble`: why this is not the page. `moved_to`: of a page that has `moved`, where it now leads, or "".
+    `memory`: the new memory. `reason`: a sentence for the check's trail. `withheld`: the differences left out.
+    `weighed`: the blocks that made it `changed`. `reverted`: it returns to a state reported earlier. `soon`: a check
+    within a minute settles a doubt. `unsettled`: the same page again may be reported, so it must be read again even if
+    unchanged. `trouble`: why this is not the page. `moved_to`: the new address of a `moved` page, or "".
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
@@ -93,7 +93,7 @@ class Verdict(Struct, frozen=True):
 
 
 class _Look(Struct, frozen=True):
-    """What a decision is made of. `recent` are keys of earlier looks, oldest first, `aside` of today's furniture."""
+    """Input of a decision. recent: keys of earlier checks, oldest first. aside: keys of today's furniture."""
 
     reading: PageReading
     face: PageIdentity
@@ -123,10 +123,10 @@ def judge(
     address: str = "",
     chosen: bool = False,
 ) -> Verdict:
-    """Return the verdict on a look at a page, and what to remember of it.
+    """Return the verdict on a check of a page, with its new memory.
 
-    `shared` are keys of the host's furniture (`sites`), `noise` of what the user has marked (`noise`): neither is news.
-    address: where the page was found, after redirects. chosen: the blocks are those of a part that the user chose.
+    shared: keys of the host's furniture (`sites`). noise: keys that the user marked (`noise`). Neither is reported.
+    address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
     """
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
@@ -183,7 +183,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
     if memory.face.says and swaps.says(look.reading) == memory.face.says:
         return Verdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
-        # What lies beyond the depth or the length that is read is missing, and need not be gone.
+        # Blocks beyond the depth or length limit are missing, but not necessarily gone.
         says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
         settled = replace(_grown(memory, look, ()), held=HeldPage(), doubts=0, slots=look.made.slots)
         why = _withheld(look, [])
@@ -206,7 +206,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
 
 
 def _stayed(memory: PageMemory, look: _Look) -> _Look:
-    """Return a look at a page that was held: what is on it has stood there since, and what is not was missing."""
+    """Treat a held page's differences as old: its blocks have lasted since, and the missing ones have been absent."""
     looks = max(memory.held.looks, memory.held.away)
     waits = {key: max(looks, stood) for key, stood in look.known.waits.items()}
     absent = {key: max(looks, stood) for key, stood in look.known.absent.items()}
@@ -214,26 +214,26 @@ def _stayed(memory: PageMemory, look: _Look) -> _Look:
 
 
 def _told_away(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
-    """Return the verdict on another page that has stayed: one that stands elsewhere, or behind a login, has moved."""
+    """Return the verdict on another page that has stayed: at another address, or behind a login, it has moved."""
     if verdict.delta and swap.says == swaps.LOGIN:
-        # The next looks fail: a login is not the page, and when the page is back that is told.
+        # The next checks fail, because a login is not the page; its return is reported.
         memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
         return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Told once: {_BEHIND}.")
     return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
 
 
 def _target(swap: swaps.Swap, look: _Look) -> str:
-    """Return where the page now leads, "" where it is at its place."""
+    """Return the page's new address, "" if it has not moved."""
     if look.reading.evidence.leads_away:
         return look.reading.evidence.refresh_to
     return look.address if swap.moved() else ""
 
 
 def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> SettledState:
-    """Return the blocks that count: those outside of furniture, or all where that leaves none.
+    """Return the blocks that count: those outside furniture, or all if there are no others.
 
-    told: keys of the told blocks. Several of them that have become furniture all at once have not gone: another dress,
-    or a few blocks more or less, made the same page read otherwise.
+    told: keys of the reported blocks. If several of them become furniture at once, they have not gone: a new design, or
+    a few blocks more or less, made the same page read differently.
     """
     traits = reading.traits or (0,) * len(reading.blocks)
     kept = [not trait & FURNITURE for trait in traits]
@@ -255,7 +255,7 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
 
 
 def _aside(reading: PageReading) -> tuple[str, ...]:
-    """Return the keys of furniture, also of told blocks that have become it."""
+    """Return the keys of furniture, including reported blocks that became furniture."""
     content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & FURNITURE}
     return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & FURNITURE and k not in content)
 
@@ -330,7 +330,7 @@ def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) ->
 
 
 def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: Difference, state: bytes) -> PageMemory:
-    """Return the memory of a state that is told: nothing of what it told is known as churn any more."""
+    """Return the memory of a newly reported state; its blocks are no longer known as churn."""
     fresh = {block.key for block in difference.blocks if block.came}
     went = [block.key for block in difference.blocks if not block.came]
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
@@ -347,9 +347,9 @@ def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: D
 
 
 def _stood(look: _Look, difference: Difference) -> int:
-    """Return in how many looks before this one all that counts has stood: a box that waited was there before.
+    """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there.
 
-    A text in another's place has to stay anew, for faces of a rotation stand for some looks as well.
+    A replacing text must last again from now: rotating texts also last for some checks.
     """
     if any(one.what == "words" for one in difference.replaced):
         return 0
@@ -358,7 +358,7 @@ def _stood(look: _Look, difference: Difference) -> int:
 
 
 def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory:
-    """Return the memory after a look that told nothing: what is pending waits, what came and went is known as churn."""
+    """Return the memory after a check without a report: pending blocks wait; blocks that came and went are churn."""
     recent = _more(
         look.recent, look.aside if shaped or look.apart.came.positions else (), look.pending.flickered, shaped
     )
@@ -377,7 +377,7 @@ def _weighed(look: _Look) -> Difference:
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
-    """Return why blocks were not told: those of the difference, then what is masked, then new furniture."""
+    """Return why blocks were not reported: those of the difference, then the masked ones, then new furniture."""
     reading = look.reading
     known = frozenset(look.recent).union(look.before.keys)
     furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
@@ -385,13 +385,13 @@ def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
 
 
 def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
-    """Return the recent keys and the new ones after them; the same when none is new, so that nothing need be saved."""
+    """Append new keys to the recent ones; without new keys nothing needs saving."""
     known = frozenset(recent)
     return [*recent, *(key for keys in others for key in keys if key not in known)]
 
 
 def _told(before: SettledState, now: SettledState) -> SettledState:
-    """Return the new state with the old wording where only what is masked differs: it is not part of what is told."""
+    """Return the new state with the old wording where only masked parts differ: reports do not include them."""
     same = frozenset(before.texts)
     masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}
     worded: dict[str, list[str]] = {}
@@ -405,7 +405,7 @@ def _told(before: SettledState, now: SettledState) -> SettledState:
 
 
 def _unsaid(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Unsaid:
-    """Return the texts without weight, which no reader is shown, and those that belong to something else now."""
+    """Return the texts without weight, hidden from readers, and those with a new owner."""
     weighty = {(block.text, block.came) for block in blocks if block.score}
     silent = {(block.text, block.came) for block in blocks} - weighty
     moved = steps_of(placed(memory), look.now, look.apart) if any(look.apart.moved) else ()
@@ -414,7 +414,7 @@ def _unsaid(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> 
 
 
 def _known_texts(before: SettledState, after: SettledState) -> list[str]:
-    """Return the told texts; those beyond what memory keeps come from the new state, where the key is still there."""
+    """Return the reported texts; those that memory lacks come from the new state, if it has the key."""
     texts = dict(zip(after.keys, after.texts, strict=True))
     beyond = before.keys[len(before.texts) :]
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]

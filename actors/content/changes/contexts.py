@@ -1,4 +1,4 @@
-"""The place of each block of a state: below which heading, in which row and column."""
+"""The place of each block of a state: its heading, row and column."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from storage.records.event import MOST_CONTEXT, Context
 
 _CUT = "…"
 _PERMALINK = " ¶"
-"""With what many generators of documentation end a heading: a link to itself."""
+"""The suffix many documentation generators give a heading: a link to itself."""
 
 
 class StateContexts(Sequence[Context]):
-    """The context of each block whose text is known, made when it is asked for: a difference asks for few.
+    """The context of each block with known text, made on demand: a difference needs few.
 
-    A heading stands below the page's own; what its level is nobody remembers. What a block says itself is left out.
+    A heading is placed below the page's main one, since its level is not stored. The block's own text is left out.
     """
 
     def __init__(self, state: SettledState) -> None:

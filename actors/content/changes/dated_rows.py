@@ -1,7 +1,7 @@
-"""Rows that each have a date: of a list of files, of dates to meet. There another date is what changed.
+"""Rows that each have a date, such as files or appointments. There a new date is a change.
 
-A date alone that is past says when a page was edited, and is no news. Where several entries have one each, the date
-belongs to its entry: when one of them gives way to another date and its entry stays, that entry is another one.
+A lone past date only says when a page was edited, and is not reported. If several entries have one each, the date
+belongs to its entry: if one date changes and its entry stays, that entry has changed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from actors.content.wording.canonical import canonical
 from actors.content.wording.stamps import is_only_date
 
 _ROWS = 3
-"""Dates alone that make a list of dated rows."""
+"""Lone dates that make a list of dated rows."""
 _MOST = 0.5
-"""The share of them that may change at once: where all do, it is the day of the page."""
+"""The share of dates that may change at once; if all do, they show the page's current day."""
 _GONE = 0.6
-"""What a date that went weighs beside the one that came."""
+"""Weight of a removed date relative to the added one."""
 _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 
 def weighed_anew(
     difference: Difference, before: SettledState, now: SettledState, apart: Apart, known: Known
 ) -> Difference:
-    """Return a difference in which the date of a row that is another one counts."""
+    """Return the difference with weight for a row's changed date."""
     dates = (one for one in difference.replaced if one.what == "dates" and one.slot not in known.restless)
     found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
     if not found:
@@ -42,7 +42,7 @@ def weighed_anew(
     at |= {(False, i): n for n, i in enumerate(apart.went.positions, len(at))}
     told = frozenset(before.keys)
     for one in found:
-        # The entry itself stands before its date or after it, and has stayed.
+        # The entry is before or after its date, and has stayed.
         beside = (i for i in (one.new - 1, one.new + 1) if 0 <= i < len(now.keys) and i not in dated)
         if any(now.keys[i] in told for i in beside):
             for place, least in (((True, one.new), FIGURE), ((False, one.old), _GONE * FIGURE)):
@@ -57,6 +57,6 @@ def _at_least(block: WeighedBlock, least: float) -> WeighedBlock:
 
 
 def _dates(now: SettledState) -> Sequence[int]:
-    """Return the positions of blocks that are a date alone."""
+    """Return the positions of blocks that are only a date."""
     short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
     return [i for i in short if is_only_date(canonical(now.texts[i]))]

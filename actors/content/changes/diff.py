@@ -1,7 +1,7 @@
 """The change from one sequence of paragraphs to another: for readers (`Diff`) and for programs (`Delta`).
 
-Paragraphs that differ are found by `patience`; those of one gap that are alike, or stand in the same cell of a table,
-are one that was changed.
+`patience` finds the paragraphs that differ. Two of one gap are one changed paragraph if they are alike or in the same
+table cell.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _NOWHERE = Context()
 
 
 class Where(Struct, frozen=True):
-    """The context of each paragraph of both sides; one that is missing at the end is not known."""
+    """The context of each paragraph of both sides; those missing at the end are unknown."""
 
     before: Sequence[Context] = ()
     after: Sequence[Context] = ()
 
 
 class Unsaid(Struct, frozen=True):
-    """Texts that a diff leaves out: went and came without weight, and moved, with the steps that are shown of these."""
+    """Texts that a diff omits: removed or added without weight, and moved; `moved` has the steps shown instead."""
 
     went: frozenset[str] = frozenset()
     came: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ def ops_of(before: Sequence[str], after: Sequence[str], where: Where | None = No
 
 
 def apply(before: Sequence[str], delta: Delta) -> list[str]:
-    """Return the new paragraphs. Raises ValueError when the delta is truncated or does not fit the old ones."""
+    """Return the new paragraphs. Raises ValueError if the delta is truncated or does not fit the old ones."""
     if delta.truncated:
         raise ValueError("a truncated delta cannot be applied")
     deleted = {op.para for op in delta.ops if op.op == "delete"}
@@ -89,8 +89,7 @@ def apply(before: Sequence[str], delta: Delta) -> list[str]:
 def _pair(
     old: Sequence[str], new: Sequence[str], was: Sequence[Context], is_now: Sequence[Context]
 ) -> list[tuple[int, int]]:
-    """Return which old paragraph of a gap became which new one, in order: what stands in the same cell of a table, else
-    what is alike and found within a small window. `was` and `is_now` say where they stand."""
+    """Pair old and new paragraphs of a gap, in order: by table cell, else alike ones within a small window."""
     words = [Counter(text.split()) for text in old]
     cells, own = _cells(was), _cells(is_now)
     pairs: list[tuple[int, int]] = []
@@ -113,21 +112,21 @@ def _pair(
 
 
 def _one_is_in_a_list(was: Sequence[Context], is_now: Sequence[Context]) -> bool:
-    """Return whether one paragraph is an item of JSON and the other a member beside its list: one of them moved."""
+    """Whether one paragraph is an item of a JSON list and the other a member outside it: one of them moved."""
     contexts = [side[0] if side else _NOWHERE for side in (was, is_now)]
     items = [one.row.endswith("]") and not (one.column or one.heading) for one in contexts]
     return any(items) and _NOWHERE in contexts
 
 
 def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
-    """Return in which rows and columns one paragraph stands alone, and which."""
+    """Return the cells that hold exactly one paragraph, with its position."""
     placed = [(context, i) for i, context in enumerate(contexts) if context.row]
     counts = Counter(context for context, _ in placed)
     return {context: i for context, i in placed if counts[context] == 1}
 
 
 def _apart(contexts: Sequence[Context], i: int, other: Context) -> bool:
-    """Return whether two paragraphs stand in different cells of tables, and so are two whatever they say."""
+    """Whether two paragraphs are in different table cells, which makes them distinct whatever their text."""
     one = contexts[i] if i < len(contexts) else _NOWHERE
     if not (one.row or one.column) or not (other.row or other.column):
         return False
@@ -145,7 +144,7 @@ def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tupl
     for k, m in [*((a + x, c + y) for x, y in pairs), (b, d)]:
         ops += [Op("delete", n, text=before[n], context=_at(where.before, n)) for n in range(i, k)]
         ops += [Op("insert", n, text=after[n], context=_at(where.after, n)) for n in range(j, m)]
-        if k < b and before[k] != after[m]:  # of texts that come several times some stand in a gap as they were
+        if k < b and before[k] != after[m]:  # copies of a repeated text can fall into a gap unchanged
             context = _at(where.after, m) if m < len(where.after) else _at(where.before, k)
             ops.append(Op("replace", m, before=before[k], after=after[m], context=context))
         i, j = k + 1, m + 1
@@ -174,7 +173,7 @@ def _cut(op: Op) -> Op:
 
 
 def _said(ops: list[Op], unsaid: Unsaid) -> list[Op]:
-    """Return the steps that a reader is shown; of a replacement the side that counts."""
+    """Return the steps a reader sees; of a replacement, the side that counts."""
     moved = {text for op in unsaid.moved for text in (op.text, op.before, op.after)}
     found = []
     for op in ops:
@@ -192,8 +191,8 @@ def _said(ops: list[Op], unsaid: Unsaid) -> list[Op]:
 
 
 def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
-    """Return what a reader wants to see: a paragraph that only moved is neither added nor removed, and one that moved
-    with its row and changed there is changed.
+    """Return the reader's diff: a paragraph that only moved is omitted; one that moved with its row and changed is
+    changed.
     """
     inserted = [op for op in ops if op.op == "insert"]
     deleted = [op for op in ops if op.op == "delete"]
@@ -221,9 +220,7 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
 
 
 def _moved(went: Sequence[Op], came: Sequence[Op]) -> dict[Op, Op]:
-    """Return what went and what came in its place, where rows were put into another order: of one row each, and alike,
-    or the only ones of the row.
-    """
+    """Map removed paragraphs to successors in the same (reordered) row, if alike or the only ones there."""
     found: dict[Op, Op] = {}
     left, new = _by_row(went), _by_row(came)
     for place, ones in new.items():
@@ -239,7 +236,7 @@ def _moved(went: Sequence[Op], came: Sequence[Op]) -> dict[Op, Op]:
 
 
 def _by_row(ops: Sequence[Op]) -> dict[tuple[str, str], list[Op]]:
-    """Return the paragraphs of each cell, or place of a document with paths; a place of many holds no pairs."""
+    """Group paragraphs by table cell or document path; places with many are dropped, as they allow no pairs."""
     found: dict[tuple[str, str], list[Op]] = {}
     for op in ops:
         if isinstance(op.context, Context) and op.context.row:
@@ -253,7 +250,7 @@ def _change(op: Op, shown: _Shown) -> Change:
 
 
 class _Shown:
-    """The room that a diff has left, and whether anything did not fit."""
+    """The space left in a diff, and whether anything did not fit."""
 
     def __init__(self) -> None:
         self.characters = MOST_CHARACTERS
@@ -261,13 +258,13 @@ class _Shown:
         self.truncated = False
 
     def room(self) -> bool:
-        """Return whether another text may be shown."""
+        """Whether another text fits; sets `truncated` if not."""
         has = self.characters > 0 and self.texts > 0
         self.truncated |= not has
         return has
 
     def cut(self, text: str) -> str:
-        """Take room for a text and return what fits of it."""
+        """Reserve space for a text and return the part that fits."""
         kept = text[: min(_SHOWN, max(1, self.characters))]
         self.truncated |= len(kept) < len(text)
         self.characters -= len(kept)

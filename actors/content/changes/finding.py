@@ -1,4 +1,4 @@
-"""The place of a text in the memory of a page and in its body of today: for "why didn't I get this?"."""
+"""The place of a text in a page's memory and in its current body: answers "why didn't I get this?"."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from actors.content.pages.traits import FURNITURE
 from actors.content.wording.canonical import key
 from actors.content.wording.searching import folded, holds
 
-"""Characters from which a block counts as found when the text that is looked for runs over several blocks."""
-
 
 def find_text(asked: FindRequest) -> Findings:
-    """Return where a text stands; case, accents and white space do not matter."""
+    """Find a text; case, accents and white space do not matter."""
     wanted = folded(asked.text)
     told, cut = _remembered(asked.memory, wanted)
     if asked.body is None:
@@ -41,7 +39,7 @@ def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:
 
 
 def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
-    """Return a block of today with what the memory knows of it."""
+    """Add to a current block whether the memory knows it."""
     memory = decode_memory(stored) if stored else None
     if memory is None or now is None:
         return now
@@ -53,7 +51,7 @@ def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
 
 
 def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:
-    """Return the first block with the text, one of the content rather than one of furniture."""
+    """Return the first block with the text; content comes before furniture."""
     found: Spot | None = None
     for place, text in enumerate(texts, 1):
         if not holds(text, wanted):
@@ -74,7 +72,7 @@ def _aside(trait: int) -> str:
 
 
 def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, Spot | None, str | None]:
-    """Return where the text stands in the watched part of a page and in the rest, and the page's trouble."""
+    """Return the text's place in the watched part and in the rest, and the page's trouble."""
     narrowed = asked.selector is not None or bool(asked.ignore)
     root, whole = read_tree(body, asked.content_type, None, ())
     elsewhere = _spot(whole.texts, whole.traits, wanted)

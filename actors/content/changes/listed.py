@@ -1,17 +1,15 @@
-"""A list against what is remembered of it: which items are new. Pure.
+"""New items of a list, compared with its memory. Pure.
 
-All addresses of a page are remembered, not only those of its items: what counts as an item may waver with the mark-up
-around it, and a link that was there before is no news. A record is 10 bytes: 48 bits of the address (without scheme,
-tracking and session), 32 bits of the item's title. Records of what has left the page stay for a while, for lists drop
-items and add them again.
+The memory holds all addresses of a page, not only those of its items: the detection of items may waver with the markup,
+and an old link is no new item. A record has 10 bytes: 48 bits of the address (without scheme, tracking and session) and
+32 bits of the title. Records of absent addresses stay for a while, since lists drop items and add them again.
 
-What looks new and is not:
+Three cases look new and are not:
 
-- an item with another address: its title is known, and the item that had it has left the page (a session in the path);
-- items that move up from the next page because others were deleted: they come at the end of a list that grows at its
-  top;
-- a list that is new as a whole, as after a move: it is held, and said once, as for feeds (`feed.reset`). A list that is
-  new as a whole at its next change again is fast, and is told from then on.
+- an item with a new address: its title is known, and the item that had it has left the page (a session in the path);
+- items that move up from the next page after deletions: they come at the end of a list that grows at its top;
+- a list that is entirely new, for example after a move: it is held and reported once, as for feeds (`feed.reset`). If
+  the next change renews the whole list again, the list is just fast and is reported from then on.
 """
 
 from __future__ import annotations
@@ -28,31 +26,31 @@ from msgspec.structs import replace
 from actors.content.messages.listings import Item, item_form
 
 FEWEST = 10
-"""Items from which on a list that is new as a whole has been reset."""
+"""An entirely new list with at least this many items has been reset."""
 KEPT = 2_000
 """Records of addresses that have left the page."""
 FLOOD = 20
 FLOODS = 3
-"""New items from which on a look is a flood when they are most of the list, and floods in a row that are said."""
+"""New items that make a flood if they are most of the list; floods in a row that are reported."""
 _ADDRESS, _TITLE = 6, 4
 _RECORD = _ADDRESS + _TITLE
 _NO_TITLE = bytes(_TITLE)
 
 
 class Manner(IntEnum):
-    """How a list has changed of late; the numbers are stored."""
+    """How a list has changed lately; the numbers are stored."""
 
     PLAIN = 0
     HELD = 1
-    """Its last change made it new as a whole, and was held."""
+    """Its last change made it entirely new, and was held."""
     TURNS_OVER = 2
-    """It is new as a whole again and again: that is its pace."""
+    """It is entirely new again and again: that is its pace."""
 
 
 class ListMemory(Struct, frozen=True, array_like=True):
-    """What is remembered of a list page. records: of addresses, first those that have left, the longest absent first,
-    then the `present` ones in the order of the page. tops, ends: looks at which news came above all that was known, or
-    below it. floods: looks in a row that brought new addresses in crowds.
+    """The memory of a list page. records: absent addresses first, the longest absent first, then the `present` ones in
+    page order. tops, ends: checks with new items above all known ones, or below. floods: checks in a row with crowds of
+    new addresses.
     """
 
     version: int = 1
@@ -65,7 +63,7 @@ class ListMemory(Struct, frozen=True, array_like=True):
 
 
 class ListChange(Struct, frozen=True):
-    """What is new: to be told, or held because all of it is new at once; `say`: that is to be said."""
+    """new: items to report. held: items withheld because all are new at once. say: this must be reported."""
 
     memory: ListMemory
     new: tuple[Item, ...] = ()
@@ -76,7 +74,7 @@ class ListChange(Struct, frozen=True):
 
 
 def decode_list(memory: bytes) -> ListMemory | None:
-    """Return a packed memory; None for one of another version, or of something else."""
+    """Decode a memory; None if it has another version or is something else."""
     try:
         found = msgspec.msgpack.decode(memory, type=ListMemory)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -85,9 +83,9 @@ def decode_list(memory: bytes) -> ListMemory | None:
 
 
 def compare_list(memory: ListMemory | None, items: Sequence[Item], addresses: Sequence[str]) -> ListChange:
-    """Compare a page with what is remembered of it; None: nothing is, and nothing is told.
+    """Compare a page with its memory; without one, report nothing.
 
-    addresses: of all its links, menus included.
+    addresses: of all links on the page, menus included.
     """
     titles = {address_key(item.url): title_key(item.title) for item in items}
     now = dict.fromkeys(map(address_key, addresses), _NO_TITLE) | titles
@@ -122,7 +120,7 @@ def _told(memory: ListMemory, items: Sequence[Item], news: Sequence[Item], *, wa
 
 
 def _renamed(unknown: Sequence[Item], before: dict[bytes, bytes], now: dict[bytes, bytes]) -> list[Item]:
-    """Return items that had another address: their titles, each once there and once here, are of what has left."""
+    """Return items that had another address: the title occurs once here, and once among the absent."""
     here = Counter(now.values())
     left = Counter(title for key, title in before.items() if key not in now)
     stay = {title for key, title in before.items() if key in now}
@@ -136,7 +134,7 @@ def _renamed(unknown: Sequence[Item], before: dict[bytes, bytes], now: dict[byte
 def _moved_up(
     items: Sequence[Item], news: Sequence[Item], last: Sequence[bytes], now: dict[bytes, bytes]
 ) -> tuple[Item, ...]:
-    """Return new items at the very end that fill the places of others, which have left elsewhere than from the end."""
+    """Return new items at the very end that replace others, which left elsewhere than at the end."""
     behind = list[Item]()
     for item in reversed(items):
         if item not in news:
@@ -144,7 +142,7 @@ def _moved_up(
         behind.append(item)
     gone = [key not in now for key in last]
     while gone and gone[0]:
-        gone.pop(0)  # what leaves at the top of a list that grows at its end
+        gone.pop(0)  # items that leave at the top of a list that grows at its end
     return tuple(behind) if len(behind) <= sum(gone) and len(behind) < len(items) else ()
 
 
@@ -159,7 +157,7 @@ def address_key(url: str) -> bytes:
 
 
 def title_key(title: str) -> bytes:
-    """Return what stands for a title, whatever its case and its marks."""
+    """Hash a title, ignoring case and punctuation."""
     folded = "".join(letter for letter in title.casefold() if letter.isalnum())
     return hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=_TITLE).digest() if folded else _NO_TITLE
 

@@ -1,9 +1,9 @@
-"""A sitemap against what is remembered of it: which addresses are new, and which files of an index to read. Pure.
+"""New addresses of a sitemap, compared with its memory, and the index files to read. Pure.
 
-Of an address 48 bits are remembered, whatever its dates: a date (`lastmod`) says which file of an index to read, and
-nothing else, for many sites date all of them at each look. Dates that were all new at looks that brought nothing say
-nothing; then one file is read after the other. A file that is read for the first time is the beginning, and what is
-in it is told to nobody, unless all the others have been read.
+The memory holds 48 bits of each address, without dates. A date (`lastmod`) only selects the index files to read, since
+many sites renew all dates on every check. If all dates were new in several checks without new addresses, they are
+ignored and the files are read in turn. The first reading of a file is its baseline and reports nothing, unless all
+others have been read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from actors.content.messages.listings import Item
 
 MOST_FILES = 500
 MOST_TOLD = 500
-"""New addresses of one look that are told one by one; of more it is said how many they are."""
+"""New addresses of one check that are reported one by one; of more, only the number is reported."""
 BLIND = 3
-"""Looks in a row at which all dates were new and nothing else was, after which no date is believed."""
+"""Rounds of new dates without new addresses after which dates are ignored."""
 _KEY = 6
 
 
 class MapFile(Struct, frozen=True, array_like=True):
-    """A file of an index. modified: the date with which it was listed when it was read last. read: whether it was."""
+    """A file of an index. modified: its listed date at the last reading. read: whether it has been read."""
 
     url: str
     modified: str = ""
@@ -33,9 +33,9 @@ class MapFile(Struct, frozen=True, array_like=True):
 
 
 class MapMemory(Struct, frozen=True, array_like=True):
-    """What is remembered of a sitemap. keys: of its addresses, sorted. files: those of an index, the one that was read
-    longest ago first. idle: files in a row that were read for their new date and brought nothing. begun: all files that
-    were listed at first have been read. version: what tells it from the memory of a page.
+    """The memory of a sitemap. keys: of its addresses, sorted. files: of an index, the longest unread first. idle:
+    files in a row that a new date caused to be read, without news. begun: all files listed at first have been read.
+    version: distinguishes it from a page's memory.
     """
 
     version: str = "map 1"
@@ -47,14 +47,14 @@ class MapMemory(Struct, frozen=True, array_like=True):
 
     @property
     def is_blind(self) -> bool:
-        """Whether dates say nothing: there are none, or all of them are new at each look."""
+        """Whether dates are useless: there are none, or all are new on each check."""
         return self.is_index and (
             self.idle >= BLIND * max(1, len(self.files)) or not any(f.modified for f in self.files)
         )
 
 
 class MapChange(Struct, frozen=True):
-    """What is new: to be told, or too many to be told one by one. due: files to be read now."""
+    """new: items to report. bulk: their number if there are too many to report one by one. due: files to read now."""
 
     memory: MapMemory
     new: tuple[Item, ...] = ()
@@ -63,7 +63,7 @@ class MapChange(Struct, frozen=True):
 
 
 def decode_map(memory: bytes) -> MapMemory | None:
-    """Return a packed memory; None for one of another version, or of something else."""
+    """Decode a memory; None if it has another version or is something else."""
     try:
         found = msgspec.msgpack.decode(memory, type=MapMemory)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -72,7 +72,7 @@ def decode_map(memory: bytes) -> MapMemory | None:
 
 
 def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> MapChange:
-    """Compare a sitemap with what is remembered of it; None: nothing is. file: of an index, "" for the source's own."""
+    """Compare a sitemap with its memory, if any. file: an index file, "" for the source's own URL."""
     if found.is_index and not file:
         return _indexed(memory or MapMemory(is_index=True), found)
     known = memory or MapMemory()
@@ -91,12 +91,12 @@ def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> Map
 
 
 def next_file(memory: MapMemory) -> str:
-    """Return the file whose turn it is where dates say nothing, "" where they do or none is left to begin with."""
+    """Return the next file to read if dates are useless, "" if they work or the first round is not over."""
     return memory.files[0].url if memory.is_blind and memory.begun and memory.files else ""
 
 
 def _indexed(memory: MapMemory, found: Sitemap) -> MapChange:
-    """Compare an index: which files are listed, and which of them to read."""
+    """Compare an index: the listed files, and those to read."""
     listed = {one.url: one.modified for one in found.addresses[:MOST_FILES]}
     known = {file.url: file for file in memory.files}
     files = [file for file in memory.files if file.url in listed]
@@ -113,11 +113,11 @@ def _indexed(memory: MapMemory, found: Sitemap) -> MapChange:
 
 
 def _after_file(memory: MapMemory, url: str, *, news: bool) -> MapMemory:
-    """Return the memory after a file was read: it is the last in the row."""
+    """Update the memory after a file was read: it becomes the last in turn."""
     others = tuple(file for file in memory.files if file.url != url)
     mine = next((file for file in memory.files if file.url == url), None)
     if mine is None:
-        return memory  # it has left the index meanwhile
+        return memory  # it left the index in between
     idle = 0 if news else memory.idle + 1
     files = (*others, replace(mine, read=True))
     return replace(memory, files=files, idle=min(idle, 10_000), begun=memory.begun or all(file.read for file in files))

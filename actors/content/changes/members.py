@@ -1,8 +1,8 @@
-"""Members of JSON that are made anew at each request: ids, clocks, durations, counters. Each value is masked by itself.
+"""JSON members that change on every request: ids, clocks, durations, counters. Each value is masked by itself.
 
-A value is known by its place and name. One that looks made by a machine and changes at the check after its last change
-waits for the next check: it is told when it stays, and is noise when it changes again, until it stays the longer the
-more often it changed. What changes together with content is content. A word, a price and a version never wait.
+A value is identified by place and name. If it looks machine-made and changes on the check after its last change, it
+waits for the next check. It is reported if it stays; if it changes again it is noise, and with every change it must
+stay longer to end that. Values that change together with content are content. A word, a price and a version never wait.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _WRITING: Final = Writing(exact=True)
 _MOST_SLOTS: Final = 500
 _LONGEST_STAY: Final = 8
 PROVEN: Final = 2
-"""Changes, each soon after the last, that make a value noise."""
+"""Changes in quick succession that make a value noise."""
 _CONTENT: Final = frozenset({"money", "version", "availability", "percent"})
 _MOMENT: Final = r'"?[12]\d{9}(?:\d{3}){0,3}(?:\.\d+)?"?|".*\d\d:\d\d:\d\d.*"'
 _DRAWN: Final = r'"(?=\S*\d)[\w+/=.:-]{8,}"|"(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"'
 _LIKELY: Final = re.compile(f"{_MOMENT}|{_DRAWN}")
-"""Of a value as it is compared: a moment, or what is drawn by chance."""
+"""A moment or a random value, in comparable form."""
 _MADE: Final = re.compile(rf'{_MOMENT}|{_DRAWN}|\d\S*|"\S*\d\S*"')
-"""The same, or any figure, as of a counter."""
+"""The same, or any figure, for example a counter."""
 _ITEM: Final = re.compile(r"\[[^\]]*\]")
 _MASK: Final = "⟨made⟩"
 
@@ -40,8 +40,8 @@ Path = tuple[str, ...]
 
 
 class Masked(NamedTuple):
-    """Both states with their keys as they are without what is masked. waits: something is masked that differs from what
-    was told; soon: for the first time, so that another check settles it.
+    """Both states with keys that ignore masked values. waits: a masked value differs from the reported one. soon: it
+    does so for the first time, and another check settles it.
     """
 
     before: SettledState
@@ -52,9 +52,9 @@ class Masked(NamedTuple):
 
 
 def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: Apart, number: int) -> Masked:
-    """Mask what is made anew at each request, at the look of this number.
+    """Mask the values that change on each request, at the check with this number.
 
-    before: the told state, with places; apart: what of the two states differs.
+    before: the reported state, with places. apart: the difference of the two states.
     """
     old, new = _members(before, apart.went), _members(now, apart.came)
     differ = {path: (old[path], value) for path, value in new.items() if old.get(path, value) != value}
@@ -86,11 +86,11 @@ def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: A
 def _known(
     memory: PageMemory, slots: dict[str, Slot], differ: Mapping[Path, tuple[str, str]], number: int
 ) -> Iterator[tuple[Path, Slot, int, int]]:
-    """Take from `slots` each value that differs from what was told; yield it as it is known after this look, its limit
-    (see `_limit`), and for how many checks it has stayed.
+    """Remove each differing value from `slots`; yield it as known after this check, its `_limit`, and the checks it
+    stayed.
 
-    Of a new item of a list the others know what is noise in it. Where nothing has moved, as in an answer that is kept
-    for a while, what is known as noise stays for half as long; when it moves again that time has not been.
+    A new list item inherits the noise known from its siblings. If nothing moved, for example in a cached response,
+    known noise counts as staying half as long; once it moves again, that time is not counted.
     """
     first = memory.told if len(states_in(memory.states)) == 1 else 0
     names = {path: digest16(f"member {path}") for path in differ}
@@ -117,12 +117,12 @@ def _known(
 
 
 def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
-    """Return what is known of members whose values have all been told."""
+    """Return the slots after all their values have been reported."""
     return tuple(replace(slot, value="") for slot in slots)
 
 
 def _members(state: SettledState, side: Side) -> dict[Path, str]:
-    """Return each value of these lines, as it is compared; of places that are called the same the last."""
+    """Return the values of these lines in comparable form; of places with equal names, the last."""
     return {path: value for i in side.positions for path, value in _values(state, i)}
 
 
@@ -158,7 +158,7 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _limit(name: str, said: str) -> int:
-    """Return the checks within which a stay of such a value is brief, 0 for what is content however it changes."""
+    """Return how many checks a brief stay of a value takes at most; 0 if it is always content."""
     bare = said.removeprefix("minus ")
     if not _MADE.fullmatch(bare):
         return 0
@@ -168,7 +168,7 @@ def _limit(name: str, said: str) -> int:
 
 
 def _without(state: SettledState, side: Side, masks: Collection[Path]) -> SettledState:
-    """Return a state with the keys of these lines as they are without what is masked."""
+    """Return the state with keys that ignore the masked values in these lines."""
     keys = list(state.keys)
     for i in side.positions:
         name, value, path = _parsed(state, i)

@@ -1,10 +1,9 @@
-"""A source's memory of its page between looks, packed to a few kilobytes.
+"""A source's memory of its page between checks, packed to a few kilobytes.
 
-*Told* is the state that was last told (the baseline, then each event's new text): a client that applies every delta
-holds exactly these texts. What is on the page and was not told is *pending*; what was told and is not on the page is
-*missing*: both add up until they are told or go back. *Recent* are keys of blocks that came and went again untold, and
-of furniture: these are no news when they come once more. Keys are 64 bits each; texts are kept to show what a block
-was.
+*Told* is the last reported state (the baseline, then each event's new text): a client that applies every delta holds
+exactly these texts. Unreported blocks on the page are *pending*; reported blocks that are absent are *missing*. Both
+add up until they are reported or revert. *Recent* holds keys of furniture, and of blocks that came and went unreported:
+they are not reported when they return. A key has 64 bits; texts are stored to show a block's old wording.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ from actors.content.wording.patience_diff import Gap
 from actors.content.wording.words import word_counts
 
 MOST_TEXT = 192 * 1024
-"""Characters of told text that are kept, some 64 KiB deflated; of the blocks beyond it only the keys are."""
+"""Characters of reported text to store, about 64 KiB deflated; blocks beyond have only keys."""
 MOST_RECENT = 1_500
 MOST_GONE = 1_000
 MOST_STATES = 16
 MOST_SLOTS = 64
 READS = 1
-"""Controls, closed panels and boxes that are the only content are read as well."""
+"""Version of the reading: 1 includes controls, closed panels and boxes that are the only content."""
 _KEY = 8
 
 
 class HeldPage(Struct, frozen=True, array_like=True):
-    """Another page that stands in this one's place and is not told yet.
+    """Another page in this one's place, not yet reported.
 
-    keys: of its blocks. looks: how many found it so, since `since` (milliseconds). spaced: the same without those that
-    came soon after another; away: spaced looks since this page was seen last, whatever stood in its place. last: when
-    the last of these was.
+    keys: of its blocks. looks: checks that found it, since `since` (milliseconds). spaced: the same without those soon
+    after another. away: spaced checks since this page was last seen, whatever replaced it. last: the time of the latest
+    of these.
     """
 
     keys: bytes = b""
@@ -55,10 +54,10 @@ class HeldPage(Struct, frozen=True, array_like=True):
 
 
 class PageIdentity(Struct, frozen=True, array_like=True):
-    """By what a page is known beside its blocks; "" where it is not known.
+    """A page's identity apart from its blocks; "" if unknown.
 
-    title: the document's. address, canonical: paths, where it was found after redirects and where it says it belongs.
-    language: as declared. says: as what a page gave itself away that was told all the same, for it stayed: a login.
+    title: the document's. address, canonical: paths, after redirects and as declared. language: as declared. says: the
+    kind of stand-in that stayed and was reported all the same: a login.
     """
 
     title: str = ""
@@ -69,9 +68,8 @@ class PageIdentity(Struct, frozen=True, array_like=True):
 
 
 class Slot(Struct, frozen=True, array_like=True):
-    """A place whose block has been replaced by something new: how often in a row after a brief stay, and when last.
-
-    since: the number of that look. value: of a member of JSON, a digest of what is there and not told.
+    """A place whose block was replaced. brief: replacements in a row after a brief stay. since: number of the last such
+    check. value: for a JSON member, a digest of its unreported value.
     """
 
     key: str
@@ -84,51 +82,51 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The packed form. `texts` is deflated, one block a line; keys are 8 bytes each, `traits` 1."""
 
     version: int = 4
-    """Changes with the canonical form of blocks too, because keys are compared across looks."""
+    """Also changes with the canonical form of blocks, because keys are compared across checks."""
     texts: bytes = b""
     keys: bytes = b""
     traits: bytes = b""
     recent: bytes = b""
     held: HeldPage = HeldPage()
     states: bytes = b""
-    """Digests of the states that were told, the newest last."""
+    """Digests of reported states, newest last."""
     gone: bytes = b""
-    """Keys of blocks that went when something was told."""
+    """Keys of blocks removed in a report."""
     face: PageIdentity = PageIdentity()
-    """Of the page when it was told."""
+    """Of the page when it was last reported."""
     pending: bytes = b""
     since: tuple[int, ...] = ()
-    """The number of the look at which each pending block came."""
+    """The number of the check that found each pending block."""
     missing: bytes = b""
     absent: tuple[int, ...] = ()
-    """The number of the look at which each missing block went."""
+    """The number of the check that missed each missing block."""
     told: int = 0
-    """The number of the look that was told last."""
+    """The number of the last reported check."""
     looks: int = 0
-    """Looks that were judged; 0 where who asks numbers them, so that a look that finds nothing changes nothing here."""
+    """Judged checks; 0 if the caller numbers them, so that a check without changes changes nothing here."""
     turns: tuple[int, ...] = ()
-    """When the page went back after a brief stay of something else (milliseconds), the newest last."""
+    """Times of returns after a brief stay of another text (milliseconds), newest last."""
     slots: tuple[Slot, ...] = ()
     doubts: int = 0
-    """Looks in a row that were in doubt; no more are counted than are asked for soon."""
+    """Checks in a row that were in doubt, counted up to the number of quick checks."""
     places: bytes = b""
-    """Where the told blocks stand in tables (see `place_codes`)."""
+    """Places of the reported blocks in tables (see `place_codes`)."""
     seen: bytes = b""
-    """What stands for what a look saw that had nothing to tell (see `same`); b"" where no look did."""
+    """Digest of a check with nothing to report (see `same`); b"" if there was none."""
     rough: bytes = b""
-    """The same by the page's tree, so of more than is seen."""
+    """The same for the page's tree, which covers more than `seen`."""
     seen_at: int = 0
-    """The number of that look."""
+    """The number of that check."""
     declared: bool = False
-    """Whether the told state has what the page declares for machines: not in a memory from before that was read."""
+    """Whether the reported state includes the page's machine-readable data; older memories lack it."""
     began: int = 0
-    """When the first look was that this memory goes back to (milliseconds); 0 where nobody knows."""
+    """The time of the first check behind this memory (milliseconds); 0 if unknown."""
     reads: int = 0
-    """How much is read of a page: `READS`, or less in a memory from before."""
+    """How much of a page is read: `READS`, or less in an older memory."""
 
 
 class _Third(Struct, frozen=True, array_like=True):
-    """The form before this one."""
+    """The previous form."""
 
     version: int = 3
     texts: bytes = b""
@@ -138,7 +136,7 @@ class _Third(Struct, frozen=True, array_like=True):
 
 
 class SettledState(Struct, frozen=True, dict=True):
-    """A state, unpacked. There may be fewer texts than keys: the rest was beyond `MOST_TEXT`. json: of JSON."""
+    """An unpacked state. It may have fewer texts than keys: the rest exceeded `MOST_TEXT`. json: whether it is JSON."""
 
     texts: tuple[str, ...]
     keys: tuple[str, ...]
@@ -148,12 +146,12 @@ class SettledState(Struct, frozen=True, dict=True):
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """How many words each text has."""
+        """The word count of each text."""
         return word_counts(self.texts)
 
     @cached_property
     def zone(self) -> Zone:
-        """Where the content lies, asked on no day."""
+        """The content's zone, without a current date."""
         return zone_of(self.texts, self.words, self.traits)
 
     @cached_property
@@ -163,10 +161,10 @@ class SettledState(Struct, frozen=True, dict=True):
 
 
 class Pending(Struct, frozen=True):
-    """What differs from the told state without being told.
+    """Unreported differences from the reported state.
 
-    came: keys of blocks on the page, and the number of the look at which each came. missing: told keys that are not
-    on the page, and when they went. flickered: keys that came or went in an earlier look and are back as they were.
+    came: keys of blocks on the page, with the number of the check that found them. missing: reported keys not on the
+    page, with the check that missed them. flickered: keys that came or went in an earlier check and have reverted.
     """
 
     came: Mapping[str, int]
@@ -175,7 +173,7 @@ class Pending(Struct, frozen=True):
 
 
 def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") -> PageMemory:
-    """Return the memory of a state that has just been told. state: what `state_of` says of it, if it is known."""
+    """Return the memory of a newly reported state. state: its `state_of`, if known."""
     texts = "\n".join(_bounded(settled.texts)).encode("utf-8", "replace")
     return PageMemory(
         texts=zlib.compress(texts, 4),
@@ -190,12 +188,12 @@ def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") 
 
 
 def state_of(settled: SettledState) -> bytes:
-    """Return 8 bytes that stand for a whole look, whatever the order of its blocks."""
+    """Hash a whole check to 8 bytes, whatever the order of its blocks."""
     return hashlib.blake2b(packed(sorted(settled.keys)), digest_size=_KEY).digest()
 
 
 def with_state(states: bytes, state: bytes) -> bytes:
-    """Return the remembered states with one more, the newest last."""
+    """Append a state to the stored ones, newest last."""
     others = b"".join(one for one in states_in(states) if one != state)
     return (others + state)[-_KEY * MOST_STATES :]
 
@@ -205,30 +203,30 @@ def states_in(states: bytes) -> list[bytes]:
 
 
 def packed(keys: Iterable[str]) -> bytes:
-    """Return keys at 8 bytes each."""
+    """Pack keys at 8 bytes each."""
     return bytes.fromhex("".join(keys))
 
 
 def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
-    """Return the newest `most` different keys (oldest first; a key that comes again is new again)."""
+    """Pack the newest `most` distinct keys, oldest first; a repeated key is new again."""
     newest = list(dict.fromkeys(reversed(keys)))[:most]
     return packed(reversed(newest))
 
 
 def settled_of(memory: PageMemory) -> SettledState:
-    """Return the told state of a memory, without places."""
+    """Return the reported state of a memory, without places."""
     return _settled(memory.texts, memory.keys, memory.traits)
 
 
 @lru_cache(maxsize=1)
 def _settled(texts: bytes, keys: bytes, traits: bytes) -> SettledState:
-    """Return what is packed in these; the last one is kept, for a look needs it several times."""
+    """Unpack a state; the last one is cached, since a check needs it several times."""
     unpacked = unpack_keys(keys)
     return SettledState(_lines(_inflated(texts), len(unpacked)), unpacked, tuple(traits))
 
 
 def placed(memory: PageMemory) -> SettledState:
-    """Return the told state with the places of its blocks, which only a look that tells something needs."""
+    """Return the reported state with the places of its blocks, needed only for reports."""
     told = settled_of(memory)
     if not memory.places:
         return told
@@ -236,7 +234,7 @@ def placed(memory: PageMemory) -> SettledState:
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:
-    """Return the keys of the told texts: of those in cells, and of the others."""
+    """Return the keys of the reported texts: outside cells, then in cells."""
     told = settled_of(memory)
     known: KnownKeys = ({}, {})
     for text, trait, block_key in zip(told.texts, told.traits, told.keys, strict=False):
@@ -245,7 +243,7 @@ def known_keys(memory: PageMemory) -> KnownKeys:
 
 
 def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], number: int) -> Pending:
-    """Return what is pending when these blocks came and these are missing, both keys, at the look of this number."""
+    """Return the pending blocks of this check. came, missing: keys. number: of the check."""
     before = dict(zip(unpack_keys(memory.pending), memory.since, strict=True))
     absent = dict(zip(unpack_keys(memory.missing), memory.absent, strict=True))
     here = {block: before.get(block, number) for block in came}
@@ -265,12 +263,12 @@ def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
 
 
 def with_declared(memory: PageMemory, keys: Sequence[str]) -> PageMemory:
-    """Return a memory from before as one that has seen what the page declares: that it was not read is no news."""
+    """Mark an older memory as having seen the page's machine-readable data, so that it is not reported."""
     return replace(memory, recent=packed_recent((*unpack_keys(memory.recent), *keys)), declared=True)
 
 
 def with_more_read(memory: PageMemory, now: SettledState, spans: Iterable[Gap]) -> PageMemory:
-    """Return a memory from before with what it could not read: what is only new on the page, and all controls."""
+    """Add to an older memory the parts it did not read: new blocks in empty gaps, and all controls."""
     before, rows, done = placed(memory), list[tuple[SettledState, int]](), 0
     known = frozenset(before.keys)
     for a, b, c, d in spans:
@@ -297,12 +295,11 @@ def unpack_keys(packed: bytes) -> tuple[str, ...]:
 
 
 def encode(memory: PageMemory) -> bytes:
-    """Return the memory as it is stored."""
     return msgspec.msgpack.encode(memory)
 
 
 def decode_memory(stored: bytes) -> PageMemory | None:
-    """Return a stored memory; None for one that cannot be read: the page then gets a new baseline."""
+    """Decode a stored memory; None if it is unreadable, and the page then gets a new baseline."""
     try:
         memory = msgspec.msgpack.decode(stored, type=PageMemory)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -311,13 +308,13 @@ def decode_memory(stored: bytes) -> PageMemory | None:
 
 
 def began_at(stored: bytes) -> int:
-    """Return when the first look was that a stored memory goes back to; 0 where nobody knows."""
+    """Return the time of the first check behind a stored memory; 0 if unknown."""
     memory = decode_memory(stored)
     return 0 if memory is None else memory.began
 
 
 def _upgraded(stored: bytes) -> PageMemory | None:
-    """Return a memory of the form before as one of today: the texts are the same, what knows them is reckoned anew."""
+    """Upgrade a memory of the previous form: the texts stay, their keys are recomputed."""
     try:
         old = msgspec.msgpack.decode(stored, type=_Third)
     except (msgspec.MsgspecError, UnicodeDecodeError):

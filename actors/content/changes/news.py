@@ -1,7 +1,7 @@
-"""The worth of a difference between two states of a page: each block that came or went, weighed, with the reason.
+"""The weight of a difference between two states of a page, block by block, with reasons.
 
-What was seen in an earlier look, what merely moved between blocks, what other pages of the site share and what the user
-has marked as noise weighs nothing; the rest weighs what `weights` says.
+Blocks weigh nothing if an earlier check saw them, if they only moved between blocks, if other pages of the site share
+them or if the user marked them as noise. `weights` weighs the rest.
 """
 
 from __future__ import annotations
@@ -44,31 +44,31 @@ from actors.content.wording.stamps import is_same_stamp
 from actors.content.wording.words import words_in
 
 _GONE = 0.6
-"""What a block that went weighs beside one that came."""
+"""Weight of a removed block relative to an added one."""
 _FLICKER = 0.06
-"""The same for one that has been away before."""
+"""The same for a block that has been away before."""
 ENTRY = 0.5
-"""What an item of a list weighs outside of text pages whatever its words, and any block that lasts there."""
+"""Weight of a list item outside text pages, whatever its words, and of any block that lasts there."""
 LASTS = 2
-"""Looks after the first from which what is light, or has come and gone before, counts."""
+"""Checks after the first from which light or returning blocks count."""
 _MASKED = "⟨"
 SURE = 2
-"""Looks in which what took another text's place has to be found again before it is told."""
+"""Checks that must find a replacing text again before it is reported."""
 _ALIKE = 0.25
 _FEW = 2
 _MOST_MOVED = 0.8
 _MOVED_LENGTH = 12
 _MANY, _MOST_ASIDE = 8, 0.8
-"""Blocks that came or went together, and how many of them are furniture on the other side, where all of them are."""
+"""Size of a group added or removed together, and the share that is furniture on the other side, to ignore it all."""
 _SOME, _LITTLE = 4, 0.2
-"""Blocks of furniture that a redesign brings into the content, and what the blocks weigh that it loses."""
+"""Furniture blocks that a redesign brings into the content, and the most that lost blocks weigh."""
 AMID = "it stands amid what was or is furniture"
 MOVED = "it belongs to something else now, until it stays"
 _MOST_CONTROLS = 4
 """More controls that come or go at once are a menu."""
 CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
-"""In a button or a field other figures count: likes, comments, days."""
+"""In a button or field, other figures are counters: likes, comments, days."""
 RESTLESS = "this place changes at nearly every look"
 ID = "an id that may be made anew at each check, until it stays"
 SEEN = "seen in an earlier look"
@@ -78,11 +78,11 @@ _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES, NULL})
 
 
 class Known(Struct, frozen=True):
-    """What is known of keys and places that is no news.
+    """Known keys and places that are not worth reporting.
 
-    Keys of earlier looks, of today's furniture, of what the host's pages share, and of marked noise; places whose block
-    changes at nearly every look (`restless`). waits: in how many looks before this one each block that came has stood;
-    absent: in how many each block that went was missing. today: the ordinal of the day of the look, 0 if unknown.
+    Keys of earlier checks, of today's furniture, of the host's shared parts and of marked noise; `restless` places
+    change on nearly every check. waits: for each added block, the earlier checks that had it. absent: for each removed
+    block, the checks that missed it. today: the ordinal of the check's day, 0 if unknown.
     """
 
     recent: frozenset[str] = frozenset()
@@ -98,9 +98,9 @@ class Known(Struct, frozen=True):
 
 
 class WeighedBlock(Struct, frozen=True):
-    """A block that came or went, what it weighs, and why it weighs little ("" where it does not).
+    """An added or removed block with its weight, and the reason for a low weight, else "".
 
-    waits: it may weigh more when it stays. doubted: it may be one of many faces of its place; a second look decides.
+    waits: it may weigh more if it stays. doubted: it may be one of many rotating texts; a second check decides.
     """
 
     text: str
@@ -116,14 +116,14 @@ Rows: TypeAlias = dict[int, WeighedBlock]
 
 
 class Difference(Struct, frozen=True):
-    """All that came and went, weighed, in the order of the page, what came first; and what was replaced in place."""
+    """All added and removed blocks with weights, in page order, added first; and the replacements."""
 
     blocks: tuple[WeighedBlock, ...]
     replaced: tuple[Replacement, ...]
 
 
 def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known) -> Difference:
-    """Return what the difference of two states is worth."""
+    """Weigh the difference of two states."""
     came, went = apart.came, apart.went
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
     hidden = NO_ADDRESS in lost or NO_ADDRESS in found
@@ -159,7 +159,7 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
 
 
 def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: SettledState) -> None:
-    """Take the weight from what is known by its company: boxes of furniture, and what a redesign brings."""
+    """Set the weight to 0 for blocks in a group of furniture, and for those a redesign brings."""
     went = (_widened(range(gap[0], gap[1]), before.keys, known.aside) for gap in apart.spans)
     for i in _amid(arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent):
         arrived[i] = replace(arrived[i], score=0.0, rule=AMID, waits=False)
@@ -170,15 +170,15 @@ def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known
 
 
 def _widened(span: range, keys: Sequence[str], aside: Collection[str]) -> range:
-    """Return a gap with the blocks next to it that have become furniture and are still there."""
+    """Extend a gap by adjacent blocks that became furniture and are still there."""
     start = next((i for i in range(span.start, 0, -1) if keys[i - 1] not in aside), 0)
     return range(start, next((i for i in range(span.stop, len(keys)) if keys[i] not in aside), len(keys)))
 
 
 def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Sequence[str] = ()) -> Iterator[int]:
-    """Yield the positions of blocks that came or went in the midst of many that are furniture on the other side.
+    """Yield the positions of blocks in a group that is mostly furniture on the other side.
 
-    keys: of all blocks, where what has become furniture and stays counts as well.
+    keys: of all blocks, if those that became furniture and stay count as well.
     """
     for span in ranges:
         found = [i for i in span if i in rows]
@@ -188,8 +188,8 @@ def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Seq
 
 
 def _redressed(arrived: Rows, departed: Rows, known: Known) -> Iterator[int]:
-    """Yield the positions of short blocks that came with a redesign: nothing is missing, and half of what came was
-    known, mostly as furniture. When they stay they are weighed anew.
+    """Yield the positions of short blocks that came with a redesign: nothing is missing, and half of the new blocks
+    were known, mostly as furniture. They regain weight if they stay.
     """
     seen = sum(block.key in known.recent for block in arrived.values())
     if seen < _SOME or 2 * seen < len(arrived) or sum(block.score for block in departed.values()) >= _LITTLE:
@@ -207,7 +207,7 @@ def _in_place(
     *,
     alone: bool,
 ) -> tuple[WeighedBlock, WeighedBlock]:
-    """Weigh a block and what it replaced together: a label that gives way to another in its place changes a value."""
+    """Weigh a block together with the one it replaced: a label that replaces another in its place changes a value."""
     new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
     if one.slot in known.restless and stood < LASTS:
@@ -239,7 +239,7 @@ def _in_place(
     rules = _LIGHT | {FIGURES} if one.what == "ids" else _LIGHT
     if new.rule in rules and old.rule in rules and new.score <= FIGURE and is_value:
         new, old = replace(new, score=FIGURE, rule=""), replace(old, score=_GONE * FIGURE, rule="")
-    # What a text says is written anew; what stands around one is drawn for each visitor.
+    # Sites rewrite their text, but choose the texts around it for each visitor.
     is_drawn = one.what == "words" and not scales[0].is_text and _unlike(one, alone=alone)
     if is_drawn and stood < SURE and new.score:
         new, old = replace(new, doubted=True), replace(old, doubted=True)
@@ -249,9 +249,9 @@ def _in_place(
 def _exchanged(
     replaced: Sequence[Replacement], scales: tuple[_Scales, _Scales], sides: tuple[Rows, Rows], *, alone: bool
 ) -> list[tuple[Rows, set[int]]]:
-    """Return the positions of all that was exchanged, on both sides, when some of it is new: none of it is sure then.
+    """Return all exchanged positions on both sides if some are new, since none is sure then.
 
-    Of a box of teasers some stay and some change their place, so entries count that came while others went.
+    Some teasers of a box stay and some move, so entries that came while others went count too.
     """
     if scales[0].is_text or scales[0].is_chosen:
         return []
@@ -267,9 +267,9 @@ def _exchanged(
 
 
 def _unlike(one: Replacement, *, alone: bool) -> bool:
-    """Return whether a text has given way to another that shares hardly a word with it, as faces of a place do.
+    """Whether a text replaced one with hardly a word in common, as rotating texts do.
 
-    A label by itself is a value; several labels at once may be a box of teasers.
+    A single label is a value; several labels at once may be a box of teasers.
     """
     old, new = set(one.before.split()), set(one.after.split())
     is_label = words_in(one.before) < MIDDLE or words_in(one.after) < MIDDLE
@@ -281,15 +281,15 @@ def _unlike(one: Replacement, *, alone: bool) -> bool:
 def _unshifted(
     blocks: tuple[WeighedBlock, ...], replaced: Sequence[Replacement], before: SettledState
 ) -> tuple[WeighedBlock, ...]:
-    """Return the blocks without weight where all dates of a page's labels moved by the same day: a time zone did."""
+    """Set the weight to 0 if all dates of a page's labels moved by one same day: a time zone changed."""
     steps = {one: shifted_by_a_day(one.before, one.after) for one in replaced if one.what == "dates"}
     moved = [one for one in steps if words_in(one.after) <= LONG]
     if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
         return blocks
-    # What is plain and has no figure has no date.
+    # An ASCII text without figures has no date.
     labels = (text for text in before.texts if len(text) <= LONGEST_LABEL)
     dated = (text for text in labels if not text.isascii() or NUMBER.search(text))
-    # No more are sought than settle it.
+    # Stop once there are enough to decide.
     found = islice((text for text in dated if dates_in(canonical(text))), int(len(moved) / _MOST_MOVED) + 1)
     if len(moved) < _MOST_MOVED * sum(1 for _ in found):
         return blocks
@@ -299,8 +299,8 @@ def _unshifted(
 
 
 class _Across(Struct, frozen=True):
-    """What the other side of a difference has: its words in their order, and what both sides have: bags of words, and
-    labels that differ in figures only. moved: positions of texts that belong to something else now."""
+    """The other side of a difference. words: in order. bags: words of blocks on both sides, sorted. labels: on both
+    sides, with 0 for figures. moved: positions of texts with a new owner."""
 
     words: str
     bags: set[str]
@@ -309,7 +309,7 @@ class _Across(Struct, frozen=True):
 
 
 class _Scales:
-    """One side of a difference on the scales."""
+    """One side of a difference, with the methods that weigh its blocks."""
 
     def __init__(self, state: SettledState, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
@@ -321,32 +321,32 @@ class _Scales:
 
     @property
     def is_chosen(self) -> bool:
-        """Return whether each block is content."""
+        """Whether each block is content."""
         return self._known.chosen
 
     @property
     def is_text(self) -> bool:
-        """Return whether the page is one of running text."""
+        """Whether the page is running text."""
         return self._zone.text
 
     def is_below_heading(self, i: int) -> bool:
-        """Return whether a control stands in the content: below the page's heading, and on a text page in the text."""
+        """Whether a control is part of the content: below the page's heading, and on a text page inside the text."""
         return (self._top is None or i > self._top) and (not self._zone.text or self._zone.holds(i))
 
     def is_value(self, i: int, canonical_text: str) -> bool:
-        """Return whether a block may be a value: see `weights.is_value`."""
+        """Whether a block may be a value (`weights.is_value`)."""
         return is_value(canonical_text, self._state.traits[i], i, self._zone)
 
     def entries(self, rows: Rows, placed: Collection[int]) -> set[int]:
-        """Return the positions of entries that weigh something and are in no other's place."""
+        """Return the positions of entries with weight that replace nothing."""
         return {i for i, block in rows.items() if block.score and i in self._entries and i not in placed}
 
     def stood(self, key: str) -> int:
-        """Return in how many looks before this one a block has stood."""
+        """Return how many earlier checks had a block."""
         return self._known.waits.get(key, 0)
 
     def may_count(self, one: Replacement, before: str) -> bool:
-        """Return whether what took the place of the text `before` may be a counter: in no cell, and no sentence."""
+        """Whether the text that replaced `before` may be a counter: not in a cell, and no sentence."""
         text, trait = self._state.texts[one.new], self._state.traits[one.new]
         if trait & CELL or self._known.chosen or not may_count((before, one.before), (text, one.after)):
             return False
@@ -356,9 +356,9 @@ class _Scales:
         return words < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
-        """Weigh what came to a page of which the blocks `told` are known, by position.
+        """Weigh the added blocks by position. told: keys of the reported blocks.
 
-        At the positions `figures` a block has another in its place of which only figures differ: that is no entry.
+        figures: positions where a block differs from its predecessor only in figures and so is no entry.
         """
         state, recent = self._state, self._known.recent
         rows = {}
@@ -368,7 +368,7 @@ class _Scales:
             if i in self._across.moved:
                 rows[i] = self._moved(i, stood, came=True)
                 continue
-            # One more copy of a text is no news but in a table, where "0" may stand in a hundred cells.
+            # Another copy of a text is not reported, except in a table: "0" may be in a hundred cells.
             if self.is_chosen:
                 rule = self._idle(i, text, bag, stood)
             elif key in told and not trait & CELL and i not in self._entries:
@@ -383,7 +383,7 @@ class _Scales:
                 score, why = (ENTRY, "") if waits and stood >= LASTS else (0.0, why)
                 rows[i] = WeighedBlock(state.texts[i], key, True, score, why, waits and stood < LASTS)
                 continue
-            # What lasts is news; on a text page that would tell the foot's version at each release.
+            # Lasting blocks are reported, except on text pages: there every release would report the footer's version.
             waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
             if waits and stood >= LASTS and rule != SEEN:
                 score, why = ENTRY, ""
@@ -391,7 +391,7 @@ class _Scales:
         return rows
 
     def went(self, left: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
-        """Weigh what went from a page on which the blocks `left` are still to be found, by position."""
+        """Weigh the removed blocks by position. left: keys still on the page."""
         state = self._state
         rows = {}
         for i, text, bag in self._rows:
@@ -416,12 +416,12 @@ class _Scales:
         return rows
 
     def _may_stay(self, i: int, canonical_text: str) -> bool:
-        """Return whether a control may be news by itself: of a shop or a form below its heading, not of a text."""
+        """Whether a control may be reported by itself: below the heading of a shop or form, not on a text page."""
         below = not self._zone.text and self._top is not None and i > self._top
         return below and words_in(canonical_text) < MIDDLE and self._controls <= _MOST_CONTROLS
 
     def _moved(self, i: int, stood: int, *, came: bool) -> WeighedBlock:
-        """Weigh a text that belongs to something else now: what its page shuffles at each look does not stay there."""
+        """Weigh a text with a new owner; texts that a page shuffles on each check do not stay there."""
         text, key = self._state.texts[i], self._state.keys[i]
         if self._zone.text and self._state.traits[i] & CONTROL and not self.is_chosen:
             return WeighedBlock(text, key, came, 0.0, CONTROLS)
@@ -444,7 +444,7 @@ class _Scales:
         return (FIGURE, "") if is_fact(state.texts[i], canonical_text, state.traits[i], i, self._zone) else (score, why)
 
     def _idle(self, i: int, canonical_text: str, bag: str, since: int) -> str:
-        """Return why a block is no news whichever way it went so many looks ago, "" when it may be."""
+        """Return the reason why a block is not reported, "" if it may be. since: checks since it came or went."""
         state, known = self._state, self._known
         if known.noise and is_noise(state.texts[i], canonical_text, state.keys[i], known.noise):
             return "marked as noise"
@@ -464,7 +464,7 @@ class _Scales:
         return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
 
     def _asks_for_consent(self, text: str) -> bool:
-        """Return whether a block is of a banner: it says so, or is one of two at most on its page that name cookies."""
+        """Whether a block belongs to a consent banner, by its words or as one of at most two that name cookies."""
         if asks_for_consent(text):
             return True
         return COOKIES.search(text) is not None and sum(1 for _ in filter(COOKIES.search, self._state.texts)) <= _FEW

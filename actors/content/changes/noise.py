@@ -1,6 +1,6 @@
-"""Noise that a user has marked: keys of blocks, and of their shapes, so that other figures in them are noise too.
+"""Noise that a user has marked: keys of blocks and of their shapes, which match the blocks with any figures.
 
-A price, a version and a bare figure have no shape: "From $9" marked once must not silence every later price.
+A price, a version and a bare figure have no shape: marking "From $9" once must not silence every later price.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from actors.content.wording.fingerprint import digest16
 
 
 def noise_keys(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys by which blocks with these texts, and those that differ in figures only, are known as noise.
+    """Return the keys that identify blocks with these texts, or with the same texts and other figures, as noise.
 
-    A text may stand in a table cell or not, and its key differs; both are returned.
+    A text has different keys inside and outside a table cell; the result contains both.
     """
     found: dict[str, None] = {}
     for text in texts:
@@ -27,7 +27,6 @@ def noise_keys(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_noise(text: str, canonical_text: str, block_key: str, noise: Collection[str]) -> bool:
-    """Return whether a block is noise by its key or by its shape."""
     return block_key in noise or _shape(text, canonical_text) in noise
 
 

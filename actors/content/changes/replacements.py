@@ -1,9 +1,9 @@
-"""Replacements: blocks that went, each with the block that came where it was.
+"""Replacements: removed blocks, each with the block that took its place.
 
-A place is known by what stands around it and did not change, never by a number: the gaps between two states (patience
-diff over keys) give it. In a gap with as many blocks before as after each has its place; elsewhere only blocks that
-differ in figures or dates do. So "Operational, Outage, Operational" to three times "Operational" has its change in the
-middle, and a new entry above a list moves nothing.
+Unchanged neighbours identify a place, never a number: the gaps between two states (patience diff over keys) provide it.
+If a gap has as many blocks before as after, each has its place; elsewhere only blocks that differ in figures or dates
+do. So "Operational, Outage, Operational" to three times "Operational" changes in the middle, and a new entry above a
+list moves nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from actors.content.wording.words import words_in
 
 LONGEST_GAP = 4
 _LONGEST_SHAPE = 40
-"""Words of a block that is sought by its shape where a gap has more blocks on one side."""
+"""Maximum words of a block matched by shape, in a gap with more blocks on one side."""
 _MOST_SOUGHT = 200
 
 What: TypeAlias = Literal["ids", "figures", "dates", "words"]
@@ -33,12 +33,12 @@ _ID = re.compile(
     r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{10,}"
     r"|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b"
 )
-"""A checksum, a number of any length, or made by a machine at each check: only time tells which."""
+"""A checksum, a long number, or a machine-made id; only time can tell."""
 
 
 class Replacement(Struct, frozen=True):
-    """A block and what came in its place: positions before and now, the key of what came, canonical texts, and the key
-    of the place. what: only long ids differ, only its figures, only its dates, or its words.
+    """A block and its replacement: positions before and now, the new key, canonical texts, and the key of the place.
+    what: only long ids differ, only figures, only dates, or words.
     """
 
     old: int
@@ -56,7 +56,7 @@ def shape(canonical: str) -> str:
 
 
 def dateless(canonical: str) -> str:
-    """Return a canonical text without its dates, "" where it has none."""
+    """Return a canonical text without its dates, "" if it has none."""
     dates = dates_in(canonical)
     return f"{len(dates)} {' | '.join(around(canonical, dates))}" if dates else ""
 
@@ -64,9 +64,9 @@ def dateless(canonical: str) -> str:
 def replacements(
     before: SettledState, now: SettledState, spans: Iterable[Gap], went: dict[int, str], came: dict[int, str]
 ) -> Iterator[Replacement]:
-    """Yield what was replaced. `went` and `came` are canonical texts of what is only in one of the two, by position.
+    """Yield the replacements. went, came: canonical texts of blocks on only one side, by position.
 
-    Both may lack blocks that a gap has: those that moved, and stand elsewhere on the other side.
+    Both may lack blocks of a gap: those that moved, and are elsewhere on the other side.
     """
     for a, b, c, d in spans:
         old = [i for i in range(a, b) if i in went]
@@ -80,7 +80,7 @@ def replacements(
 
 
 def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
-    """Return the key of the place behind the block that stands before block `i`, of figures with their `shape`."""
+    """Return the key of the place after the block before `i`; shaped: for figures, their `shape`."""
     left = before.keys[i - 1] if i else ""
     return digest16(f"slot {left} {shaped}")
 
@@ -94,7 +94,7 @@ def _what(before: str, after: str) -> What:
 
 
 def _alike(one: int, other: int) -> bool:
-    """Return whether two traits are those of one kind of block; a row of times is a cell only while it has times."""
+    """Whether two traits are of one kind of block; a row of times is a cell only while it has times."""
     return one | CELL == other | CELL
 
 

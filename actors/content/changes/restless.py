@@ -1,8 +1,7 @@
-"""Places whose block is another one at nearly every look: counters, tickers, tips of the day, advertisements.
+"""Places whose block changes on nearly every check: counters, tickers, tips of the day, advertisements.
 
-No word tells a counter from a limit: "12 readers" and "12 users" are alike. How long they stay tells them apart. A
-place is restless when something new stood there several times in a row and each time only briefly. What then comes
-there is no news until it stays.
+Words do not tell a counter from a limit: "12 readers" and "12 users" are alike. Their duration does. A place is
+restless if several new blocks in a row stayed only briefly. A later block there is reported only once it stays.
 """
 
 from __future__ import annotations
@@ -13,18 +12,17 @@ from actors.content.changes.memory import MOST_SLOTS, PageMemory, Slot, unpack_k
 from actors.content.changes.replacements import Replacement
 
 BRIEF = 2
-"""Looks within which a stay is brief."""
+"""A stay of at most this many checks is brief."""
 MOST_BRIEF = 2
 """Brief stays in a row that make a place restless."""
 
 
 def restless(slots: Iterable[Slot]) -> frozenset[str]:
-    """Return the keys of the restless places."""
     return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
 
 
 def remark_of(memory: PageMemory) -> str:
-    """Return in a sentence that a page has restless places, "" when it has none."""
+    """Return a sentence on the page's restless places, "" if it has none."""
     count = len(restless(memory.slots))
     if not count:
         return ""
@@ -33,9 +31,9 @@ def remark_of(memory: PageMemory) -> str:
 
 
 def after(memory: PageMemory, replaced: Iterable[Replacement], came: Container[str], number: int) -> tuple[Slot, ...]:
-    """Return what is known of places after the look of this number. came: keys of blocks that came at this very look.
+    """Return the slots after the check with this number. came: keys of blocks added in this check.
 
-    Something that was told there once is nothing new, but its coming back ends a stay as well.
+    A block that was reported there before is not new, but its return ends a stay as well.
     """
     slots = {slot.key: slot for slot in memory.slots}
     gone = frozenset(unpack_keys(memory.gone))

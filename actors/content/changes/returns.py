@@ -1,10 +1,10 @@
-"""Pages that go back: a return is news, a rotation is not, and dwell tells them apart.
+"""Pages that go back: a return is reported, a rotation is not, and the duration tells them apart.
 
-A-B-A with B untold is silence, and nothing of it comes here. With B told, A is a change again: a status, a price, a
-stock goes to and fro, and each turn is what people wait for. Servers that draw one of several faces for each visitor go
-back as well, but brief stays give them away: a *text* that is back after another's stay of a look or two takes turns
-with it; a *value* of a few words does when it has gone back so three times within a day. What takes turns is silent
-until it lasts, and has to last for longer after each further turn.
+A-B-A with B unreported is silent and never comes here. With B reported, A is a change again: a status, a price or a
+stock goes back and forth, and readers wait for each turn. Servers that pick one of several texts per visitor go back as
+well, but their stays are brief. A *text* rotates if it returns after another's stay of one or two checks; a *value* of
+a few words rotates after three such returns within a day. A rotating block is silent until it lasts, and must last
+longer after each turn.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ from actors.content.wording.words import words_in
 
 _TURNS = 3
 _LASTS = 4
-"""Looks that make what takes turns last: after the first turn, and twice as many after each further one."""
+"""Checks after which a rotating block lasts: for the first turn, doubled for each further one."""
 _MOST_TURNS = 8
 _DAY = 24 * 3_600_000
 _COUNTS = 0.2
 _TAKEN = 0.2
-"""What share of a difference comes at most where something was taken back; a face that takes its turn brings more."""
+"""The highest share of added weight in a difference that takes something back; a rotation adds more."""
 
 
 class When(Struct, frozen=True):
-    """When a look was taken: its number, and milliseconds; 0 where nobody knows, then only numbers count."""
+    """The number of a check, and its time in milliseconds; a time of 0 is unknown, and only numbers count."""
 
     number: int
     at: int
 
 
 class Turn(Struct, frozen=True):
-    """What a look is as a return: `reverted` when it goes back to what was told before, `rotates` when it takes turns.
-
-    turns: when it went back after a brief stay, for the memory (milliseconds).
+    """A check seen as a return. reverted: it goes back to a reported state. rotates: it is part of a rotation. turns:
+    times of returns after a brief stay, for the memory (milliseconds).
     """
 
     reverted: bool
@@ -48,16 +47,16 @@ class Turn(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """The difference to the told state. successors: of a block that went, the key of the one that came in its place."""
+    """The difference to the reported state. successors: the key of the replacement, by the removed block's key."""
 
     blocks: Sequence[WeighedBlock]
     successors: Mapping[str, str]
 
 
 def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], state: bytes, when: When) -> Turn:
-    """Return what this look is; `state` is its digest.
+    """Classify a check. state: its digest.
 
-    stood: in how many looks before this one each block that came has stood, and each that went has been missing.
+    stood: for each added or removed block, the number of earlier checks that had it, or missed it.
     """
     gone = frozenset(unpack_keys(memory.gone))
     counted = [block for block in exchange.blocks if block.score >= _COUNTS]
@@ -70,7 +69,7 @@ def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], st
     most = (1 if once else 0) if _is_prose(came or counted) else _TURNS
     turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
     waited = [stood.get(block.key, 0) for block in came or counted]
-    # Once it takes turns, each going back is one more, however long the stay was.
+    # Once it rotates, each return is one more turn, however long the stay was.
     if not any(waited) and (when.number - memory.told <= BRIEF or len(turns) > most):
         turns = (*turns, when.at)[-_MOST_TURNS:]
     lasts = _LASTS << max(0, len(turns) - most - 1)
@@ -78,9 +77,9 @@ def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], st
 
 
 def _back(exchange: Exchange, went: Iterable[WeighedBlock]) -> list[WeighedBlock]:
-    """Return what came in the place of all that went: it weighs nothing where it was seen before, and is back.
+    """Return the replacements of all removed blocks; they weigh nothing, since they were seen before and are back.
 
-    The face that went may have been told with other news, in a state that was never told before.
+    The removed text may have been reported with other changes, in a state that is new.
     """
     back = {exchange.successors.get(block.key) for block in went}
     return [] if None in back else [block for block in exchange.blocks if block.came and block.key in back]

@@ -1,13 +1,13 @@
-"""Looks at which nothing that is read of a page has changed: known by a digest, without blocks, keys or a judgement.
+"""Checks that read nothing new: recognised by a digest, without blocks, keys or a judgement.
 
-A digest stands for the rows that were walked, and the blocks are made of nothing else. Another, which costs no walk,
-stands for the tree without what no walk reads. A memory *at rest* has nothing
-pending, held or in doubt: a judgement that finds no block that came or went leaves it as it is, whatever else it is
-asked. So where both hold the judgement is known: "unchanged", and the memory but for its count of looks.
+`seen` hashes the walked rows, and blocks depend on nothing else. `rough`, which costs no walk, hashes the tree without
+the parts that no walk reads. A memory *at rest* has nothing pending, held or in doubt: if no block came or went, a
+judgement leaves it unchanged, whatever the other inputs. So if either digest matches, the verdict is known:
+"unchanged", with only the memory's count of checks raised.
 
-The digests are those of a look that told something or found nothing to tell. What moves without being told (a menu, a
-hidden form) makes them stale, so they are renewed; each renewal is a memory to be stored, and only the first, third,
-seventh ... look after one that told something may ask for that.
+The digests are of a check that reported something or found nothing to report. Unreported parts that move (a menu, a
+hidden form) make them stale, so they are renewed. Each renewal costs a write, so only the first, third, seventh ...
+check after a report may renew them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from actors.content.pages.walls import is_ample
 
 
 def known(memory: PageMemory | None, opened: OpenedPage, number: int) -> Verdict | None:
-    """Return the verdict on a look at what was seen before, None where it has to be judged."""
+    """Return the verdict on a page already seen, None if it must be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
     if not number:
@@ -37,16 +37,16 @@ def known(memory: PageMemory | None, opened: OpenedPage, number: int) -> Verdict
 
 
 def remembered(verdict: Verdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
-    """Return the memory after a look that was judged, with the digests of it where it may be known again."""
+    """Return the memory after a judged check, with its digests if it may be recognised again."""
     memory = verdict.memory
     if not _at_rest(memory) or not memory.keys or blocks.partial or verdict.kind in {"churn", "held"}:
         return memory
     if verdict.kind == "unchanged" and not _is_due(memory, asked.number):
         return memory
-    # On a page of few words it depends on more than its blocks whether it is the page at all.
+    # On a page of few words, more than its blocks decides whether it is the page at all.
     if asked.selector is None and not is_ample(blocks):
         return replace(memory, seen=b"", rough=b"") if memory.seen else memory
-    # In this order: the second takes from the tree what the first does not need.
+    # The order matters: `rough` removes parts of the tree that `seen` needs.
     seen, rough, at = opened.seen, opened.rough, asked.number or memory.looks
     return memory if seen == memory.seen else replace(memory, seen=seen, rough=rough, seen_at=at)
 

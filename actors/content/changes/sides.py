@@ -1,4 +1,4 @@
-"""The two sides of a difference: blocks that came, blocks that went, and the traits of both at a glance."""
+"""The two sides of a difference: added blocks, removed blocks, and their traits."""
 
 from __future__ import annotations
 
@@ -19,24 +19,23 @@ from actors.content.wording.words import words_in
 
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
 NO_ADDRESS = "email protected"
-"""What stands where an address is hidden from robots."""
+"""The text in place of an address hidden from robots."""
 
 
 class Side(Struct, frozen=True):
-    """Blocks that are only in one of two states: their positions there, and their canonical texts."""
+    """Blocks in only one of two states: their positions there, and their canonical texts."""
 
     positions: tuple[int, ...]
     canonicals: tuple[str, ...]
 
     def by_position(self) -> dict[int, str]:
-        """Return the canonical texts by their positions."""
         return dict(zip(self.positions, self.canonicals, strict=True))
 
 
 class Apart(Struct, frozen=True):
-    """What two states have not in common: what came, what went, and the gaps between what stayed in its order.
+    """The difference of two states: blocks that came, blocks that went, and the gaps between unchanged runs.
 
-    moved: positions, now and before, of texts that are on both sides and belong to something else now.
+    moved: positions, now and before, of texts that are on both sides with different owners.
     """
 
     came: Side
@@ -46,10 +45,10 @@ class Apart(Struct, frozen=True):
 
 
 def apart(before: SettledState, now: SettledState) -> Apart:
-    """Return what came and what went.
+    """Return the added and removed blocks.
 
-    Blocks are counted, so what only moved neither came nor went. Of several copies the one in a gap did. Blocks whose
-    text is not kept are left out.
+    Blocks are counted, so a moved block is neither. Of several copies, the one in a gap counts. Blocks without a stored
+    text are left out.
     """
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
     if not found:
@@ -61,7 +60,7 @@ def apart(before: SettledState, now: SettledState) -> Apart:
 
 
 def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> Side:
-    """Return one side of a difference; `more` are the keys of which it has more than the other, and how many."""
+    """Return one side of a difference. more: the keys it has more often than the other, with the surplus."""
     moved = [i for span in within for i in span]
     positions = []
     for i in reversed(moved):
@@ -73,14 +72,13 @@ def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> S
 
 
 def side_of(state: SettledState, positions: Sequence[int]) -> Side:
-    """Return the blocks at these positions."""
     texts = ((form(state.texts[i]) if state.json else state.texts[i], state.traits[i]) for i in positions)
     canonicals = (canonical(text, cell=bool(trait & CELL)) for text, trait in texts)
     return Side(tuple(positions), tuple(canonicals))
 
 
 def shapes(state: SettledState, side: Side) -> list[str]:
-    """Return the keys of the shapes of those blocks that are lines of figures."""
+    """Return the keys of the shapes of blocks that are lines of figures."""
     rows = zip(side.positions, side.canonicals, strict=True)
     found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
     return [digest16(shape) for shape in found if shape]
@@ -93,7 +91,7 @@ def labels(side: Side) -> set[str]:
 
 
 def bags(state: SettledState, side: Side, hidden: bool) -> list[str]:
-    """Return each block's words in no order; with `hidden`, addresses as what hides them from robots."""
+    """Return each block's words, sorted; hidden: replace addresses by the placeholder for robots."""
     texts: Iterable[str] = side.canonicals
     if hidden:
         texts = (canonical(_ADDRESS.sub(NO_ADDRESS, state.texts[i])) for i in side.positions)

@@ -1,12 +1,10 @@
-"""Furniture that the pages of one host share, whatever mark-up it wears.
+"""Furniture that the pages of one host share, whatever its markup.
 
-Measured on 80 hosts with several pages: what *two* pages share is most often the news itself, a headline on the front
-and in its section, a release on three pages of a project, and taking it for furniture cost ten changes for each alarm
-it kept away. Only what stands on nearly all of at least four different pages is furniture, and never a table cell or a
-page's own heading. It then weighs nothing when it comes or goes; it is not cut out of the page, whose shape it may be.
-
-Who watches a host gathers the keys of its pages' memories (`told_keys`), and sends what the others share
-(`shared_keys`) along with a look.
+Measured on 80 hosts with several pages: *two* pages usually share real changes (a headline on the front page and in its
+section, a release on three project pages). Ignoring those lost ten changes for each false alarm avoided. So furniture
+must be on nearly all of at least four different pages, and is never a table cell or a page's own heading. It then
+weighs nothing when it comes or goes; it stays in the page, as it may be part of its structure. The watcher of a host
+collects the keys of its pages' memories (`told_keys`) and sends those the others share (`shared_keys`) with a check.
 """
 
 from __future__ import annotations
@@ -19,15 +17,15 @@ from actors.content.pages.traits import CELL, TOP
 
 LEAST_OTHERS = 3
 MOST_TOLD = 600
-"""Keys of a page that are compared: furniture stands at its beginning and its end."""
+"""Keys of a page that are compared, from its beginning and its end, where furniture is."""
 _TWINS = 0.5
 _SHARE = 0.8
 
 
 def told_keys(memory: bytes) -> tuple[str, ...]:
-    """Return the keys of the blocks that a stored page memory has as content, without cells and the page's heading.
+    """Return the keys of a stored memory's content blocks, without cells and the page's heading.
 
-    At most `MOST_TOLD`, from both ends of the page; () for a memory that cannot be read.
+    At most `MOST_TOLD`, from both ends of the page; () for an unreadable memory.
     """
     decoded = decode_memory(memory)
     if decoded is None:
@@ -38,7 +36,7 @@ def told_keys(memory: bytes) -> tuple[str, ...]:
 
 
 def shared_keys(others: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the keys that nearly all the other pages of a page's host have in common, if there are enough of those.
+    """Return the keys that nearly all other pages of the host have in common, if there are enough pages.
 
     Two addresses of one page share its content, so of pages that are half the same only one counts.
     """

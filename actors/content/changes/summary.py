@@ -1,8 +1,8 @@
-"""An event in one line of plain text: for lists, messages and feeds. The heaviest change with its context.
+"""An event in one line of plain text, for lists, messages and feeds: the heaviest change with its context.
 
-Signs rather than words, so that it reads in any language: "Plans and pricing › Team · Seats: 10 → 12 (+2 more)". Where
-letters run from right to left, the parts of a change stand in isolates (Unicode Bidirectional Algorithm, 6.3): without
-them "10 → 12" would be shown as "12 → 10".
+Signs instead of words, to be readable in any language: "Plans and pricing › Team · Seats: 10 → 12 (+2 more)". With
+right-to-left letters, the parts of a change are put in isolates (Unicode Bidirectional Algorithm, 6.3); without them
+"10 → 12" would appear as "12 → 10".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from actors.content.wording.one_line import CUT, cut, line, of_text
 from storage.records.event import MOST_SUMMARY, Context, Diff, Spans
 
 _LABEL, _PART = 72, 40
-"""Most characters of a context, and of each of its parts."""
+"""Maximum characters of a context, and of each of its parts."""
 _LEAD = 16
 """Characters before the first word that differs."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
@@ -27,7 +27,7 @@ _LTR, _FIRST_STRONG, _POP = "\u2066", "\u2068", "\u2069"
 
 
 class _Entry(NamedTuple):
-    """A change that can be the one that is told. before, after: None for what was added and removed."""
+    """A candidate for the summary. before, after: None for added and removed texts."""
 
     before: str | None
     after: str | None
@@ -36,7 +36,7 @@ class _Entry(NamedTuple):
 
 
 def of_change(diff: Diff, weighed: Sequence[Withheld], title: str) -> str:
-    """Return a page's change in one line; `weighed` are the blocks that made it one, `title` is the page's."""
+    """Summarise a page's change in one line. weighed: the blocks behind it. title: the page's."""
     entries = list(_entries(diff))
     if not entries:
         return of_text(title)
@@ -66,7 +66,7 @@ def _weight(entry: _Entry, weights: dict[tuple[bool, str], float]) -> float:
 
 
 def _label(context: Context | UnsetType, title: str) -> str:
-    """Return where a change is, with a colon; the page's title where nothing nearer is known."""
+    """Return the place of a change, with a colon; the page's title if no closer place is known."""
     if context is UNSET:
         context = Context()
     heading, row, column = (cut(line(part), _PART) for part in (context.heading, context.row, context.column))
@@ -92,7 +92,7 @@ def _change(entry: _Entry, room: int, isolates: bool) -> str:
 
 
 def _start(before: str, spans: Spans | UnsetType) -> int:
-    """Return where both texts are shown from: shortly before the first word that differs."""
+    """Return the start of the shown part: shortly before the first word that differs."""
     if spans is UNSET:
         return 0
     first = min(side[0][0] for side in (spans.before, spans.after) if side)

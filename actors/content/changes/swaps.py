@@ -1,14 +1,13 @@
 """Another page in this one's place: a login, an error, "Loading ...", the site's home page, another language.
 
-Such a page is most often gone after a while, and told it would be told twice. It is known by what it lacks, nearly all
-blocks of the told page, and by one sign more: there is little of it, or its title, address, canonical link or language
-is another page's. It is *held*. When the told page is back, nothing was; when the other one stays, that is said once:
+Such a page usually vanishes after a while, and would cause two reports. Two signs identify it: nearly all reported
+blocks are missing, and either little is there or the title, address, canonical link or language is another page's. It
+is *held*. If the reported page returns, nothing is reported; if the other one stays, one report follows:
 
-- under the same title and address it was the page itself, rewritten: a second look decides;
-- another page has to stay for four looks and half an hour; one that says it redirects, for twelve looks;
-- a page that says of itself that it is an error or a wall is no content however long it stays: from the twelfth look
-  on the source fails, with that reason. So it does for a login, but that is said once as well: the page has moved
-  behind it, and no error passes so late.
+- under the same title and address the page itself was rewritten: a second check decides;
+- another page must stay for four checks and half an hour; a page with a redirect, for twelve checks;
+- a page that declares itself an error or a wall is never content: from the twelfth check on the source fails with that
+  reason. A login fails too, but is also reported once: the page has moved behind it, as no error passes so late.
 """
 
 from __future__ import annotations
@@ -28,30 +27,30 @@ from actors.content.wording.language import tongue_of
 from actors.content.wording.words import words_in
 
 _REPLACED = 0.4
-"""Jaccard index of blocks below which a page may be another one."""
+"""A Jaccard index of blocks below this may mean another page."""
 _HARDLY = 0.2
-"""The same below which hardly any block is left."""
+"""Below this, hardly any block is left."""
 _LITTLE = 0.35
 _SAME_OTHER = 0.5
 _LOOKS, _FOR = 4, 30 * 60_000
 _APART = 5 * 60_000
-"""Looks that follow another within this time count as one: they were asked for, to settle a doubt."""
+"""Checks this soon after another count as one: they were made to settle a doubt."""
 _LOOKS_WITH_WORDS = 12
 _LOOKS_SAME_FACE = 2
 _HEADS = 4
 _FIRST_SHORT = 5
 _SHORT_WORDS = 16
 MOST_LOOKS = 16
-"""Looks without the told page after which whatever stands in its place is told."""
+"""Checks without the reported page after which any other page in its place is reported."""
 SOON = 3
-"""Looks of a held page that come within minutes; after these the source's own pace is enough."""
+"""Checks of a held page that follow within minutes; after these the source's schedule is enough."""
 _MOST_TITLE = 200
 _SEVERAL, _FEW = 3, 4
 _REDIRECT, LOGIN = "redirect", "login"
 
 
 class Stay(Enum):
-    """What is to be done about another page: wait, tell it, or say that the source fails."""
+    """Reaction to another page: wait, report it, or fail the source."""
 
     WAITS = 1
     TELL = 2
@@ -59,9 +58,9 @@ class Stay(Enum):
 
 
 class Swap(Struct, frozen=True, dict=True):
-    """Two states of a page, each with its face: the told one, and what is there now, which was read as `reading`.
+    """Two states of a page, each with its identity: the reported one, and the current one from `reading`.
 
-    gone: keys of blocks that went when something was told: a page that was told once may come back at any time.
+    gone: keys of blocks removed in earlier reports; a page that was reported once may return at any time.
     """
 
     before: SettledState
@@ -73,11 +72,11 @@ class Swap(Struct, frozen=True, dict=True):
 
     @cached_property
     def says(self) -> str:
-        """As what the page gives itself away, "" for most: a search through the words of 38 languages."""
+        """The kind of stand-in the page declares itself, "" for most: a search for words of 38 languages."""
         return says(self.reading)
 
     def is_one(self) -> bool:
-        """Return whether another page stands in the told one's place, or may."""
+        """Whether another page is in the reported one's place, or may be."""
         if self.now.keys and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys):
             return False
         told, now = set(self.before.keys), set(self.now.keys)
@@ -96,9 +95,9 @@ class Swap(Struct, frozen=True, dict=True):
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
     def stays(self, held: HeldPage, at: int) -> Stay:
-        """Return what to do about what stands in the page's place, by how long it has stood there.
+        """Decide about the page in this one's place, by how long it has stayed.
 
-        at: when this look was taken, in milliseconds; 0 where nobody knows: then only looks count.
+        at: the time of this check in milliseconds; 0 if unknown, and only checks count then.
         """
         if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
             return Stay.TELL
@@ -118,22 +117,22 @@ class Swap(Struct, frozen=True, dict=True):
         return Stay.TELL if stands else Stay.WAITS
 
     def _what_came_says(self, told: set[str]) -> bool:
-        """Return whether a few blocks took the place of many, and say that they are an error, or still loading."""
+        """Whether a few blocks replaced many, and announce an error or are still loading."""
         came = [text for text, key in zip(self.now.texts, self.now.keys, strict=False) if key not in told]
         return 0 < len(came) <= _FEW and any(map(kind_of, came)) and len(set(self.now.keys)) + _FEW <= len(told)
 
     def moved(self) -> bool:
-        """Return whether the page was found elsewhere than the told one."""
+        """Whether the page's address differs from the reported one's."""
         return bool(self.told.address) and self.told.address != self.face.address
 
     @staticmethod
     def _headed(state: SettledState) -> str:
-        """Return the key of a state's main heading, "" where it has none."""
+        """Return the key of a state's main heading, "" if it has none."""
         rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
 
     def _is_same_record(self) -> bool:
-        """Return whether both are JSON with the same members: all of a small record may change at once."""
+        """Whether both are JSON with the same members: all of a small record may change at once."""
         told = _members_of(self.before.texts)
         return bool(told) and told == _members_of(self.now.texts)
 
@@ -141,12 +140,12 @@ class Swap(Struct, frozen=True, dict=True):
         return sum(self.now.words) < _LITTLE * sum(self.before.words)
 
     def _lost_its_head(self) -> bool:
-        """Return whether the main heading is gone and half of all blocks: an excuse, whatever its words."""
+        """Whether the main heading is gone and half of all blocks: an excuse, whatever its words."""
         headless = self._headed(self.before) not in {"", *self.now.keys}
         return headless and 2 * len(self.now.keys) <= len(self.before.keys)
 
     def _signs(self) -> int:
-        """Return how many signs beside the blocks say that this is another page."""
+        """Count the signs, other than blocks, of another page."""
         told, face = self.told, self.face
         declared = told.language.partition("-")[0], face.language.partition("-")[0]
         spoken = declared if all(declared) else (tongue_of(self.before.texts), tongue_of(self.now.texts))
@@ -162,7 +161,7 @@ class Swap(Struct, frozen=True, dict=True):
 
 
 def _members_of(texts: Sequence[str]) -> frozenset[str]:
-    """Return the names of members that lines of JSON begin with, or that the only line holds."""
+    """Return the names that lines of JSON begin with, or the members of the only line."""
     if len(texts) == 1 and texts[0][:1] == "{":
         value = json_text.loaded(texts[0])
         return frozenset(value if isinstance(value, dict) else ())
@@ -171,24 +170,24 @@ def _members_of(texts: Sequence[str]) -> frozenset[str]:
 
 
 def face_of(reading: PageReading, address: str) -> PageIdentity:
-    """Return by what a page is known that was found at an address, "" where nobody knows."""
+    """Return the identity of a page found at an address; unknown parts are ""."""
     evidence = reading.evidence
     title = (evidence.title or reading.title)[:_MOST_TITLE]
     return PageIdentity(title, path_of(address) if address else "", evidence.canonical, evidence.language)
 
 
 def says(reading: PageReading) -> str:
-    """Return as what a page gives itself away: an error, a login, a redirect, or an empty shell; "" for most."""
+    """Return the kind of stand-in a page is: an error, a login, a redirect, or an empty shell; "" for most."""
     if reading.evidence.leads_away:
         return _REDIRECT
     return says_it_is_another(reading) or ("loading" if reading.evidence.shell else "")
 
 
 def says_it_is_another(reading: PageReading) -> str:
-    """Return as what a page gives itself away (one of `KINDS`), "" for most pages.
+    """Return the kind (one of `KINDS`) that the page's words give it, "" for most pages.
 
-    Looked at are parts of the title and of the h1, which must say nothing else; on a page of little text also its first
-    headings and its first short blocks, which may say more. Evidence beside other evidence, never a reason by itself.
+    Parts of the title and of the h1 must name nothing else. On a page of little text, the first headings and short
+    blocks count too, and may contain more. It is one sign among others, never sufficient.
     """
     titles = (reading.evidence.title, reading.title)
     rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
@@ -204,7 +203,7 @@ def says_it_is_another(reading: PageReading) -> str:
 
 
 def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
-    """Return what is held after a look that found another page in the place."""
+    """Update the held page after another check without the reported one."""
     spaced = not at or at - held.last >= _APART
     away, last = held.away + spaced, at if spaced else held.last
     if held.keys and alike(unpack_keys(held.keys), now.keys):
@@ -213,11 +212,11 @@ def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
 
 
 def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:
-    """Return whether the Jaccard index of two sets of keys reaches `least`."""
+    """Whether the Jaccard index of two sets of keys reaches `least`."""
     first, second = set(one), set(other)
     return len(first & second) >= least * max(1, len(first | second))
 
 
 def _words_of(state: SettledState, others: set[str]) -> int:
-    """Return the words of the blocks of a state that are not among others."""
+    """Count the words of a state's blocks whose keys are not in `others`."""
     return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)

@@ -1,8 +1,8 @@
-"""The weight of a block that came or went: 1 is a paragraph of content, 0 something that no reader would call news.
+"""The weight of an added or removed block: 1 is a paragraph of content, 0 is nothing worth reporting.
 
-The kind of page comes first. On a *text page* most words stand in paragraphs of a dozen words and more, and content
-lies between the page's heading and its last paragraph; short linked blocks around it are navigation. On a *list page*
-(news fronts, release lists, tables) the short linked blocks are the content.
+The kind of page comes first. On a *text page* most words are in paragraphs of a dozen words and more, the content runs
+from the page's heading to its last paragraph, and short linked blocks around it are navigation. On a *list page* (news
+fronts, release lists, tables) the short linked blocks are the content.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from actors.content.wording.stamps import is_dated, is_only_date, speaks_of_edit
 from actors.content.wording.words import words_in
 
 LONG, MIDDLE = 12, 5
-"""Words from which a block counts as a paragraph, and as more than a label."""
+"""Minimum words of a paragraph, and of a block that is more than a label."""
 FIGURE = 0.35
-"""What a figure in a table or a label weighs: the new one and the old one together make a change."""
+"""Weight of a figure in a table or label: the old and the new one together make a change."""
 
 LABEL, BARE = "a label of a few words", "a figure by itself"
 FIGURES = "only figures or what changes by itself"
@@ -32,31 +32,31 @@ _TEXT_PAGE_WORDS = 60
 _TEXT_PAGE_PARAGRAPHS = 4
 _AFTER_LAST = 4
 _HEAD_BEFORE = 6
-"""Blocks between a text's heading and its first paragraph: date, author, lead, the caption of a picture."""
+"""Blocks between a text's heading and its first paragraph: date, author, lead, a caption."""
 _OUTSIDE = 0.05
 _TAIL = 0.95
-"""From where the blocks of a text page are its foot, though a paragraph in small print may follow."""
+"""Start of a text page's foot, as a share of its blocks, even if a paragraph of small print follows."""
 COOKIES = re.compile(
     r"cookie|evästei|ciastecz|sušenk|kolačić|piškot|sütik|çerez|informasjonskapsl|küpsis|slapuk|sīkdat|куки|クッキー|쿠키",
     re.I,
 )
-"""A last paragraph that speaks of them is most often a banner: a heading before it ends the text."""
+"""A last paragraph about cookies is usually a banner: a heading before it ends the text."""
 _CODES = r"(?:kr|usd|eur|euros?|chf|sek|nok|dkk|gbp|pln|czk|cad|aud|inr|jpy|zł|kč)"
 _SYMBOLS = "[$€£¥₹₽₺₩₪฿]"
 _AFTER = "[円元원]"
-"""What only follows an amount: before a figure these characters mean something else."""
+"""Characters that follow an amount; before a figure they mean something else."""
 _MONEY = re.compile(
     rf"{_SYMBOLS}\s?\d|\d(?:[.,:][-–—]{{1,2}})?\s?(?:{_SYMBOLS}|%|{_AFTER}|{_CODES}\b)|\b{_CODES}\.?\s?\d|\d[.,:][-–—](?!\w)",
     re.I,
 )
-"""A price or a share; "49,-€", "CHF 20" and "99:-" are prices, too."""
+"""A price or a percentage; "49,-€", "CHF 20" and "99:-" are prices too."""
 _AMOUNT = re.compile(rf"[\d.,\u00a0]*(?:{_MONEY.pattern})[\d.,]*", re.I)
 _CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
 _BEFORE_FIGURE = re.compile(rf"{currencies.BEFORE}\s?$")
 _BEHIND_FIGURE = re.compile(rf"\s?{currencies.AFTER}")
 _LONGEST_CURRENCY = 8
-"""Characters that are looked at before a figure: the longest currency, a space, and what shows that no word ends so."""
+"""Characters checked before a figure: the longest currency, a space, and one more to exclude the end of a word."""
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -64,27 +64,27 @@ SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3
 _ROW, _PLAIN_ROW = 3, 4
 LONGEST_LABEL = 80
-"""Characters of a label that may be an entry of its own, or dated."""
+"""Characters of a label that may be a list entry, or dated."""
 _ICON = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+(?: [a-z0-9]+(?:_[a-z0-9]+)+)*")
-"""Names of icons as fonts have them, where no class says that they are."""
+"""Icon names as in icon fonts, when no class marks them."""
 _FILE = re.compile(r"\(\S+\.\w{2,5}\)$")
-"""As `files` says to which file a link leads."""
+"""The suffix `files` writes for the file behind a link."""
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]\s+[^\W\d_]")
-"""The number of a section, which its page's foot has not."""
+"""A section number; a page's foot has none."""
 _COPYRIGHT = re.compile(
     r"©|\(c\)\s?(?:19|20)\d\d|\bcopyright\b.*\b(?:19|20)\d\d\b|\b(?:19|20)\d\d\b.*\bcopyright\b|^copyright\b", re.I
 )
 _LONGEST_FOOT = 24
-"""Words of a copyright line: what is longer, or only names the word, is a paragraph about copyright."""
+"""Words of a copyright line: a longer text, or one that only names the word, is a paragraph about copyright."""
 _FOOT_BEFORE = 2
 _MOST_FOOT = 0.34
 
 
 class Zone(Struct, frozen=True):
-    """Where on a page the content lies: block positions from `first` to `last`; `text` says that it is a text page.
+    """The content of a page: block positions from `first` to `last`. text: whether it is a text page.
 
-    paragraph: where the last one is. foot: where the page's foot begins, by its copyright line. today: the ordinal of
-    the day of the look, 0 if unknown.
+    paragraph: position of the last one. foot: start of the page's foot, at its copyright line. today: the ordinal of
+    the check's day, 0 if unknown.
     """
 
     text: bool
@@ -96,18 +96,17 @@ class Zone(Struct, frozen=True):
     today: int = 0
 
     def holds(self, position: int) -> bool:
-        """Return whether a block position lies in the content."""
         return self.first <= position <= self.last
 
     def ends(self, position: int) -> bool:
-        """Return whether a block stands where the version is that of the site's own software."""
+        """Whether a block is where sites put the version of their own software."""
         if position >= self.foot - _FOOT_BEFORE:
             return True
         return self.text and (position > self.paragraph or position >= _TAIL * self.blocks)
 
 
 def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
-    """Return the content's zone among the blocks outside of furniture; `words` is how many each text has."""
+    """Return the content's zone among the blocks outside furniture. words: the word count of each text."""
     if len(places := [i for i in range(len(texts)) if not traits[i] & CONTROL]) < len(texts):
         zone = zone_of([texts[i] for i in places], [words[i] for i in places], [traits[i] for i in places], today)
         at = [*places, *[len(texts)] * (_AFTER_LAST + 1)]
@@ -131,7 +130,7 @@ def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], t
 
 
 def _foot(texts: Sequence[str], words: Sequence[int], last_long: int) -> int:
-    """Return where the copyright line is, if it is one of the last blocks; the number of blocks where there is none."""
+    """Return the position of a copyright line among the last blocks; the number of blocks if there is none."""
     end = len(texts)
     last = range(end - 1, int(end * (1 - _MOST_FOOT)), -1)
     return next((i for i in last if words[i] <= _LONGEST_FOOT and _is_copyright(texts[i], ends=i > last_long)), end)
@@ -145,12 +144,12 @@ def _is_copyright(text: str, *, ends: bool) -> bool:
 
 
 def _may_be_foot(lowered: str) -> bool:
-    """Return whether a text has a sign of `_COPYRIGHT`: an expression that ignores case is slow on all the others."""
+    """Whether a text has a sign of `_COPYRIGHT`; the pattern itself ignores case and is slow on other texts."""
     return "©" in lowered or "(c)" in lowered or "copyr" in lowered
 
 
 def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:
-    """Return what a block outside of furniture weighs when it comes or goes, and why it weighs little ("" if not)."""
+    """Return the weight of an added or removed block outside furniture, and the reason if it is low, else ""."""
     if not canonical or (_ICON.fullmatch(text) and not trait & CELL):
         return 0.0, "no words"
     money = _MONEY.search(text) is not None or any(_of_table(text))
@@ -179,7 +178,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
 
 
 def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> tuple[float, str]:
-    """Return a weight with what place and links take from it on a text page."""
+    """Reduce a weight for its place and links on a text page."""
     if position >= zone.foot and words < LONG:
         return _OUTSIDE * plain, "at the page's foot"
     if not zone.text:
@@ -194,7 +193,7 @@ def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> 
 
 
 def is_fact(text: str, canonical: str, trait: int, position: int, zone: Zone) -> bool:
-    """Return whether a label stands where its figure is a fact: in a text, no link, no date of an edit."""
+    """Whether a label's figure is a fact: inside a text, no link, not the date of an edit."""
     if not zone.text or not zone.holds(position) or trait & LINK:
         return False
     if zone.ends(position) and not _SECTION.match(text):
@@ -204,7 +203,7 @@ def is_fact(text: str, canonical: str, trait: int, position: int, zone: Zone) ->
 
 
 def entries_of(texts: Sequence[str], traits: Sequence[int]) -> frozenset[int]:
-    """Return the positions of entries: items of lists, and short blocks of one kind in rows, linked or not."""
+    """Return the positions of entries: list items, and rows of similar short blocks, linked or not."""
     found: set[int] = set()
     places = [i for i in range(len(texts)) if not traits[i] & CONTROL]
     kinds = (
@@ -222,8 +221,7 @@ def entries_of(texts: Sequence[str], traits: Sequence[int]) -> frozenset[int]:
 
 
 def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
-    """Return whether a label may be what a reader looks for: no stamp and no date that is past; in a text no link, and
-    in its zone."""
+    """Whether a label may be a value: no stamp, no past date, and on a text page inside its zone and without a link."""
     bare = _MASK.sub("", canonical).strip()
     if bare != canonical or not (LETTERS.search(bare) or NUMBER.search(bare) or len(bare) > 1):
         return False
@@ -235,9 +233,9 @@ def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
 
 
 def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
-    """Return whether the figures in which two texts differ may be a counter's: none of a price, version, file or date.
+    """Whether the differing figures of two texts may be counters: not of a price, version, file or date.
 
-    Each is a text and its canonical form. What both have alike does not differ, and a line of many shares is a ticker.
+    before, after: a text and its canonical form. Equal parts are ignored, and a line of many percentages is a ticker.
     """
     if _amounts(before[0]) != _amounts(after[0]):
         return not names_currency(after[0]) and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
@@ -247,12 +245,12 @@ def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
 
 
 def _amounts(text: str) -> list[str]:
-    """Return the prices and shares in a text, each with all of its figures."""
+    """Return the prices and percentages in a text, each with all its figures."""
     return [*(found[0] for found in _AMOUNT.finditer(text)), *_of_table(text)]
 
 
 def _of_table(text: str) -> Iterator[str]:
-    """Yield the figures of a text beside which the table of currencies knows one: "95 ريال", "Rs. 500", "12 RM"."""
+    """Yield the figures next to a currency from the table: "95 ريال", "Rs. 500", "12 RM"."""
     for found in NUMBER.finditer(text):
         start, end = found.span()
         before = text[max(0, start - _LONGEST_CURRENCY) : start]
@@ -261,12 +259,12 @@ def _of_table(text: str) -> Iterator[str]:
 
 
 def names_currency(text: str) -> bool:
-    """Return whether a text has a price, or names what prices are in."""
+    """Whether a text has a price, or names a currency."""
     return _CURRENCY.search(text) is not None or any(_of_table(text))
 
 
 def lies_ahead(canonical: str, today: int) -> bool:
-    """Return whether a text says a day after `today` (an ordinal, 0 if unknown): what is to come is no stamp."""
+    """Whether a text has a day after `today` (an ordinal, 0 if unknown): a future date is no stamp."""
     if not today:
         return False
     days = (reading for at in dates_in(canonical) if at.has_year for reading in at.readings)
@@ -274,10 +272,10 @@ def lies_ahead(canonical: str, today: int) -> bool:
 
 
 def ticker_shape(text: str, canonical: str, trait: int) -> str:
-    """Return what a line of figures (quotes, weather, counters) looks like whatever they are, "" for another block.
+    """Return the shape of a line of figures (quotes, weather, counters), "" for any other block.
 
-    A line of which only the figures change, and have changed before, changes by itself. Prices, versions and table
-    cells are never taken for one.
+    If only its figures change, and have changed before, such a line changes by itself. Prices, versions and table cells
+    are never treated as one.
     """
     if trait & CELL or words_in(canonical) > LONG or names_currency(text) or VERSION.search(canonical):
         return ""

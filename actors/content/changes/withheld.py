@@ -1,4 +1,4 @@
-"""Why a look did not tell a block, in a user's words: for the look trail and for "why didn't I get this?"."""
+"""Reasons why a check did not report a block, in a user's words: for the trail and for "why didn't I get this?"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from actors.content.wording.json_text import form
 MOST = 24
 LONGEST = 200
 _COUNTED = 0.2
-"""A block that weighs less hardly counts for a change that is told."""
+"""A lighter block hardly contributes to a reported change."""
 _MASK = re.compile(r"⟨(\w+)⟩")
 MADE = "only members differ that are made anew at each check, or may be until they stay"
 _SPELLING = "only its spelling or punctuation differs"
@@ -36,9 +36,9 @@ _MASKED = {
 
 
 def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") -> list[Withheld]:
-    """Return what was not told of a difference, the weightiest first; of one that is `told`, what hardly counted.
+    """Return the unreported blocks of a difference, heaviest first; if it was `told`, the ones that hardly counted.
 
-    `instead` is the reason that holds for the whole look, where there is one.
+    instead: a reason for the whole check, if there is one.
     """
     rows = [block for block in blocks if not told or block.score < _COUNTED]
     rows.sort(key=lambda block: (-block.score, -len(block.text)))
@@ -49,13 +49,13 @@ def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") 
 
 
 def counted(blocks: Iterable[WeighedBlock]) -> tuple[Withheld, ...]:
-    """Return what made a difference one that is told, the weightiest first."""
+    """Return the blocks that caused the report, heaviest first."""
     rows = sorted((block for block in blocks if block.score >= _COUNTED), key=lambda block: -block.score)
     return tuple(Withheld(b.text[:LONGEST], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
 
 
 def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
-    """Yield the blocks that are known by their key and worded otherwise: only what is masked in them differs."""
+    """Yield the blocks whose wording changed but not their key: only masked parts differ."""
     worded, known = frozenset(before.texts), frozenset(before.keys[: len(before.texts)])
     for text, key, trait in zip(now.texts, now.keys, now.traits, strict=True):
         if text not in worded and key in known:
@@ -70,7 +70,7 @@ def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
 def furniture(
     texts: Sequence[str], keys: Sequence[str], traits: Sequence[int], known: Collection[str]
 ) -> Iterator[Withheld]:
-    """Yield the blocks of furniture that no earlier look had."""
+    """Yield the furniture blocks that no earlier check had."""
     for text, key, trait in zip(texts, keys, traits, strict=True):
         if trait & FURNITURE and key not in known:
             sign = words_of(trait)
@@ -78,7 +78,7 @@ def furniture(
 
 
 def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[Withheld, ...]:
-    """Return at most `MOST` of all."""
+    """Return at most `MOST` rows."""
     rows = list(first[:MOST])
     for rest in others:
         rows += islice(rest, MOST - len(rows))
